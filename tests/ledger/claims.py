@@ -14,7 +14,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_for_good
+from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_for_good, with_files
 from servers import Valkey
 
 PROCESSES = 2
@@ -75,7 +75,7 @@ def main(count: int, commands: dict[str, str]) -> None:
     with Valkey() as valkey:
         race("Valkey", valkey.address, commands, count)
     with tempfile.TemporaryDirectory() as folder:
-        race("SQLite", f"sqlite:{folder}/ledger.db", commands, count)
+        race("SQLite", f"sqlite:{folder}/ledger.db", with_files(commands), count)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,11 @@ def languages(arguments: list[str]) -> dict[str, str]:
     return dict(argument.split("=", 1) for argument in arguments)
 
 
+def with_files(commands: dict[str, str]) -> dict[str, str]:
+    """Return the languages that have a ledger in SQLite."""
+    return {language: command for language, command in commands.items() if language != "java"}
+
+
 @dataclass
 class Token:
     """A token that a guard opened: see LEDGER.md, `admit`."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_for_good
+from common import Agent, Ledger, Token, languages, new_attempt, new_id, open_for_good, with_files
 
 #: The engine waits for 250 ms; its process may have to wait for a busy machine.
 IN_TIME = 5
@@ -129,4 +129,4 @@ def main(commands: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    main(languages(sys.argv[1:]))
+    main(with_files(languages(sys.argv[1:])))

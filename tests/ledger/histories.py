@@ -17,7 +17,7 @@ import tempfile
 import time
 
 import checker
-from common import Ledger, languages
+from common import Ledger, languages, with_files
 from servers import Clock, Line, Valkey, wait_until
 from world import LIFE, SKEW, Client, World
 
@@ -185,7 +185,7 @@ def cluster(seconds: float, seed: object, commands: dict[str, str]) -> None:
 def sqlite(seconds: float, seed: object, commands: dict[str, str]) -> None:
     """A SQLite file, whose writers are killed in the middle of a command."""
     with tempfile.TemporaryDirectory() as folder:
-        world = World("SQLite", f"sqlite:{folder}/ledger.db", commands, seed, False, [Ledger()])
+        world = World("SQLite", f"sqlite:{folder}/ledger.db", with_files(commands), seed, False, [Ledger()])
 
         def writers_killed() -> None:
             for client in world.clients:

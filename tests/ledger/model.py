@@ -16,7 +16,7 @@ import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from common import TOLERANCE, Agent, Ledger, Token, languages
+from common import TOLERANCE, Agent, Ledger, Token, languages, with_files
 from servers import Valkey
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "vectors"))
@@ -172,7 +172,10 @@ def main(seconds: float, seed: int, commands: dict[str, str]) -> None:
         stores = [
             Store(
                 name,
-                [Agent(language, command, address) for language, command in commands.items()],
+                [
+                    Agent(language, command, address)
+                    for language, command in (with_files(commands) if name == "SQLite" else commands).items()
+                ],
                 random.Random(f"{seed} {name}"),
             )
             for name, address in shared.items()

@@ -3,7 +3,10 @@
  *
  * @see io.github.sealwax.mcp.Guard
  */
-@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"}) // The SDK's jars have no descriptors.
+@SuppressWarnings({
+  "requires-automatic",
+  "requires-transitive-automatic"
+}) // The SDK's jars have no descriptors.
 module io.github.sealwax.mcp {
   requires transitive io.github.sealwax;
   requires transitive io.modelcontextprotocol.sdk.mcp.core;

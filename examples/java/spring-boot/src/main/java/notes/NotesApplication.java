@@ -32,7 +32,8 @@ public class NotesApplication {
   static McpTransportContext user(HttpServletRequest request) {
     return request.getUserPrincipal() == null
         ? McpTransportContext.EMPTY
-        : McpTransportContext.create(Map.of("user", Principal.subject(request.getUserPrincipal().getName())));
+        : McpTransportContext.create(
+            Map.of("user", Principal.subject(request.getUserPrincipal().getName())));
   }
 
   @Bean

@@ -64,16 +64,21 @@ class NotesApplicationTest {
     }
   }
 
-  private static int ping(int port, String id, String user) throws IOException, InterruptedException {
+  private static int ping(int port, String id, String user)
+      throws IOException, InterruptedException {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/mcp"))
             .header("Accept", "application/json, text/event-stream")
             .header("Content-Type", "application/json")
             .header("X-User", user)
             .header("Mcp-Session-Id", id)
-            .POST(HttpRequest.BodyPublishers.ofString("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"))
+            .POST(
+                HttpRequest.BodyPublishers.ofString(
+                    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"))
             .build();
-    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
+    return HttpClient.newHttpClient()
+        .send(request, HttpResponse.BodyHandlers.discarding())
+        .statusCode();
   }
 
   @Test
@@ -83,10 +88,12 @@ class NotesApplicationTest {
             .openConnectionOnStartup(false)
             .requestBuilder(HttpRequest.newBuilder().header("X-User", "alice"))
             .build();
-    try (McpSyncClient alice = McpClient.sync(transport).requestTimeout(Duration.ofMinutes(1)).build()) {
+    try (McpSyncClient alice =
+        McpClient.sync(transport).requestTimeout(Duration.ofMinutes(1)).build()) {
       alice.initialize();
       TextContent told =
-          (TextContent) alice.callTool(new CallToolRequest("new_notebook", Map.of(), null)).content().get(0);
+          (TextContent)
+              alice.callTool(new CallToolRequest("new_notebook", Map.of(), null)).content().get(0);
       assertTrue(told.text().startsWith("notebook_"), told::text);
     }
     assertEquals(200, ping(port, IDS.get(0), "alice"));

@@ -5,8 +5,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * Decides whether to accept a verified token, and records what ends: a rule of the author's own.
  *
- * <p>To record used and ended tokens, use a {@link Ledger}. If a stage fails, or takes longer than the guard's time
- * limit, the request is refused as an internal error, so that the client keeps its token.
+ * <p>To record used and ended tokens, use a {@link Ledger}. If a stage fails, or takes longer than
+ * the guard's time limit, the request is refused as an internal error, so that the client keeps its
+ * token.
  */
 public interface Accept {
   /**

@@ -24,7 +24,9 @@ final class Boundary {
     this.engine = guard.engine();
   }
 
-  /** Serves a request; {@code next} is the server's own handling, in the context that it is given. */
+  /**
+   * Serves a request; {@code next} is the server's own handling, in the context that it is given.
+   */
   Mono<JSONRPCResponse> request(
       McpTransportContext context,
       JSONRPCRequest request,
@@ -32,7 +34,8 @@ final class Boundary {
     return Mono.using(
             () -> new Served(guard, engine, context, request.method(), request.params(), false),
             served ->
-                maySwitch(() -> entered(served)).flatMap(step -> serve(served, step, request, next)),
+                maySwitch(() -> entered(served))
+                    .flatMap(step -> serve(served, step, request, next)),
             Served::close)
         .onErrorResume(SealwaxException.class, failure -> Mono.just(failed(request.id(), failure)));
   }
@@ -126,7 +129,8 @@ final class Boundary {
     if (!step.is("respond")) {
       return replied(response.id(), step);
     }
-    return JSONRPCResponse.result(response.id(), Json.merged(leaving.result(), step.object("result")));
+    return JSONRPCResponse.result(
+        response.id(), Json.merged(leaving.result(), step.object("result")));
   }
 
   /** Returns a result, if the engine wants to know of it. */

@@ -15,8 +15,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers the engine's questions about one request by the author's functions, and resolves its caller at most once. A
- * wrapper around the server shares it with the guard at the handlers.
+ * Answers the engine's questions about one request by the author's functions, and resolves its
+ * caller at most once. A wrapper around the server shares it with the guard at the handlers.
  */
 final class Caller {
   private static final Map<String, Object> ANONYMOUS = Map.of("anonymous", true);

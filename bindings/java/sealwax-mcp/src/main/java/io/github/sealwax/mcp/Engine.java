@@ -21,8 +21,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The guard's engine: documents in and documents out, in the form of docs/engine.md. A guard is in every shard that
- * needs it; an exchange lives in one, from its beginning to its end.
+ * The guard's engine: documents in and documents out, in the form of docs/engine.md. A guard is in
+ * every shard that needs it; an exchange lives in one, from its beginning to its end.
  */
 final class Engine {
   /** What a client sent and is no text, as C takes it: bytes that are not UTF-8. */
@@ -238,7 +238,10 @@ final class Engine {
       pinned = new Pinned(library, x, address, Function.EXCHANGE_FREE);
     }
 
-    /** Returns when the handler's result or operation came, by the clock of {@link System#nanoTime}; 0 for not yet. */
+    /**
+     * Returns when the handler's result or operation came, by the clock of {@link System#nanoTime};
+     * 0 for not yet.
+     */
     long began() {
       return began;
     }
@@ -374,7 +377,9 @@ final class Engine {
     }
   }
 
-  /** Returns what is next as a step; at {@code out} are its number, its text and the size of that. */
+  /**
+   * Returns what is next as a step; at {@code out} are its number, its text and the size of that.
+   */
   private Step next(Crossing x, long address, long out, @Nullable TokenFields carried) {
     int kind = x.readInt(out);
     String text = x.readWord(out + 8) == 0 ? null : text(x, out + 8);

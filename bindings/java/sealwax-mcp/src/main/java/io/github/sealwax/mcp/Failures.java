@@ -22,7 +22,10 @@ final class Failures {
     }
   }
 
-  /** Names a failure for the log, and what caused it: their messages are not, because they may hold a credential. */
+  /**
+   * Names a failure for the log, and what caused it: their messages are not, because they may hold
+   * a credential.
+   */
   static String named(Throwable failure) {
     Throwable first = cause(failure);
     Throwable last = first;

@@ -19,8 +19,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals what leaves an MCP server for its clients, and opens and checks what comes back: cursors, handles, data-layer
- * sessions, and with {@link SealwaxFilter} {@code Mcp-Session-Id}.
+ * Seals what leaves an MCP server for its clients, and opens and checks what comes back: cursors,
+ * handles, data-layer sessions, and with {@link SealwaxFilter} {@code Mcp-Session-Id}.
  *
  * <p>One guard can protect several servers; all threads may use it.
  */
@@ -78,8 +78,9 @@ public final class Guard {
   }
 
   /**
-   * Protects a server without sessions of its own, with a function of the author's between guard and server: it sees
-   * what the guard opened, and what it returns leaves sealed. The SDK makes no pages of its lists: such a function does.
+   * Protects a server without sessions of its own, with a function of the author's between guard
+   * and server: it sees what the guard opened, and what it returns leaves sealed. The SDK makes no
+   * pages of its lists: such a function does.
    *
    * @param transport the server's, such as {@code HttpServletStatelessServerTransport}
    * @param between gets the server's handler, and gives one in its place
@@ -92,7 +93,8 @@ public final class Guard {
   }
 
   /**
-   * Protects a server of one session for each connection, as on stdio: build it on what this returns.
+   * Protects a server of one session for each connection, as on stdio: build it on what this
+   * returns.
    *
    * @param transport the server's, such as {@code StdioServerTransportProvider}
    * @return the transport for {@code McpServer.sync} or {@code McpServer.async}
@@ -102,8 +104,8 @@ public final class Guard {
   }
 
   /**
-   * Protects a server of one session for each connection, as on stdio, with a function of the author's between guard and
-   * server.
+   * Protects a server of one session for each connection, as on stdio, with a function of the
+   * author's between guard and server.
    *
    * @param transport the server's, such as {@code StdioServerTransportProvider}
    * @param between gets the server's handler, and gives one in its place
@@ -118,9 +120,10 @@ public final class Guard {
   /**
    * Signs a principal out everywhere: refuses all tokens and sessions that began until now.
    *
-   * <p>The ledger keeps this for 400 days, longer than anything lives. A principal who signs in again within the
-   * ledger's clock tolerance has to repeat it. The log has {@code ledger_unconfirmed} if no replica of the store
-   * confirmed it, so that a fail-over could lose it. It waits for the ledger.
+   * <p>The ledger keeps this for 400 days, longer than anything lives. A principal who signs in
+   * again within the ledger's clock tolerance has to repeat it. The log has {@code
+   * ledger_unconfirmed} if no replica of the store confirmed it, so that a fail-over could lose it.
+   * It waits for the ledger.
    *
    * @param principal the same issuer, client and subject as the guard sees
    * @throws LedgerException if the store may not have recorded it
@@ -138,7 +141,8 @@ public final class Guard {
 
   /**
    * Returns the value of {@link #writeState} from the round before, for a {@link
-   * io.modelcontextprotocol.server.McpStatelessServerHandler} of your own: the SDK's tools have no {@code requestState}.
+   * io.modelcontextprotocol.server.McpStatelessServerHandler} of your own: the SDK's tools have no
+   * {@code requestState}.
    *
    * @param context the handler's
    * @param type the type of the value
@@ -151,8 +155,9 @@ public final class Guard {
   }
 
   /**
-   * Seals a value as the {@code requestState} of a result with the {@code resultType} {@code input_required}, for a
-   * {@link io.modelcontextprotocol.server.McpStatelessServerHandler} of your own.
+   * Seals a value as the {@code requestState} of a result with the {@code resultType} {@code
+   * input_required}, for a {@link io.modelcontextprotocol.server.McpStatelessServerHandler} of your
+   * own.
    *
    * @param context the handler's
    * @param value what JSON can hold
@@ -163,7 +168,8 @@ public final class Guard {
   }
 
   /**
-   * Returns the handles of a type whose state the server keeps, by the handle's ulid. They live as long as their key.
+   * Returns the handles of a type whose state the server keeps, by the handle's ulid. They live as
+   * long as their key.
    *
    * @param type a small letter, then up to 31 small letters or digits
    * @return the handles
@@ -199,7 +205,8 @@ public final class Guard {
   }
 
   /**
-   * Serves data-layer sessions: one JSON value each, which the client keeps. Call it once, before {@code protect}.
+   * Serves data-layer sessions: one JSON value each, which the client keeps. Call it once, before
+   * {@code protect}.
    *
    * @param wanted what they are to be
    * @param <T> the type of the value
@@ -207,7 +214,8 @@ public final class Guard {
    */
   public <T> Sessions<T> sessions(Sessions.Settings<T> wanted) {
     if (protects || hasSessions) {
-      throw new IllegalStateException("sessions: expected to be called once, before guard.protect(transport)");
+      throw new IllegalStateException(
+          "sessions: expected to be called once, before guard.protect(transport)");
     }
     settings.put("sessions", wanted.members);
     engine = new Engine(codec, settings);
@@ -217,7 +225,8 @@ public final class Guard {
   }
 
   /**
-   * Returns what was negotiated when the session of a request began, over HTTP behind a {@link SealwaxFilter}.
+   * Returns what was negotiated when the session of a request began, over HTTP behind a {@link
+   * SealwaxFilter}.
    *
    * @param context the handler's
    * @return null if the request has no such session
@@ -305,8 +314,9 @@ public final class Guard {
     /**
      * Sets what resolves the caller, at most once for a request.
      *
-     * @param principalOf gets the context of the transport, which the server's {@code contextExtractor} fills; gives
-     *     null for a caller who is not authenticated, which refuses the request
+     * @param principalOf gets the context of the transport, which the server's {@code
+     *     contextExtractor} fills; gives null for a caller who is not authenticated, which refuses
+     *     the request
      * @return this builder
      */
     public Builder principal(
@@ -373,7 +383,8 @@ public final class Guard {
     }
 
     /**
-     * Sets what is called at once with every refusal, which the log has too: a function that does not wait.
+     * Sets what is called at once with every refusal, which the log has too: a function that does
+     * not wait.
      *
      * @param onRefused the function
      * @return this builder
@@ -384,7 +395,8 @@ public final class Guard {
     }
 
     /**
-     * Sets what is called at once with whatever was opened, sealed, ended or revoked: a function that does not wait.
+     * Sets what is called at once with whatever was opened, sealed, ended or revoked: a function
+     * that does not wait.
      *
      * @param onEvent the function
      * @return this builder
@@ -406,8 +418,8 @@ public final class Guard {
     }
 
     /**
-     * Binds the {@code requestState} of a tool or a prompt to some of its arguments alone; the others may differ when
-     * the client comes back.
+     * Binds the {@code requestState} of a tool or a prompt to some of its arguments alone; the
+     * others may differ when the client comes back.
      *
      * @param target the tool or the prompt
      * @param names the arguments that decide what the request does

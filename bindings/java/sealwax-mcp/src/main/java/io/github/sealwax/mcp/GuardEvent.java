@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param event opened, sealed, ended or revoked
  * @param kind the kind of token: request-state, cursor, handle-state, handle or session
- * @param took the time since its message, or the handler's result or call, came to the guard, with what the author's
- *     functions and the ledger took
+ * @param took the time since its message, or the handler's result or call, came to the guard, with
+ *     what the author's functions and the ledger took
  * @param keyId the id of the key, 8 hex digits; null for a handle whose state the server keeps
  * @param id the token id or the ulid, in hex digits
  * @param age how long ago an opened one was issued

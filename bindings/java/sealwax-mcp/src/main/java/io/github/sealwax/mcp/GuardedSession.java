@@ -20,8 +20,8 @@ import reactor.core.publisher.Mono;
 /**
  * A session of the SDK whose messages are guarded.
  *
- * <p>The SDK's session sends the answer to a message in the Reactor context of that message. So an answer is found by
- * its context and never by an id, which a client chooses.
+ * <p>The SDK's session sends the answer to a message in the Reactor context of that message. So an
+ * answer is found by its context and never by an id, which a client chooses.
  */
 final class GuardedSession extends McpServerSession {
   private static final String ANSWER = "io.github.sealwax.answer";
@@ -64,7 +64,8 @@ final class GuardedSession extends McpServerSession {
   /** The SDK's session as a handler. */
   private final class Inner implements McpStatelessServerHandler {
     @Override
-    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+    public Mono<JSONRPCResponse> handleRequest(
+        McpTransportContext context, JSONRPCRequest request) {
       return Mono.defer(
           () -> {
             AtomicReference<JSONRPCResponse> answer = new AtomicReference<>();
@@ -78,7 +79,9 @@ final class GuardedSession extends McpServerSession {
     @Override
     public Mono<Void> handleNotification(
         McpTransportContext context, JSONRPCNotification notification) {
-      return inner.handle(notification).contextWrite(it -> it.put(McpTransportContext.KEY, context));
+      return inner
+          .handle(notification)
+          .contextWrite(it -> it.put(McpTransportContext.KEY, context));
     }
   }
 

@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A handle was refused. Uncaught, it makes the fixed answer the tool's result; outside of a tool it becomes a protocol
- * error with the same text.
+ * A handle was refused. Uncaught, it makes the fixed answer the tool's result; outside of a tool it
+ * becomes a protocol error with the same text.
  *
- * <p>A tool may catch it, for example to make a new handle. The {@link #code} is for the log, never for the client.
+ * <p>A tool may catch it, for example to make a new handle. The {@link #code} is for the log, never
+ * for the client.
  */
 public final class HandleRefused extends McpError {
   private static final long serialVersionUID = 1L;
@@ -22,8 +23,7 @@ public final class HandleRefused extends McpError {
   HandleRefused(Step reply) {
     super(errorOf(reply.object("error")));
     List<Map<String, Object>> refused = reply.objects("refused");
-    code =
-        refused.isEmpty() ? "malformed" : (String) refused.get(refused.size() - 1).get("code");
+    code = refused.isEmpty() ? "malformed" : (String) refused.get(refused.size() - 1).get("code");
     toolResult = reply.object("tool");
   }
 

@@ -68,7 +68,8 @@ final class Hooks {
     try {
       hook.accept(told);
     } catch (RuntimeException e) {
-      String expected = name + ": expected a function that does not throw, found " + Failures.named(e);
+      String expected =
+          name + ": expected a function that does not throw, found " + Failures.named(e);
       log(reporter.report(mistake(expected)), e);
     }
   }

@@ -50,7 +50,9 @@ final class Json {
     }
   }
 
-  /** Writes a value of a client; what UTF-8 cannot hold stays an escape, which the engine refuses. */
+  /**
+   * Writes a value of a client; what UTF-8 cannot hold stays an escape, which the engine refuses.
+   */
   static String writeClients(@Nullable Object value) {
     String text = write(value);
     if (isUnicode(text)) {

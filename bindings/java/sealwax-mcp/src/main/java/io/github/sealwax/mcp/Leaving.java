@@ -44,13 +44,16 @@ final class Leaving {
   @SuppressWarnings("unchecked")
   private static Map<String, Object> added(Map<String, Object> made, Map<String, Object> found) {
     Map<String, Object> patch = new LinkedHashMap<>();
-    made.keySet().stream().filter(name -> !found.containsKey(name)).forEach(name -> patch.put(name, null));
+    made.keySet().stream()
+        .filter(name -> !found.containsKey(name))
+        .forEach(name -> patch.put(name, null));
     found.forEach(
         (name, value) -> {
           if (!made.containsKey(name)) {
             patch.put(name, value);
           } else if (value instanceof Map && made.get(name) instanceof Map) {
-            patch.put(name, added((Map<String, Object>) made.get(name), (Map<String, Object>) value));
+            patch.put(
+                name, added((Map<String, Object>) made.get(name), (Map<String, Object>) value));
           }
         });
     return patch;

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Remembers which tokens were used or ended, and which state of a session is the latest. LEDGER.md describes the
- * records and the commands; the core makes all decisions.
+ * Remembers which tokens were used or ended, and which state of a session is the latest. LEDGER.md
+ * describes the records and the commands; the core makes all decisions.
  *
  * <p>{@link MemoryLedger} is for one process, {@link RedisLedger} for a fleet.
  */

@@ -10,9 +10,10 @@ import org.jspecify.annotations.Nullable;
  * Settings of a ledger; null stands for the default.
  *
  * @param label separates two ledgers of one audience in one store
- * @param clockTolerance the largest difference between clocks: 5 seconds by default, none for a ledger in memory
- * @param acceptIssuedSince accepts tokens older than the ledger if they were made after this time: for the day when
- *     the ledger is introduced
+ * @param clockTolerance the largest difference between clocks: 5 seconds by default, none for a
+ *     ledger in memory
+ * @param acceptIssuedSince accepts tokens older than the ledger if they were made after this time:
+ *     for the day when the ledger is introduced
  * @param reusableRequestState accepts a {@code requestState} any number of times
  */
 public record LedgerOptions(

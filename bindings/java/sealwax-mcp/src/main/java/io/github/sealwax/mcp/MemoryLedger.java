@@ -13,7 +13,8 @@ import java.util.concurrent.CompletionStage;
 /**
  * A ledger in the memory of this process: neither shared with replicas nor kept on restart.
  *
- * <p>It never drops a live record: when it is full it refuses new ones, and one principal fills at most half.
+ * <p>It never drops a live record: when it is full it refuses new ones, and one principal fills at
+ * most half.
  */
 public final class MemoryLedger implements Ledger, AutoCloseable {
   private static final long CAPACITY = 64 << 20;

@@ -1,6 +1,7 @@
 package io.github.sealwax.mcp;
 
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.api.AsyncCloseable;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
@@ -18,9 +19,12 @@ import java.util.concurrent.CompletableFuture;
 /** One connection of Lettuce, which answers in the form of the core. */
 final class RedisConnection {
   private final StatefulRedisConnection<String, String> connection;
+  private final AsyncCloseable whole;
 
-  RedisConnection(StatefulRedisConnection<String, String> connection) {
+  /** Takes a connection, and what is to be closed with it. */
+  RedisConnection(StatefulRedisConnection<String, String> connection, AsyncCloseable whole) {
     this.connection = connection;
+    this.whole = whole;
   }
 
   static List<String> evalsha(String digest, List<String> keys, List<String> args) {
@@ -100,6 +104,6 @@ final class RedisConnection {
   }
 
   void close() {
-    connection.closeAsync();
+    whole.closeAsync();
   }
 }

@@ -1,9 +1,5 @@
 package io.github.sealwax.mcp;
 
-import io.lettuce.core.ClientOptions;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisURI;
-import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -12,12 +8,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checked connections to one server: one that all commands share, and those that a command has for itself, because {@code
- * WAIT} covers what its own connection wrote. After a failure all are made anew: another server may answer then.
+ * Checked connections to one server: one that all commands share, and those that a command has for
+ * itself, because {@code WAIT} covers what its own connection wrote. After a failure all are made
+ * anew: another server may answer then.
  */
 final class RedisConnections implements AutoCloseable {
-  private final RedisClient client;
-  private final RedisURI uri;
+  private final RedisServers servers;
   private final Function<RedisConnection, CompletableFuture<RedisConnection>> check;
   private Generation present = new Generation();
 
@@ -28,27 +24,18 @@ final class RedisConnections implements AutoCloseable {
   }
 
   RedisConnections(
-      RedisURI uri,
-      ClientOptions options,
-      Function<RedisConnection, CompletableFuture<RedisConnection>> check) {
-    this.uri = uri;
+      RedisServers servers, Function<RedisConnection, CompletableFuture<RedisConnection>> check) {
+    this.servers = servers;
     this.check = check;
-    client = RedisClient.create(uri);
-    client.setOptions(
-        options
-            .mutate()
-            .autoReconnect(false)
-            .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
-            .build());
   }
 
-  /** Returns the connection that all share, made and checked if need be. */
-  synchronized CompletableFuture<RedisConnection> shared() {
+  /** Returns the connection that all share, made and checked if need be, to the server of a key. */
+  synchronized CompletableFuture<RedisConnection> shared(String key) {
     if (present.shared != null && isBroken(present.shared)) {
       drop();
     }
     if (present.shared == null) {
-      present.shared = connect();
+      present.shared = connect(key);
     }
     return present.shared;
   }
@@ -57,11 +44,9 @@ final class RedisConnections implements AutoCloseable {
     return shared.isCompletedExceptionally() || (shared.isDone() && !shared.join().isOpen());
   }
 
-  private CompletableFuture<RedisConnection> connect() {
-    return client
-        .connectAsync(StringCodec.UTF8, uri)
-        .toCompletableFuture()
-        .thenApply(RedisConnection::new)
+  private CompletableFuture<RedisConnection> connect(String key) {
+    return servers
+        .connect(key)
         .thenCompose(
             connection ->
                 check
@@ -76,14 +61,14 @@ final class RedisConnections implements AutoCloseable {
 
   /** Gives work a connection of its own, and keeps that for the next. */
   <T> CompletableFuture<T> withOwn(
-      Function<RedisConnection, CompletableFuture<T>> work, Duration within) {
+      String key, Function<RedisConnection, CompletableFuture<T>> work, Duration within) {
     Generation generation;
     synchronized (this) {
       generation = present;
     }
     RedisConnection idle = generation.own.poll();
     CompletableFuture<RedisConnection> connected =
-        idle != null && idle.isOpen() ? CompletableFuture.completedFuture(idle) : connect();
+        idle != null && idle.isOpen() ? CompletableFuture.completedFuture(idle) : connect(key);
     return connected.thenCompose(
         own ->
             work.apply(own)
@@ -113,7 +98,10 @@ final class RedisConnections implements AutoCloseable {
 
   private synchronized void renew(RedisConnection failed) {
     CompletableFuture<RedisConnection> shared = present.shared;
-    if (shared != null && shared.isDone() && !shared.isCompletedExceptionally() && shared.join() == failed) {
+    if (shared != null
+        && shared.isDone()
+        && !shared.isCompletedExceptionally()
+        && shared.join() == failed) {
       drop();
     }
     failed.close();
@@ -127,6 +115,7 @@ final class RedisConnections implements AutoCloseable {
 
   @Override
   public synchronized void close() {
-    client.shutdownAsync();
+    drop();
+    servers.close();
   }
 }

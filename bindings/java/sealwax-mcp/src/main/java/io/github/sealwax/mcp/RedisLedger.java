@@ -5,8 +5,9 @@ import io.github.sealwax.internal.Crossing;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Pinned;
-import io.lettuce.core.RedisURI;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -23,17 +24,19 @@ import org.slf4j.LoggerFactory;
 /**
  * A ledger in Redis 6.2 or later, or Valkey, by Lettuce: for a fleet.
  *
- * <p>It has connections of its own, which do not connect again by themselves, so that no command is sent twice or late.
- * The first command, and each after a failure, checks the server, because another one may answer then: one that would
- * lose records is refused. To connect and to check may take longer than a command; it goes on, and a later command finds
- * it done. A command takes one round trip; ending something, and {@link Guard#revoke}, take a second one where there are
+ * <p>It has connections of its own, which do not connect again by themselves, so that no command is
+ * sent twice or late. The first command, and each after a failure, checks the server, because
+ * another one may answer then: one that would lose records is refused. To connect and to check may
+ * take longer than a command; it goes on, and a later command finds it done. A command takes one
+ * round trip; ending something, and {@link Guard#revoke}, take a second one where there are
  * replicas, for one of them to confirm it.
  */
 public final class RedisLedger implements Ledger, AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.ledger");
 
   /** A command for which a server is checked. */
-  private static final Command OPEN = new Command("open", List.of(), List.of(), Duration.ofMillis(300));
+  private static final Command OPEN =
+      new Command("open", List.of(), List.of(), Duration.ofMillis(300));
 
   private static final List<String> SCRIPTS = List.of("open", "admit", "commit", "revoke");
   private static final Map<String, Object> PASSED = Map.of("texts", List.of("ok", "0"));
@@ -61,12 +64,27 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   /**
    * Makes one; it connects when it is used.
    *
-   * @param uri where the server is, or its sentinels
+   * @param uri where the server is
    * @param options for TLS and sockets; the ledger sets whether a connection connects again
    */
   public RedisLedger(RedisURI uri, ClientOptions options) {
-    connections = new RedisConnections(uri, options, this::check);
+    this(RedisServers.one(uri, options));
+  }
+
+  private RedisLedger(RedisServers servers) {
+    connections = new RedisConnections(servers, this::check);
     known = begun();
+  }
+
+  /**
+   * Makes one in a Cluster; it connects when it is used.
+   *
+   * @param seed one of its servers
+   * @param options for TLS and sockets; the ledger sets whether a connection connects again
+   * @return the ledger
+   */
+  public static RedisLedger ofCluster(RedisURI seed, ClusterClientOptions options) {
+    return new RedisLedger(RedisServers.cluster(seed, options));
   }
 
   private Pinned begun() {
@@ -92,7 +110,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     long began = System.nanoTime();
     long within = command.within().toNanos();
     return connections
-        .shared()
+        .shared(command.keys().get(0))
         .thenCompose(
             connection -> {
               long connecting = System.nanoTime() - began;
@@ -128,7 +146,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
-          connections.withOwn(own -> dialogue.talk(own, next, null, 9), command.within());
+          connections.withOwn(
+              command.keys().get(0), own -> dialogue.talk(own, next, null, 9), command.within());
     } else {
       last = dialogue.talk(connection, next, first, 9);
     }
@@ -166,7 +185,10 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     warnings = List.copyOf(found);
   }
 
-  /** Loads the scripts: otherwise the first commands would take two round trips. A server may refuse it. */
+  /**
+   * Loads the scripts: otherwise the first commands would take two round trips. A server may refuse
+   * it.
+   */
   private CompletableFuture<RedisConnection> loaded(RedisConnection connection) {
     CompletableFuture<?>[] loads =
         SCRIPTS.stream()
@@ -207,7 +229,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
     private Begun begin(Crossing x, long address, byte[] command) {
       long out = x.room(24);
-      x.call(Function.REDIS_BEGIN, address, x.bytes(command), command.length, out, out + 8, out + 16);
+      x.call(
+          Function.REDIS_BEGIN, address, x.bytes(command), command.length, out, out + 8, out + 16);
       Pinned dialogue = new Pinned(library, x, x.readWord(out), Function.DIALOGUE_FREE);
       return new Begun(dialogue, Step.read(Engine.text(x, out + 8)));
     }
@@ -226,7 +249,10 @@ public final class RedisLedger implements Ledger, AutoCloseable {
           });
     }
 
-    /** Sends what the core says, and returns its last word. {@code answered} is the answer to the first. */
+    /**
+     * Sends what the core says, and returns its last word. {@code answered} is the answer to the
+     * first.
+     */
     CompletableFuture<Step> talk(
         RedisConnection connection, Step next, @Nullable Map<String, Object> answered, int rounds) {
       if (!next.has("send") || rounds == 0) {

@@ -7,11 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles of one type, bound to the user, for use in tools; the server keeps their state in its own store.
+ * Handles of one type, bound to the user, for use in tools; the server keeps their state in its own
+ * store.
  *
- * <p>A handle that is altered, expired, ended or another user's is refused, with a tool result that tells the model to
- * make a new one. All agents of a user can use the user's handles. With a ledger these methods may wait for it, no
- * longer than the guard's time limit.
+ * <p>A handle that is altered, expired, ended or another user's is refused, with a tool result that
+ * tells the model to make a new one. All agents of a user can use the user's handles. With a ledger
+ * these methods may wait for it, no longer than the guard's time limit.
  */
 public final class ReferenceHandles {
   private final Guard guard;
@@ -57,7 +58,8 @@ public final class ReferenceHandles {
   }
 
   /**
-   * Verifies a handle and ends it, which needs a ledger or an {@link Accept}; delete its row yourself.
+   * Verifies a handle and ends it, which needs a ledger or an {@link Accept}; delete its row
+   * yourself.
    *
    * @param context the tool's
    * @param handle what the client sent, of whatever type

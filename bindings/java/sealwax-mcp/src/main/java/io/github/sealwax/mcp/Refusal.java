@@ -5,8 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a guard refused, for the server's log and metrics: the client never hears it. It holds no token, no payload and
- * no key.
+ * What a guard refused, for the server's log and metrics: the client never hears it. It holds no
+ * token, no payload and no key.
  *
  * @param code the stable code, such as {@code expired}; docs/refusals.md has them all
  * @param kind the kind of what was refused: request-state, cursor, handle-state, handle or session

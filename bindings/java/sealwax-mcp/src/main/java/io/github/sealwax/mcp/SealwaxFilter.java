@@ -26,13 +26,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the clients of a stateless server their sessions, of revisions up to 2025-11-25: put it in front of the server's
- * transport, inside of the authentication.
+ * Gives the clients of a stateless server their sessions, of revisions up to 2025-11-25: put it in
+ * front of the server's transport, inside of the authentication.
  *
- * <p>The answer to {@code initialize} has a header {@code Mcp-Session-Id}: a token that holds the negotiated session.
- * Later requests are verified before the server sees them. A request without the header gets 400; one whose session is
- * refused gets 404. {@code DELETE} ends a session, if a ledger or an {@link Accept} records it. Requests of later
- * revisions pass as they are.
+ * <p>The answer to {@code initialize} has a header {@code Mcp-Session-Id}: a token that holds the
+ * negotiated session. Later requests are verified before the server sees them. A request without
+ * the header gets 400; one whose session is refused gets 404. {@code DELETE} ends a session, if a
+ * ledger or an {@link Accept} records it. Requests of later revisions pass as they are.
  */
 public final class SealwaxFilter implements Filter {
   /** The revisions that have this session. */
@@ -79,7 +79,8 @@ public final class SealwaxFilter implements Filter {
       McpTransportContext context = extractor.extract(request);
       Object outer = request.getAttribute(TransportExchange.KEY);
       // Several headers are joined, which never equals the id of the message.
-      String header = String.join(",", Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID)));
+      String header =
+          String.join(",", Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID)));
       return key ->
           switch (key) {
             case TransportExchange.KEY -> outer;
@@ -90,7 +91,8 @@ public final class SealwaxFilter implements Filter {
   }
 
   @Override
-  public void doFilter(ServletRequest servletRequest, ServletResponse servletResponse, FilterChain chain)
+  public void doFilter(
+      ServletRequest servletRequest, ServletResponse servletResponse, FilterChain chain)
       throws IOException, ServletException {
     HttpServletRequest request = (HttpServletRequest) servletRequest;
     HttpServletResponse response = (HttpServletResponse) servletResponse;
@@ -187,7 +189,8 @@ public final class SealwaxFilter implements Filter {
     HeldResponse held = new HeldResponse(response);
     chain.doFilter(replayed, held);
     if (request.isAsyncStarted()) {
-      throw new ServletException("expected a stateless server, which answers at once, found an asynchronous one");
+      throw new ServletException(
+          "expected a stateless server, which answers at once, found an asynchronous one");
     }
     if (begins) {
       initialized(exchange, held, response);
@@ -196,7 +199,8 @@ public final class SealwaxFilter implements Filter {
     }
   }
 
-  private void initialized(TransportExchange exchange, HeldResponse held, HttpServletResponse response)
+  private void initialized(
+      TransportExchange exchange, HeldResponse held, HttpServletResponse response)
       throws IOException {
     Map<String, Object> message = Json.message(held.body());
     if (held.getStatus() != HttpServletResponse.SC_OK
@@ -226,7 +230,8 @@ public final class SealwaxFilter implements Filter {
     held.release(body);
   }
 
-  private static byte[] change(HeldResponse held, java.util.function.Consumer<Map<String, Object>> change) {
+  private static byte[] change(
+      HeldResponse held, java.util.function.Consumer<Map<String, Object>> change) {
     Map<String, Object> message = Json.message(held.body());
     if (message == null) {
       return held.body();
@@ -289,12 +294,14 @@ public final class SealwaxFilter implements Filter {
     }
 
     /**
-     * Sets what fills the context for the guard's principal function, the same as for the transport.
+     * Sets what fills the context for the guard's principal function, the same as for the
+     * transport.
      *
      * @param extractor the author's own, as it is given to {@link SealwaxFilter#extractor}
      * @return this builder
      */
-    public Builder contextExtractor(McpTransportContextExtractor<? super HttpServletRequest> extractor) {
+    public Builder contextExtractor(
+        McpTransportContextExtractor<? super HttpServletRequest> extractor) {
       this.extractor = extractor;
       return this;
     }
@@ -332,8 +339,9 @@ public final class SealwaxFilter implements Filter {
     }
 
     /**
-     * Lets messages carry the session too, for clients of SEP-1359. As it specifies, a session that another principal
-     * presents ends, if a ledger or an {@link Accept} records it: a thief of the token can end the session.
+     * Lets messages carry the session too, for clients of SEP-1359. As it specifies, a session that
+     * another principal presents ends, if a ledger or an {@link Accept} records it: a thief of the
+     * token can end the session.
      *
      * @return this builder
      */

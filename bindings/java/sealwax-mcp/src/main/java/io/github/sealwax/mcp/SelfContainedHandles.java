@@ -8,11 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles of one type that hold their state, bound to the user, for use in tools; the server keeps nothing.
+ * Handles of one type that hold their state, bound to the user, for use in tools; the server keeps
+ * nothing.
  *
- * <p>A handle's state never changes: {@link #renew} makes the next handle. The older one keeps its state until it
- * expires; with {@link #singleUse} it is refused once it was renewed. With a ledger these methods may wait for it, no
- * longer than the guard's time limit.
+ * <p>A handle's state never changes: {@link #renew} makes the next handle. The older one keeps its
+ * state until it expires; with {@link #singleUse} it is refused once it was renewed. With a ledger
+ * these methods may wait for it, no longer than the guard's time limit.
  *
  * @param <T> the type of the state
  */
@@ -38,7 +39,8 @@ public final class SelfContainedHandles<T> {
   }
 
   /**
-   * Returns the same handles, which end a time after the first of their chain, however often they were renewed.
+   * Returns the same handles, which end a time after the first of their chain, however often they
+   * were renewed.
    *
    * @param age that time
    * @return the handles

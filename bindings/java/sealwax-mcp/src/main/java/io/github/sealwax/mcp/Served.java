@@ -85,7 +85,8 @@ final class Served implements AutoCloseable {
 
   /** Begins the engine's exchange and returns its first step. */
   synchronized Step begin() {
-    Object target = params.get(fields == null || fields.target() == null ? "name" : fields.target());
+    Object target =
+        params.get(fields == null || fields.target() == null ? "name" : fields.target());
     Object arguments = fields != null && fields.needsCaller() ? params.get("arguments") : null;
     Engine.Begun begun =
         engine.message(
@@ -192,7 +193,9 @@ final class Served implements AutoCloseable {
     return step;
   }
 
-  /** Returns the result of a tool whose handle was refused, where its handler did not catch that. */
+  /**
+   * Returns the result of a tool whose handle was refused, where its handler did not catch that.
+   */
   @Nullable Map<String, Object> refusedBy(McpSchema.JSONRPCResponse.@Nullable JSONRPCError error) {
     synchronized (refused) {
       for (HandleRefused one : refused) {

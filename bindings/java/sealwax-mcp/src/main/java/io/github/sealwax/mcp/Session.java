@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The data-layer session of the request that is being served.
  *
- * <p>Without a ledger, the last of two concurrent writes wins, and both have the same generation. With a ledger only one
- * of two concurrent requests can {@link #write}; the other's result is discarded. Concurrent calls of {@link #update} all
- * take effect.
+ * <p>Without a ledger, the last of two concurrent writes wins, and both have the same generation.
+ * With a ledger only one of two concurrent requests can {@link #write}; the other's result is
+ * discarded. Concurrent calls of {@link #update} all take effect.
  *
  * @param <T> the type of its value
  */
@@ -25,7 +25,8 @@ public final class Session<T> {
   }
 
   /**
-   * Returns the session id. Log the {@link #ulid} instead: with the id, its user can delete the session.
+   * Returns the session id. Log the {@link #ulid} instead: with the id, its user can delete the
+   * session.
    *
    * @return the id
    */
@@ -73,9 +74,10 @@ public final class Session<T> {
   /**
    * Replaces the value by what a function makes of it.
    *
-   * <p>With a ledger no concurrent write is lost: if another request wrote meanwhile, the function is called again with
-   * the newer value when the result leaves, at most 32 times. It should have no side effects. What it returned before
-   * may be wrong then, so make the tool's result with {@link #result}.
+   * <p>With a ledger no concurrent write is lost: if another request wrote meanwhile, the function
+   * is called again with the newer value when the result leaves, at most 32 times. It should have
+   * no side effects. What it returned before may be wrong then, so make the tool's result with
+   * {@link #result}.
    *
    * @param function makes the next value of the present one
    * @return the new value
@@ -87,7 +89,8 @@ public final class Session<T> {
   /**
    * Makes the handler's result of the value, and again of the value that is written at last.
    *
-   * @param make makes a result of a value; like the functions of {@link #update} it should have no side effects
+   * @param make makes a result of a value; like the functions of {@link #update} it should have no
+   *     side effects
    * @param <R> a result of the SDK, such as {@code CallToolResult}
    * @return what the handler returns
    */
@@ -97,7 +100,8 @@ public final class Session<T> {
   }
 
   /**
-   * Returns the metadata of a new session that begins with this one's value, to return to the client in a result.
+   * Returns the metadata of a new session that begins with this one's value, to return to the
+   * client in a result.
    *
    * @return sessionId, state and expiresAt
    */

@@ -56,7 +56,9 @@ final class SessionCore {
     return exchange.fork();
   }
 
-  /** What the function of {@link #result} made at first, and of the value that is written at last. */
+  /**
+   * What the function of {@link #result} made at first, and of the value that is written at last.
+   */
   synchronized Object @Nullable [] made() {
     return make == null ? null : new Object[] {firstMade, lastMade};
   }

@@ -11,11 +11,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data-layer sessions of a guard: one JSON value each, which the client keeps and only the server reads.
+ * The data-layer sessions of a guard: one JSON value each, which the client keeps and only the
+ * server reads.
  *
- * <p>Clients create them with {@code sessions/create}, and delete them with {@code sessions/delete} if the guard has a
- * ledger or an {@link Accept} to record it. A request whose session is not valid is refused, also if its handler does
- * not use the session. Lists never depend on a session: the handler of a list gets none.
+ * <p>Clients create them with {@code sessions/create}, and delete them with {@code sessions/delete}
+ * if the guard has a ledger or an {@link Accept} to record it. A request whose session is not valid
+ * is refused, also if its handler does not use the session. Lists never depend on a session: the
+ * handler of a list gets none.
  *
  * @param <T> the type of the value
  */
@@ -57,7 +59,8 @@ public final class Sessions<T> {
      * Begins the settings of sessions whose value the client holds, sealed.
      *
      * @param type the type of the value
-     * @param initial gives the first value of a session, for the context of the request that creates it
+     * @param initial gives the first value of a session, for the context of the request that
+     *     creates it
      * @param <T> the type of the value
      * @return the settings
      */
@@ -70,7 +73,8 @@ public final class Sessions<T> {
      * Begins the settings of sessions whose value the client holds, sealed.
      *
      * @param type the type of the value
-     * @param initial gives the first value of a session, for the context of the request that creates it
+     * @param initial gives the first value of a session, for the context of the request that
+     *     creates it
      * @param <T> the type of the value
      * @return the settings
      */
@@ -82,7 +86,8 @@ public final class Sessions<T> {
     }
 
     /**
-     * Begins the settings of sessions of which the client has the id alone, and the server keeps the value, by ulid.
+     * Begins the settings of sessions of which the client has the id alone, and the server keeps
+     * the value, by ulid.
      *
      * @return the settings
      */
@@ -114,8 +119,8 @@ public final class Sessions<T> {
     }
 
     /**
-     * Requires a session for all requests but {@code initialize}, {@code ping}, {@code server/discover}, lists, and
-     * {@code sessions/create}.
+     * Requires a session for all requests but {@code initialize}, {@code ping}, {@code
+     * server/discover}, lists, and {@code sessions/create}.
      *
      * @return these settings
      */

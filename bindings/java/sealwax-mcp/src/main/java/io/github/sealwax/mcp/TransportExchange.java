@@ -36,7 +36,8 @@ final class TransportExchange implements AutoCloseable {
       document.put("method", named instanceof String ? named : "");
       document.put("notification", message.get("id") == null);
       TokenFields fields = named instanceof String known ? engine.tokenFields(known) : null;
-      Map<String, Object> params = message.get("params") instanceof Map ? Json.members(message.get("params")) : null;
+      Map<String, Object> params =
+          message.get("params") instanceof Map ? Json.members(message.get("params")) : null;
       if (fields != null && fields.target() != null && params != null) {
         Object target = Json.clientValue(params.get(fields.target()));
         document.put("target", target instanceof String ? target : null);

@@ -1,6 +1,6 @@
 /**
- * The guard of an MCP server on the official Java SDK: seals what leaves for a client, and opens and checks what
- * comes back.
+ * The guard of an MCP server on the official Java SDK: seals what leaves for a client, and opens
+ * and checks what comes back.
  */
 @NullMarked
 package io.github.sealwax.mcp;

@@ -3,10 +3,10 @@ package io.github.sealwax.mcp;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.server.McpServer;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
-import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.ListToolsResult;
@@ -24,7 +24,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** What the SDK does not let through, as docs/systems.md says it: where it does, the guard can do more. */
+/**
+ * What the SDK does not let through, as docs/systems.md says it: where it does, the guard can do
+ * more.
+ */
 class CanaryTest {
   private static List<String> members(Class<?> type) {
     return Arrays.stream(type.getRecordComponents()).map(RecordComponent::getName).toList();
@@ -41,7 +44,9 @@ class CanaryTest {
 
   @Test
   void itsToolsHaveNoRequestState() {
-    assertEquals(List.of("content", "isError", "structuredContent", "meta"), members(McpSchema.CallToolResult.class));
+    assertEquals(
+        List.of("content", "isError", "structuredContent", "meta"),
+        members(McpSchema.CallToolResult.class));
     assertFalse(members(McpSchema.CallToolRequest.class).contains("requestState"));
   }
 
@@ -75,7 +80,8 @@ class CanaryTest {
         .capabilities(ServerCapabilities.builder().tools(false).build())
         .build();
     JSONRPCRequest request = new JSONRPCRequest("tools/list", 1, Map.of("cursor", "no such page"));
-    Object result = handler.get().handleRequest(McpTransportContext.EMPTY, request).block().result();
+    Object result =
+        handler.get().handleRequest(McpTransportContext.EMPTY, request).block().result();
     assertEquals(List.of(), ((ListToolsResult) result).tools());
   }
 }

@@ -20,7 +20,8 @@ final class Container implements AutoCloseable {
 
   /** Where requests go. */
   interface Place {
-    void serve(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException;
+    void serve(HttpServletRequest request, HttpServletResponse response)
+        throws ServletException, IOException;
   }
 
   Container() {

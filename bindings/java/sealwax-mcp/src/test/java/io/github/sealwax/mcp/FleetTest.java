@@ -58,7 +58,8 @@ class FleetTest {
     replicas(UnaryOperator.identity(), UnaryOperator.identity());
   }
 
-  private void replicas(UnaryOperator<Guard.Builder> more, UnaryOperator<SealwaxFilter.Builder> filtered) {
+  private void replicas(
+      UnaryOperator<Guard.Builder> more, UnaryOperator<SealwaxFilter.Builder> filtered) {
     shops = List.of(new Shop(codec(key), more, filtered), new Shop(codec(key), more, filtered));
     AtomicInteger next = new AtomicInteger();
     CONTAINER.place =
@@ -92,7 +93,8 @@ class FleetTest {
     return client;
   }
 
-  private static CallToolResult call(McpSyncClient client, String tool, Map<String, Object> arguments) {
+  private static CallToolResult call(
+      McpSyncClient client, String tool, Map<String, Object> arguments) {
     return client.callTool(new CallToolRequest(tool, arguments, null));
   }
 
@@ -115,7 +117,9 @@ class FleetTest {
       assertEquals(who, text(call(alice, "who", Map.of())));
       assertEquals(1, ids.stream().distinct().count());
       assertTrue(ids.size() >= 3);
-      assertTrue(shops.stream().allMatch(shop -> shop.events.stream().anyMatch(e -> e.event().equals("opened"))));
+      assertTrue(
+          shops.stream()
+              .allMatch(shop -> shop.events.stream().anyMatch(e -> e.event().equals("opened"))));
     }
     assertEquals(List.of(), codes());
   }
@@ -127,7 +131,8 @@ class FleetTest {
       ListToolsResult first = alice.listTools((String) null);
       assertNotEquals("2", first.nextCursor());
       ListToolsResult second = alice.listTools(first.nextCursor());
-      assertEquals(List.of("new", "add"), second.tools().stream().map(tool -> tool.name()).toList());
+      assertEquals(
+          List.of("new", "add"), second.tools().stream().map(tool -> tool.name()).toList());
       McpError another = assertThrows(McpError.class, () -> bob.listTools(first.nextCursor()));
       McpError plain = assertThrows(McpError.class, () -> alice.listTools("2"));
       assertEquals(another.getJsonRpcError(), plain.getJsonRpcError());
@@ -157,7 +162,9 @@ class FleetTest {
       others.forEach(other -> assertEquals(refused, other));
       clock.advance(Duration.ofDays(2));
       assertEquals(refused, call(alice, "add", Map.of("basket", empty, "item", "x")));
-      assertTrue(codes().containsAll(List.of("unauthentic", "principal_mismatch", "malformed", "expired")));
+      assertTrue(
+          codes()
+              .containsAll(List.of("unauthentic", "principal_mismatch", "malformed", "expired")));
     }
   }
 
@@ -235,20 +242,30 @@ class FleetTest {
     String good = begun("alice");
     assertEquals(200, post(good, "alice", PING).statusCode());
     String altered = good.substring(0, good.length() - 5) + "AAAAA";
-    String another = TestCodec.of(clock).view(Principal.subject("alice")).session().seal(new byte[3]);
+    String another =
+        TestCodec.of(clock).view(Principal.subject("alice")).session().seal(new byte[3]);
     List<HttpResponse<String>> refused = new ArrayList<>();
-    for (String id : List.of(altered, another, "no-token", good + good, good + "=", "a".repeat(5000))) {
+    for (String id :
+        List.of(altered, another, "no-token", good + good, good + "=", "a".repeat(5000))) {
       refused.add(post(id, "alice", PING));
     }
     refused.add(post(good, "bob", PING));
-    refused.add(send(request("alice").header("Mcp-Session-Id", good).header("Mcp-Session-Id", good).POST(
-        HttpRequest.BodyPublishers.ofString(PING))));
+    refused.add(
+        send(
+            request("alice")
+                .header("Mcp-Session-Id", good)
+                .header("Mcp-Session-Id", good)
+                .POST(HttpRequest.BodyPublishers.ofString(PING))));
     clock.advance(Duration.ofDays(31));
     refused.add(post(good, "alice", PING));
     assertEquals(List.of(404), refused.stream().map(HttpResponse::statusCode).distinct().toList());
     assertEquals(1, refused.stream().map(HttpResponse::body).distinct().count());
     assertEquals(400, post(null, "alice", PING).statusCode());
-    assertTrue(codes().containsAll(List.of("unauthentic", "unknown_key", "malformed", "principal_mismatch", "expired")));
+    assertTrue(
+        codes()
+            .containsAll(
+                List.of(
+                    "unauthentic", "unknown_key", "malformed", "principal_mismatch", "expired")));
   }
 
   @Test
@@ -262,11 +279,13 @@ class FleetTest {
   @Test
   void whatIsNoMessageIsTheServersOwnBusiness() {
     String good = begun("alice");
-    for (String body : List.of("", "{", "[]", "7", "null", "{\"id\":1}", "[".repeat(100_000), "\"\\ud800\"")) {
+    for (String body :
+        List.of("", "{", "[]", "7", "null", "{\"id\":1}", "[".repeat(100_000), "\"\\ud800\"")) {
       int status = post(good, "alice", body).statusCode();
       assertTrue(status == 400 || status == 500, body + " " + status);
     }
-    String surrogate = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"\\ud800\"}}";
+    String surrogate =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"\\ud800\"}}";
     assertTrue(post(good, "alice", surrogate).body().contains("Invalid cursor"));
     assertEquals(200, post(good, "alice", PING).statusCode());
   }
@@ -283,7 +302,8 @@ class FleetTest {
     assertEquals(405, send(delete).statusCode());
     replicas(withLedger(), UnaryOperator.identity());
     String ending = begun("alice");
-    assertEquals(204, send(request("alice").header("Mcp-Session-Id", ending).DELETE()).statusCode());
+    assertEquals(
+        204, send(request("alice").header("Mcp-Session-Id", ending).DELETE()).statusCode());
     for (int at = 0; at < 2; at++) {
       assertEquals(404, post(ending, "alice", PING).statusCode());
     }
@@ -336,18 +356,22 @@ class FleetTest {
     assertEquals(won, highest);
   }
 
-  private static final String CREATE = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sessions/create\",\"params\":{}}";
+  private static final String CREATE =
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sessions/create\",\"params\":{}}";
 
   private static String count(Object session) {
     return Json.write(
         Map.of(
-            "jsonrpc", "2.0",
-            "id", 1,
-            "method", "tools/call",
+            "jsonrpc",
+            "2.0",
+            "id",
+            1,
+            "method",
+            "tools/call",
             "params",
-                Map.of(
-                    "name", "count",
-                    "arguments", Map.of(),
-                    "_meta", Map.of("io.modelcontextprotocol/session", session))));
+            Map.of(
+                "name", "count",
+                "arguments", Map.of(),
+                "_meta", Map.of("io.modelcontextprotocol/session", session))));
   }
 }

@@ -64,14 +64,16 @@ class LeaksTest {
         .setMcpHandler(
             new McpStatelessServerHandler() {
               @Override
-              public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+              public Mono<JSONRPCResponse> handleRequest(
+                  McpTransportContext context, JSONRPCRequest request) {
                 last.set(context);
                 return Mono.defer(() -> handling.apply(context))
                     .map(result -> JSONRPCResponse.result(request.id(), result));
               }
 
               @Override
-              public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+              public Mono<Void> handleNotification(
+                  McpTransportContext context, JSONRPCNotification notification) {
                 return Mono.empty();
               }
             });
@@ -97,7 +99,10 @@ class LeaksTest {
 
   @Test
   void whatIsAnswered() {
-    serve(it -> it, context -> Mono.just(Map.of("content", guard.referenceHandles("row").mint(context).handle())));
+    serve(
+        it -> it,
+        context ->
+            Mono.just(Map.of("content", guard.referenceHandles("row").mint(context).handle())));
     for (int at = 0; at < MANY; at++) {
       assertNotNull(call().block().result());
     }
@@ -137,7 +142,9 @@ class LeaksTest {
     Ledger silent = command -> new CompletableFuture<>();
     serve(
         it -> it.ledger(silent).timeLimit(java.time.Duration.ofMillis(1)),
-        context -> Mono.fromCallable(() -> Map.of("content", guard.referenceHandles("row").check(context, "row_x"))));
+        context ->
+            Mono.fromCallable(
+                () -> Map.of("content", guard.referenceHandles("row").check(context, "row_x"))));
     for (int at = 0; at < MANY; at++) {
       try {
         call().block();
@@ -165,7 +172,8 @@ class LeaksTest {
               .build();
       HttpClient client = HttpClient.newHttpClient();
       for (int at = 0; at < MANY; at++) {
-        assertEquals(200, client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode());
+        assertEquals(
+            200, client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode());
       }
     }
   }
@@ -184,6 +192,7 @@ class LeaksTest {
   }
 
   private Mono<JSONRPCResponse> list0() {
-    return handler.handleRequest(McpTransportContext.EMPTY, new JSONRPCRequest("tools/list", 1, Map.of()));
+    return handler.handleRequest(
+        McpTransportContext.EMPTY, new JSONRPCRequest("tools/list", 1, Map.of()));
   }
 }

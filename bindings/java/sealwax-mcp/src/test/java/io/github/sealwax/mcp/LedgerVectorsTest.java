@@ -79,7 +79,8 @@ class LedgerVectorsTest {
               "keys", vector.get("keys"),
               "args", resolved(World.list(vector.get("args"))));
       Map<String, Object> judged = judged(command, values);
-      assertEquals(resolved(World.list(vector.get("reply"))), judged.get("reply"), () -> "" + vector);
+      assertEquals(
+          resolved(World.list(vector.get("reply"))), judged.get("reply"), () -> "" + vector);
 
       Map<String, List<String>> after = new HashMap<>();
       for (Object each : World.list(judged.get("writes"))) {
@@ -95,7 +96,8 @@ class LedgerVectorsTest {
       }
       Map<String, List<String>> expected = new HashMap<>();
       World.object(vector.get("after"))
-          .forEach((key, kept) -> expected.put(key, kept == null ? null : resolved(World.list(kept))));
+          .forEach(
+              (key, kept) -> expected.put(key, kept == null ? null : resolved(World.list(kept))));
       assertEquals(expected, after, () -> "" + vector);
       played++;
     }
@@ -111,7 +113,9 @@ class LedgerVectorsTest {
           Boolean.TRUE.equals(who.get("anonymous"))
               ? Principal.anonymous()
               : Principal.of(
-                  (String) who.get("issuer"), (String) who.get("client"), (String) who.get("subject"));
+                  (String) who.get("issuer"),
+                  (String) who.get("client"),
+                  (String) who.get("subject"));
       Codec codec =
           Codec.builder((String) vector.get("audience")).keys(KeyRing.of(Key.generate())).build();
       Engine engine = new Engine(codec, Map.of("ledger", Map.of("label", vector.get("label"))));

@@ -41,9 +41,13 @@ final class Matching {
       assertEquals(event.get("happened"), found.happened.stream().map(Matching::named).toList());
     }
     assertEquals(event.getOrDefault("commands", found.commands), found.commands, "commands");
-    assertEquals(event.get("delivered") == null, found.delivered == null, () -> "delivered " + found.delivered);
+    assertEquals(
+        event.get("delivered") == null,
+        found.delivered == null,
+        () -> "delivered " + found.delivered);
     World.object(event.get("delivered"))
-        .forEach((name, value) -> assertEquals(value, found.delivered.get(name), "delivered " + name));
+        .forEach(
+            (name, value) -> assertEquals(value, found.delivered.get(name), "delivered " + name));
     List<Object> did = World.list(event.get("did"));
     assertEquals(did.size(), found.did.size(), () -> "did " + found.did);
     for (int place = 0; place < did.size(); place++) {
@@ -88,7 +92,9 @@ final class Matching {
     Map<String, Object> meta = World.object(World.object(found.sent.get("params")).get("_meta"));
     Map<String, Object> metadata = World.object(meta.get("io.modelcontextprotocol/session"));
     Map<String, Object> echoed = new java.util.HashMap<>(error);
-    echoed.put("data", Map.of("sessionId", found.sent.getOrDefault("sessionId", metadata.get("sessionId"))));
+    echoed.put(
+        "data",
+        Map.of("sessionId", found.sent.getOrDefault("sessionId", metadata.get("sessionId"))));
     return echoed;
   }
 
@@ -127,9 +133,11 @@ final class Matching {
       members.forEach(
           (name, member) -> {
             if (name.equals("$absent")) {
-              World.list(member).forEach(one -> assertFalse(found.containsKey(one), () -> place + " " + found));
+              World.list(member)
+                  .forEach(one -> assertFalse(found.containsKey(one), () -> place + " " + found));
             } else {
-              assertTrue(found.containsKey(name), () -> place + "." + name + " is missing in " + found);
+              assertTrue(
+                  found.containsKey(name), () -> place + "." + name + " is missing in " + found);
               matches(member, found.get(name), place + "." + name);
             }
           });
@@ -154,7 +162,8 @@ final class Matching {
     String payload = new String(opened.payload(), StandardCharsets.UTF_8);
     if (expected.containsKey("json")) {
       Map<String, Object> held = Json.object(payload);
-      World.object(expected.get("json")).forEach((name, one) -> assertEquals(one, held.get(name), place));
+      World.object(expected.get("json"))
+          .forEach((name, one) -> assertEquals(one, held.get(name), place));
     } else if (expected.containsKey("payload")) {
       assertEquals(expected.get("payload"), payload, place);
     }

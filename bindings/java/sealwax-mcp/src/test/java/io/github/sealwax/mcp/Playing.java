@@ -28,8 +28,9 @@ import java.util.concurrent.CompletionStage;
 import reactor.core.publisher.Mono;
 
 /**
- * A server with the settings of one transcript. A {@code request} is given to the guard's handler, or to the SDK's servlet
- * in Tomcat; what comes by {@code http} goes through the filter in front of that.
+ * A server with the settings of one transcript. A {@code request} is given to the guard's handler,
+ * or to the SDK's servlet in Tomcat; what comes by {@code http} goes through the filter in front of
+ * that.
  */
 final class Playing implements Accept, AutoCloseable {
   private static final String MODERN = "2026-07-28";
@@ -56,11 +57,7 @@ final class Playing implements Accept, AutoCloseable {
     void serve(Playing playing, Guard guard, McpStatelessServerTransport transport);
   }
 
-  Playing(
-      Map<String, Object> transcript,
-      int port,
-      boolean isOverHttp,
-      Server server) {
+  Playing(Map<String, Object> transcript, int port, boolean isOverHttp, Server server) {
     this.port = port;
     this.isOverHttp = isOverHttp;
     Map<String, Object> settings = World.object(transcript.get("settings"));
@@ -68,9 +65,11 @@ final class Playing implements Accept, AutoCloseable {
     isAnonymous =
         World.list(transcript.get("events")).stream()
             .allMatch(event -> "anonymous".equals(World.object(event).get("as")));
-    ledger = settings.get("ledger") == null ? null : new ScriptedLedger(world, () -> found, settings);
+    ledger =
+        settings.get("ledger") == null ? null : new ScriptedLedger(world, () -> found, settings);
     guard = guard(settings);
-    Sessions<Object> sessions = sessions(World.object(settings.get("sessions")), settings.containsKey("sessions"));
+    Sessions<Object> sessions =
+        sessions(World.object(settings.get("sessions")), settings.containsKey("sessions"));
     script = new Script(world, guard, sessions);
     filter = filter(World.object(settings.get("transport")));
     servlet =
@@ -98,7 +97,8 @@ final class Playing implements Accept, AutoCloseable {
     Guard.Builder builder =
         Guard.builder(world.codec(Map.of("key", "both")))
             .onRefused(
-                refusal -> found.reported.add(Map.of("code", refusal.code(), "kind", refusal.kind())))
+                refusal ->
+                    found.reported.add(Map.of("code", refusal.code(), "kind", refusal.kind())))
             .onEvent(this::happened);
     if (isAnonymous) {
       builder.anonymous();
@@ -199,7 +199,8 @@ final class Playing implements Accept, AutoCloseable {
     if (presented.kind().equals("request-state")) {
       gone.add(presented.kind() + presented.id());
     }
-    return CompletableFuture.completedFuture(!"no".equals(accepts) && ("yes".equals(accepts) || first));
+    return CompletableFuture.completedFuture(
+        !"no".equals(accepts) && ("yes".equals(accepts) || first));
   }
 
   @Override
@@ -215,7 +216,8 @@ final class Playing implements Accept, AutoCloseable {
   // What a server does.
 
   /** Serves a request of HTTP: {@code /mcp} through the filter, {@code /plain/mcp} without. */
-  void serve(HttpServletRequest request, HttpServletResponse response) throws ServletException, IOException {
+  void serve(HttpServletRequest request, HttpServletResponse response)
+      throws ServletException, IOException {
     if (request.getRequestURI().startsWith("/plain")) {
       servlet.service(request, response);
     } else {
@@ -265,9 +267,10 @@ final class Playing implements Accept, AutoCloseable {
         switch ((String) event.get("via")) {
           case "operator" -> revoked((String) event.get("revoke"));
           case "http" -> overHttp("/mcp", event, message);
-          default -> isOverHttp || event.containsKey("header")
-              ? World.answer(overHttp("/plain/mcp", event, message).get("message"))
-              : atTheHandlers(event, message);
+          default ->
+              isOverHttp || event.containsKey("header")
+                  ? World.answer(overHttp("/plain/mcp", event, message).get("message"))
+                  : atTheHandlers(event, message);
         };
     String method = (String) message.getOrDefault("method", "");
     boolean isBuiltin = method.equals("sessions/create") || method.equals("sessions/delete");
@@ -287,7 +290,8 @@ final class Playing implements Accept, AutoCloseable {
     }
   }
 
-  private static Map<String, Object> framed(Map<String, Object> event, Map<String, Object> message) {
+  private static Map<String, Object> framed(
+      Map<String, Object> event, Map<String, Object> message) {
     Map<String, Object> framed = new LinkedHashMap<>(message);
     framed.put("jsonrpc", "2.0");
     if ("modern".equals(event.get("era"))) {
@@ -300,7 +304,8 @@ final class Playing implements Accept, AutoCloseable {
     return framed;
   }
 
-  private Map<String, Object> atTheHandlers(Map<String, Object> event, Map<String, Object> message) {
+  private Map<String, Object> atTheHandlers(
+      Map<String, Object> event, Map<String, Object> message) {
     Map<String, Object> framed = framed(event, message);
     String method = (String) framed.get("method");
     if (!framed.containsKey("id")) {
@@ -313,26 +318,35 @@ final class Playing implements Accept, AutoCloseable {
     return told(Json.object(Json.write(response)));
   }
 
-  private Map<String, Object> overHttp(String path, Map<String, Object> event, Map<String, Object> message) {
+  private Map<String, Object> overHttp(
+      String path, Map<String, Object> event, Map<String, Object> message) {
     boolean isModern = "modern".equals(event.get("era"));
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
             .header("Accept", "application/json, text/event-stream")
             .header("Content-Type", "application/json");
     World.object(world.resolved(event.get("headers")))
-        .forEach((name, value) -> World.list(value instanceof List ? value : List.of(value)).forEach(one -> request.header(name, (String) one)));
+        .forEach(
+            (name, value) ->
+                World.list(value instanceof List ? value : List.of(value))
+                    .forEach(one -> request.header(name, (String) one)));
     if (event.containsKey("header")) {
       request.header("Mcp-Session-Id", (String) world.resolved(event.get("header")));
       request.header("MCP-Protocol-Version", isModern ? MODERN : LEGACY);
     }
     String body = message.isEmpty() ? "" : Json.write(framed(event, message));
-    request.method((String) event.getOrDefault("http", "POST"), HttpRequest.BodyPublishers.ofString(body));
+    request.method(
+        (String) event.getOrDefault("http", "POST"), HttpRequest.BodyPublishers.ofString(body));
     try {
-      HttpResponse<String> response = CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      HttpResponse<String> response =
+          CLIENT.send(request.build(), HttpResponse.BodyHandlers.ofString());
       Map<String, Object> answered = new HashMap<>();
       answered.put("status", response.statusCode());
       Map<String, Object> headers = new HashMap<>();
-      response.headers().map().forEach((name, values) -> headers.put(name.toLowerCase(), values.get(0)));
+      response
+          .headers()
+          .map()
+          .forEach((name, values) -> headers.put(name.toLowerCase(), values.get(0)));
       answered.put("headers", headers);
       if (response.headers().firstValue("content-type").orElse("").startsWith("application/json")) {
         answered.put("message", told(Json.object(response.body())));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -90,7 +91,8 @@ class RedisLedgerTest {
           IntStream.range(0, 200)
               .mapToObj(at -> ledger.run(use("b" + at % 4)).toCompletableFuture())
               .toList();
-      assertEquals(4, replies.stream().filter(one -> one.join().equals(List.of("ok", "0"))).count());
+      assertEquals(
+          4, replies.stream().filter(one -> one.join().equals(List.of("ok", "0"))).count());
     }
   }
 
@@ -99,7 +101,13 @@ class RedisLedgerTest {
     try (RedisLedger ledger = new RedisLedger(valkey.url())) {
       run(ledger, use("c1"));
       valkey.commands().clientKill(io.lettuce.core.KillArgs.Builder.typeNormal().skipme());
-      until(() -> !ledger.run(use(attempt())).toCompletableFuture().handle((reply, e) -> e != null).join());
+      until(
+          () ->
+              !ledger
+                  .run(use(attempt()))
+                  .toCompletableFuture()
+                  .handle((reply, e) -> e != null)
+                  .join());
       valkey.commands().scriptFlush();
       assertEquals(List.of("used", "0"), run(ledger, use("c1")));
     }
@@ -117,7 +125,9 @@ class RedisLedgerTest {
       slow.signal("CONT");
       assertEquals(List.of("used", "0"), run(ledger, use("d1")));
       // It was late, and not lost: the same attempt is no second use.
-      assertEquals(List.of("ok", "0"), run(ledger, new Ledger.Command("admit", late.keys(), late.args(), PATIENT)));
+      assertEquals(
+          List.of("ok", "0"),
+          run(ledger, new Ledger.Command("admit", late.keys(), late.args(), PATIENT)));
     }
   }
 
@@ -144,6 +154,22 @@ class RedisLedgerTest {
       evicting.commands().configSet("maxmemory-policy", "noeviction");
       evicting.age(BEGAN);
       assertEquals(List.of("ok", "0"), run(ledger, use("f2")));
+    }
+  }
+
+  @Test
+  void aClusterIsOneLedger() {
+    try (Valkey node = new Valkey("--cluster-enabled", "yes", "--cluster-node-timeout", "500");
+        RedisLedger ledger =
+            RedisLedger.ofCluster(RedisURI.create(node.url()), ClusterClientOptions.create())) {
+      node.commands().clusterAddSlots(IntStream.range(0, 16_384).toArray());
+      until(() -> node.commands().clusterInfo().contains("cluster_state:ok"));
+      node.age(BEGAN);
+      assertEquals(List.of("ok", "0"), run(ledger, use("m1")));
+      assertEquals(List.of("used", "0"), run(ledger, use("m1")));
+      Ledger.Command revoke =
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), PATIENT);
+      assertEquals("ok", run(ledger, revoke).get(0));
     }
   }
 
@@ -203,7 +229,8 @@ class RedisLedgerTest {
   void aReplicaConfirmsWhatEnds() {
     try (Valkey master = new Valkey();
         Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
-        RedisLedger ledger = new RedisLedger(RedisURI.create(master.url()), ClientOptions.create())) {
+        RedisLedger ledger =
+            new RedisLedger(RedisURI.create(master.url()), ClientOptions.create())) {
       until(() -> master.commands().info("replication").contains("state=online"));
       master.age(BEGAN);
       Ledger.Command revoke =
@@ -215,7 +242,8 @@ class RedisLedgerTest {
       assertEquals("ok", run(ledger, use("h1")).get(0));
       replica.signal("STOP");
       Ledger.Command hurried =
-          new Ledger.Command("revoke", List.of(NAMESPACE + "p:z"), List.of("600"), Duration.ofSeconds(2));
+          new Ledger.Command(
+              "revoke", List.of(NAMESPACE + "p:z"), List.of("600"), Duration.ofSeconds(2));
       assertTrue(run(ledger, hurried).contains("unconfirmed"));
       replica.signal("CONT");
     }

@@ -57,10 +57,12 @@ final class Script {
     for (Object one : World.list(found.event.get("handler"))) {
       List<Object> operation = World.list(one);
       switch ((String) operation.get(0)) {
-        case "return" -> returned = World.object(world.resolved(withStates(context, operation.get(1))));
+        case "return" ->
+            returned = World.object(world.resolved(withStates(context, operation.get(1))));
         case "result" -> returned = sessions.of(context).result(Script::resultOf);
         case "throw" ->
-            throw new McpError(new McpSchema.JSONRPCResponse.JSONRPCError(-32000, "the handler's own"));
+            throw new McpError(
+                new McpSchema.JSONRPCResponse.JSONRPCError(-32000, "the handler's own"));
         default -> found.did.add(did(context, operation));
       }
     }
@@ -116,7 +118,9 @@ final class Script {
         sessions.of(context).write(given);
         return "ok";
       case "update":
-        boolean fails = operation.size() > 2 && Boolean.TRUE.equals(World.object(operation.get(2)).get("fails"));
+        boolean fails =
+            operation.size() > 2
+                && Boolean.TRUE.equals(World.object(operation.get(2)).get("fails"));
         sessions.of(context).update(adding((Integer) given, fails));
         return "ok";
       case "fork":
@@ -141,7 +145,8 @@ final class Script {
     String name = (String) operation.get(0);
     String type = (String) operation.get(1);
     Object last = operation.get(operation.size() - 1);
-    Map<String, Object> options = last instanceof Map && operation.size() > 2 ? World.object(last) : Map.of();
+    Map<String, Object> options =
+        last instanceof Map && operation.size() > 2 ? World.object(last) : Map.of();
     ReferenceHandles rows = guard.referenceHandles(type);
     if (options.containsKey("maxAge")) {
       rows = rows.maxAge(java.time.Duration.ofSeconds(World.number(options.get("maxAge"), 0)));
@@ -156,7 +161,8 @@ final class Script {
       case "mint" -> made = rows.mint(context).handle();
       case "check" -> made = rows.check(context, handle).handle();
       case "seal" -> made = held.seal(context, handle).handle();
-      case "renew" -> made = held.renew(context, held.open(context, handle), operation.get(3)).handle();
+      case "renew" ->
+          made = held.renew(context, held.open(context, handle), operation.get(3)).handle();
       case "open" -> {
         OpenedHandle<Object> opened = held.open(context, handle);
         Map<String, Object> found = new HashMap<>();

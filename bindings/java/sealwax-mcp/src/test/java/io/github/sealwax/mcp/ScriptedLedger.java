@@ -43,7 +43,8 @@ final class ScriptedLedger implements Ledger {
       memory.close();
       memory = made(0);
     }
-    World.object(event.get("lost")).forEach((name, times) -> lost.put(name, World.number(times, 0)));
+    World.object(event.get("lost"))
+        .forEach((name, times) -> lost.put(name, World.number(times, 0)));
   }
 
   @Override

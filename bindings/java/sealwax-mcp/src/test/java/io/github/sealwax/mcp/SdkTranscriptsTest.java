@@ -25,14 +25,15 @@ import org.junit.jupiter.api.TestFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The transcripts that a server of the SDK can serve, on one in Tomcat, as clients of its last revision send them: it knows
- * none of 2026-07-28.
+ * The transcripts that a server of the SDK can serve, on one in Tomcat, as clients of its last
+ * revision send them: it knows none of 2026-07-28.
  */
 class SdkTranscriptsTest {
   private static final Container CONTAINER = new Container();
 
   /** What a tool's result of the SDK has. */
-  private static final Set<String> MEMBERS = Set.of("content", "structuredContent", "isError", "_meta");
+  private static final Set<String> MEMBERS =
+      Set.of("content", "structuredContent", "isError", "_meta");
 
   private static final Set<String> METHODS =
       Set.of(
@@ -51,7 +52,8 @@ class SdkTranscriptsTest {
 
   private static List<Map<String, Object>> transcripts() {
     return TranscriptsTest.transcripts().stream()
-        .filter(one -> World.list(one.get("events")).stream().allMatch(SdkTranscriptsTest::isServed))
+        .filter(
+            one -> World.list(one.get("events")).stream().allMatch(SdkTranscriptsTest::isServed))
         .map(one -> World.object(asOfLegacy(one)))
         .toList();
   }
@@ -104,7 +106,8 @@ class SdkTranscriptsTest {
   }
 
   private static void play(Map<String, Object> transcript) {
-    try (Playing playing = new Playing(transcript, CONTAINER.port(), true, SdkTranscriptsTest::server)) {
+    try (Playing playing =
+        new Playing(transcript, CONTAINER.port(), true, SdkTranscriptsTest::server)) {
       CONTAINER.place = playing::serve;
       playing.play(World.list(transcript.get("events")));
     }
@@ -118,25 +121,33 @@ class SdkTranscriptsTest {
         .tools(
             new SyncToolSpecification(
                 play,
-                (context, call) -> Json.MAPPER.convertValue(playing.run(context), CallToolResult.class)))
+                (context, call) ->
+                    Json.MAPPER.convertValue(playing.run(context), CallToolResult.class)))
         .build();
   }
 
-  /** Between the guard and the server: sees what is delivered, and makes pages, which the SDK does not. */
-  private record Between(Playing playing, McpStatelessServerHandler server) implements McpStatelessServerHandler {
+  /**
+   * Between the guard and the server: sees what is delivered, and makes pages, which the SDK does
+   * not.
+   */
+  private record Between(Playing playing, McpStatelessServerHandler server)
+      implements McpStatelessServerHandler {
     @Override
-    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+    public Mono<JSONRPCResponse> handleRequest(
+        McpTransportContext context, JSONRPCRequest request) {
       return Mono.defer(
           () -> {
             playing.seen(context, request.method(), request.params());
             return request.method().equals("tools/list")
-                ? Mono.fromCallable(() -> JSONRPCResponse.result(request.id(), playing.run(context)))
+                ? Mono.fromCallable(
+                    () -> JSONRPCResponse.result(request.id(), playing.run(context)))
                 : server.handleRequest(context, request);
           });
     }
 
     @Override
-    public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+    public Mono<Void> handleNotification(
+        McpTransportContext context, JSONRPCNotification notification) {
       return server.handleNotification(context, notification);
     }
   }

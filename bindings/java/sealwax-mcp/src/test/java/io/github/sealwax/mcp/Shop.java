@@ -47,7 +47,10 @@ final class Shop implements Container.Place {
   private final SealwaxFilter filter;
   private final HttpServletStatelessServerTransport servlet;
 
-  Shop(Codec codec, UnaryOperator<Guard.Builder> more, UnaryOperator<SealwaxFilter.Builder> filtered) {
+  Shop(
+      Codec codec,
+      UnaryOperator<Guard.Builder> more,
+      UnaryOperator<SealwaxFilter.Builder> filtered) {
     Guard.Builder builder =
         Guard.builder(codec)
             .principal(
@@ -75,7 +78,9 @@ final class Shop implements Container.Place {
             tool("new", (context, call) -> text(baskets.seal(context, List.of()).handle())),
             tool("add", this::add),
             tool("mint", (context, call) -> text(rows.mint(context).handle())),
-            tool("row", (context, call) -> text(rows.check(context, call.arguments().get("row")).ulid())),
+            tool(
+                "row",
+                (context, call) -> text(rows.check(context, call.arguments().get("row")).ulid())),
             tool("end", this::end),
             tool("who", (context, call) -> text(String.valueOf(guard.negotiated(context)))),
             tool("count", this::count))
@@ -87,7 +92,10 @@ final class Shop implements Container.Place {
     List<String> items = new ArrayList<>(before.value());
     items.add((String) call.arguments().get("item"));
     String next = baskets.renew(context, before, items).handle();
-    return CallToolResult.builder().addTextContent(next).structuredContent(Map.of("items", items)).build();
+    return CallToolResult.builder()
+        .addTextContent(next)
+        .structuredContent(Map.of("items", items))
+        .build();
   }
 
   private CallToolResult end(McpTransportContext context, CallToolRequest call) {
@@ -119,14 +127,18 @@ final class Shop implements Container.Place {
   /** Lists in pages, which the SDK does not: the cursor is the start of the next one. */
   record Pages(McpStatelessServerHandler server) implements McpStatelessServerHandler {
     @Override
-    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+    public Mono<JSONRPCResponse> handleRequest(
+        McpTransportContext context, JSONRPCRequest request) {
       return server
           .handleRequest(context, request)
-          .map(response -> request.method().equals("tools/list") ? page(request, response) : response);
+          .map(
+              response ->
+                  request.method().equals("tools/list") ? page(request, response) : response);
     }
 
     @Override
-    public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+    public Mono<Void> handleNotification(
+        McpTransportContext context, JSONRPCNotification notification) {
       return server.handleNotification(context, notification);
     }
 

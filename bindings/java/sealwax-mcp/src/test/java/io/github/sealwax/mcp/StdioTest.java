@@ -37,12 +37,15 @@ class StdioTest {
 
   private final List<Refusal> refusals = new ArrayList<>();
   private final Guard guard =
-      Guard.builder(Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())).build())
+      Guard.builder(
+              Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())).build())
           .anonymous()
           .onRefused(refusals::add)
           .build();
-  private final Sessions<Integer> counters = guard.sessions(Sessions.Settings.of(Integer.class, context -> 0));
-  private final SelfContainedHandles<List<String>> baskets = guard.selfContainedHandles("basket", TEXTS);
+  private final Sessions<Integer> counters =
+      guard.sessions(Sessions.Settings.of(Integer.class, context -> 0));
+  private final SelfContainedHandles<List<String>> baskets =
+      guard.selfContainedHandles("basket", TEXTS);
   private OutputStream toServer;
   private BufferedReader fromServer;
   private McpSyncServer server;
@@ -54,17 +57,26 @@ class StdioTest {
     toServer = new PipedOutputStream(stdin);
     fromServer = new BufferedReader(new InputStreamReader(heard, StandardCharsets.UTF_8));
     StdioServerTransportProvider stdio =
-        new StdioServerTransportProvider(McpJsonDefaults.getMapper(), stdin, new PipedOutputStream(heard));
+        new StdioServerTransportProvider(
+            McpJsonDefaults.getMapper(), stdin, new PipedOutputStream(heard));
     server =
         McpServer.sync(guard.protect(stdio, Shop.Pages::new))
             .serverInfo("shop", "1")
             .capabilities(ServerCapabilities.builder().tools(false).build())
             .tools(
-                tool("new", (exchange, call) -> Shop.text(baskets.seal(exchange.transportContext(), List.of()).handle())),
+                tool(
+                    "new",
+                    (exchange, call) ->
+                        Shop.text(baskets.seal(exchange.transportContext(), List.of()).handle())),
                 tool(
                     "add",
                     (exchange, call) ->
-                        Shop.text("" + baskets.open(exchange.transportContext(), call.arguments().get("basket")).value())),
+                        Shop.text(
+                            ""
+                                + baskets
+                                    .open(
+                                        exchange.transportContext(), call.arguments().get("basket"))
+                                    .value())),
                 tool(
                     "count",
                     (exchange, call) -> {
@@ -174,7 +186,8 @@ class StdioTest {
       say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/call", "params", params)));
       Map<String, Object> answer = hear();
       assertEquals(count, text(answer));
-      session = World.object(World.object(World.object(answer.get("result")).get("_meta")).get(SESSION));
+      session =
+          World.object(World.object(World.object(answer.get("result")).get("_meta")).get(SESSION));
       assertEquals(created.get("sessionId"), session.get("sessionId"));
       // Another connection, of which the server knows nothing.
       leave();

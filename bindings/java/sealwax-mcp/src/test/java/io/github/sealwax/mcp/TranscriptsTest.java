@@ -66,7 +66,8 @@ class TranscriptsTest {
             transcript,
             CONTAINER.port(),
             false,
-            (mine, guard, transport) -> guard.protect(transport).setMcpHandler(new Scripted(mine)))) {
+            (mine, guard, transport) ->
+                guard.protect(transport).setMcpHandler(new Scripted(mine)))) {
       CONTAINER.place = playing::serve;
       playing.play(World.list(transcript.get("events")));
     }
@@ -81,7 +82,8 @@ class TranscriptsTest {
             "serverInfo", Map.of("name", "s", "version", "1"));
 
     @Override
-    public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
+    public Mono<JSONRPCResponse> handleRequest(
+        McpTransportContext context, JSONRPCRequest request) {
       return Mono.fromCallable(
           () -> {
             playing.seen(context, request.method(), request.params());
@@ -96,7 +98,8 @@ class TranscriptsTest {
     }
 
     @Override
-    public Mono<Void> handleNotification(McpTransportContext context, JSONRPCNotification notification) {
+    public Mono<Void> handleNotification(
+        McpTransportContext context, JSONRPCNotification notification) {
       return Mono.fromRunnable(
           () -> {
             playing.seen(context, notification.method(), notification.params());

@@ -23,7 +23,8 @@ final class Valkey implements AutoCloseable {
   private RedisClient client;
 
   Valkey(String... config) {
-    assumeTrue(PROGRAM != null || System.getenv("CI") != null, "LEFT OUT, for want of VALKEY_SERVER");
+    assumeTrue(
+        PROGRAM != null || System.getenv("CI") != null, "LEFT OUT, for want of VALKEY_SERVER");
     try (ServerSocket free = new ServerSocket(0)) {
       port = free.getLocalPort();
       folder = Files.createTempDirectory("valkey");
@@ -35,11 +36,16 @@ final class Valkey implements AutoCloseable {
   }
 
   void start() {
-    List<String> command = new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
+    List<String> command =
+        new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
     command.addAll(List.of("--bind", "127.0.0.1", "--save", ""));
     command.addAll(config);
     try {
-      process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve("log").toFile()).start();
+      process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(folder.resolve("log").toFile())
+              .start();
       for (int tries = 0; tries < 600; tries++) {
         Path log = folder.resolve("log");
         if (Files.readString(log).contains("Ready to accept connections")) {
@@ -74,7 +80,11 @@ final class Valkey implements AutoCloseable {
   }
 
   private static String field(String info, String name) {
-    return info.lines().filter(line -> line.startsWith(name + ":")).findFirst().orElseThrow().substring(name.length() + 1);
+    return info.lines()
+        .filter(line -> line.startsWith(name + ":"))
+        .findFirst()
+        .orElseThrow()
+        .substring(name.length() + 1);
   }
 
   void signal(String name) {

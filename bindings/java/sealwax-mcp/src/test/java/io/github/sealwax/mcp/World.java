@@ -40,7 +40,8 @@ final class World {
 
   static Map<String, Object> read(String name) {
     try {
-      return Json.object(Files.readString(Path.of(System.getProperty("repository"), "tests/vectors", name)));
+      return Json.object(
+          Files.readString(Path.of(System.getProperty("repository"), "tests/vectors", name)));
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
@@ -74,7 +75,8 @@ final class World {
   Codec codec(Map<String, Object> made) {
     Map<String, Object> keys = object(FILE.get("keys"));
     String name = (String) made.getOrDefault("key", "new");
-    String ring = name.equals("both") ? keys.get("new") + " " + keys.get("old") : (String) keys.get(name);
+    String ring =
+        name.equals("both") ? keys.get("new") + " " + keys.get("old") : (String) keys.get(name);
     String audience = (String) made.getOrDefault("audience", FILE.get("audience"));
     CodecBuilder settings = Codec.builder(audience).keys(KeyRing.parse(ring));
     return TestCodec.of(clock, name.equals("both") ? settings : settings.payloadLimit(1 << 16));
@@ -87,7 +89,10 @@ final class World {
     }
     return Boolean.TRUE.equals(parts.get("anonymous"))
         ? Principal.anonymous()
-        : Principal.of((String) parts.get("issuer"), (String) parts.get("client"), (String) parts.get("subject"));
+        : Principal.of(
+            (String) parts.get("issuer"),
+            (String) parts.get("client"),
+            (String) parts.get("subject"));
   }
 
   View view(Map<String, Object> made) {
@@ -99,7 +104,8 @@ final class World {
       case "request-state" -> {
         List<Object> told = list(token.get("context"));
         String arguments = told.get(2) == null ? null : Json.write(told.get(2));
-        yield view.requestState(RequestContext.ofJson((String) told.get(0), (String) told.get(1), arguments));
+        yield view.requestState(
+            RequestContext.ofJson((String) told.get(0), (String) told.get(1), arguments));
       }
       case "cursor" -> view.cursor((String) token.get("label"));
       default -> view.session();
@@ -113,7 +119,10 @@ final class World {
     // Not the last character, of which some bits may be unused.
     int place = text.length() - 5;
     return switch ((String) change) {
-      case "flip" -> text.substring(0, place) + (text.charAt(place) == 'a' ? "b" : "a") + text.substring(place + 1);
+      case "flip" ->
+          text.substring(0, place)
+              + (text.charAt(place) == 'a' ? "b" : "a")
+              + text.substring(place + 1);
       case "pad" -> text + "=";
       case "cut" -> text.substring(0, text.length() - 1);
       case "double" -> text + text;
@@ -219,7 +228,8 @@ final class World {
           Object ttl = made.get("ttl");
           Lifetime lifetime = ttl == null ? null : Lifetime.of(Duration.ofSeconds(number(ttl, 0)));
           View of = view(made);
-          return new LinkedHashMap<>((lifetime == null ? of.sessions() : of.sessions(lifetime)).create(payload).toMap());
+          return new LinkedHashMap<>(
+              (lifetime == null ? of.sessions() : of.sessions(lifetime)).create(payload).toMap());
         });
   }
 
