@@ -31,7 +31,7 @@ RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
 
 
 COMMANDS = ["make quickstart", "make test"]
-LEFT_OUT_WITHOUT = ["Chromium", "PHP", "Ruby", "LuaJIT", "valgrind", "pkg-config", "g++"]
+LEFT_OUT_WITHOUT = ["Go", "Maven", "Chromium", "PHP", "Ruby", "LuaJIT", "valgrind", "pkg-config", "g++"]
 # What needs none of these: the C tests but for a few.
 C_TESTS = ["test-plain", "test-sanitized", "test-valgrind", "test-example"]
 
