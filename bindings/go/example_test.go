@@ -1,9 +1,11 @@
 package sealwax_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	sealwax "github.com/sealwax/sealwax-go"
 )
@@ -50,4 +52,111 @@ func Example() {
 	// Output:
 	// page 2
 	// true true
+}
+
+// view returns alice's, as a server does for each request.
+func view(codec *sealwax.Codec) *sealwax.View {
+	alice, err := codec.View(sealwax.Subject("alice"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return alice
+}
+
+func ExampleCodec_SetKeys() {
+	codec := newCodec()
+	token, err := view(codec).Session().Seal([]byte("kept"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, err := sealwax.GenerateKey()
+	if err != nil {
+		log.Fatal(err)
+	}
+	ring, err := sealwax.NewKeyRing(key) // and not the old one
+	if err != nil {
+		log.Fatal(err)
+	}
+	changed, err := codec.SetKeys(ring)
+	fmt.Println(changed, err)
+	_, err = view(codec).Session().Open(token)
+	fmt.Println(errors.Is(err, sealwax.ErrUnknownKey))
+	// Output:
+	// true <nil>
+	// true
+}
+
+func ExampleNewRequestContext() {
+	asked, err := sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id": 7}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7.0}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(asked == again)
+	_, err = sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7,"id":8}`))
+	fmt.Println(errors.Is(err, sealwax.ErrInvalidArgument))
+	// Output:
+	// true
+	// true
+}
+
+func ExampleSessions() {
+	sessions := view(newCodec()).Sessions(sealwax.TTL(time.Hour))
+	created, err := sessions.Create([]byte("language=en")) // the result of sessions/create
+	if err != nil {
+		log.Fatal(err)
+	}
+	sent, err := json.Marshal(created)
+	if err != nil {
+		log.Fatal(err)
+	}
+	session, err := sessions.Open(sent) // the client sent it back in _meta
+	if err != nil {
+		log.Fatal(err)
+	}
+	renewed, err := sessions.Renew(session, []byte("language=go"))
+	fmt.Println(string(session.Payload()), renewed.SessionID == created.SessionID, err)
+	// Output: language=en true <nil>
+}
+
+func ExampleAnswerTo() {
+	_, refused := view(newCodec()).Cursor("tools/list").Open("sw1.forged")
+	fmt.Println(errors.Is(refused, sealwax.ErrMalformed)) // for the log
+	answer, err := sealwax.AnswerTo(sealwax.ProfileCursor, refused, "")
+	fmt.Println(answer.Error.Code, answer.Error.Message, err) // for the client
+	// Output:
+	// true
+	// -32602 Invalid cursor <nil>
+}
+
+func ExamplePrincipalFromClaims() {
+	claims := map[string]any{"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7"}
+	principal, err := sealwax.PrincipalFromClaims(claims)
+	fmt.Println(principal == sealwax.Subject("alice").WithClient("cli-7").WithIssuer("https://idp.example.com"), err)
+	// Output: true <nil>
+}
+
+func ExampleInspect() {
+	key, err := sealwax.ParseKey("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ring, err := sealwax.NewKeyRing(key)
+	if err != nil {
+		log.Fatal(err)
+	}
+	codec, err := sealwax.New(ring, "https://mcp.example.com")
+	if err != nil {
+		log.Fatal(err)
+	}
+	token, err := view(codec).HandleState("basket").Seal(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	found, err := sealwax.Inspect(token)
+	fmt.Println(found.What, found.Kind, found.KeyID, key, err)
+	// Output: token handle-state a8ca0d4a Key(a8ca0d4a) <nil>
 }

@@ -1,6 +1,6 @@
 // Package host runs the portable module: the C library as WebAssembly, which wasm2go translated into package module.
 //
-// Its other packages call the functions of sealwax.h (bindings/c/include), which documents them, under the same names.
+// The packages above it call the functions of sealwax.h, whose comments are their documentation, under the same names.
 //
 // # Shards
 //

@@ -31,5 +31,8 @@ func newInstance() *instance {
 	return in
 }
 
-// drop wipes an instance that nobody may use any more.
-func (in *instance) drop() { clear(*in.memory) }
+// drop wipes an instance that nobody may use any more. What lived in it may still name it.
+func (in *instance) drop() {
+	clear(*in.memory)
+	*in.memory = nil
+}

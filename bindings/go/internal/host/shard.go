@@ -50,7 +50,7 @@ func do(preferred uint64, f func(*Call) error) error {
 			return s.run(f)
 		}
 	}
-	s := all[int(turn.Add(1))%len(all)]
+	s := all[turn.Add(1)%uint32(len(all))]
 	s.mutex.Lock()
 	return s.run(f)
 }
