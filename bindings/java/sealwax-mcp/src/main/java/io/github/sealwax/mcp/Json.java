@@ -89,7 +89,7 @@ final class Json {
     if (value == null) {
       return null;
     }
-    return value instanceof String text && isUnicode(text) ? text : Boolean.TRUE;
+    return value instanceof String text && isUnicode(text) ? text : true;
   }
 
   private static boolean isUnicode(String text) {

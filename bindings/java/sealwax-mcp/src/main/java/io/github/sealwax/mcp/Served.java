@@ -196,6 +196,7 @@ final class Served implements AutoCloseable {
   /**
    * Returns the result of a tool whose handle was refused, where its handler did not catch that.
    */
+  @SuppressWarnings("ReferenceEquality") // It is this very one, not one that looks alike.
   @Nullable Map<String, Object> refusedBy(McpSchema.JSONRPCResponse.@Nullable JSONRPCError error) {
     synchronized (refused) {
       for (HandleRefused one : refused) {

@@ -199,7 +199,7 @@ class FleetTest {
       clock.advance(Duration.ofSeconds(10));
       try (McpSyncClient again = client("alice")) {
         assertTrue(call(again, "row", Map.of("row", handle)).isError());
-        assertFalse(call(again, "mint", Map.of()).isError() == Boolean.TRUE);
+        assertFalse(Boolean.TRUE.equals(call(again, "mint", Map.of()).isError()));
       }
       assertTrue(codes().contains("revoked"));
     }

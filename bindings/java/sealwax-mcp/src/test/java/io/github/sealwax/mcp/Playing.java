@@ -346,7 +346,9 @@ final class Playing implements Accept, AutoCloseable {
       response
           .headers()
           .map()
-          .forEach((name, values) -> headers.put(name.toLowerCase(), values.get(0)));
+          .forEach(
+              (name, values) ->
+                  headers.put(name.toLowerCase(java.util.Locale.ROOT), values.get(0)));
       answered.put("headers", headers);
       if (response.headers().firstValue("content-type").orElse("").startsWith("application/json")) {
         answered.put("message", told(Json.object(response.body())));

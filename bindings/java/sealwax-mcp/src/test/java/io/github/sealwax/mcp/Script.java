@@ -109,25 +109,23 @@ final class Script {
 
   private Object operate(McpTransportContext context, List<Object> operation) {
     Object given = operation.size() > 1 ? operation.get(1) : null;
-    switch ((String) operation.get(0)) {
-      case "state":
-        return Served.of(guard, context).state();
-      case "session":
-        return seen(sessions.of(context));
-      case "write":
+    return switch ((String) operation.get(0)) {
+      case "state" -> Served.of(guard, context).state();
+      case "session" -> seen(sessions.of(context));
+      case "write" -> {
         sessions.of(context).write(given);
-        return "ok";
-      case "update":
+        yield "ok";
+      }
+      case "update" -> {
         boolean fails =
             operation.size() > 2
                 && Boolean.TRUE.equals(World.object(operation.get(2)).get("fails"));
         sessions.of(context).update(adding((Integer) given, fails));
-        return "ok";
-      case "fork":
-        return sessions.of(context).fork();
-      default:
-        return handled(context, operation);
-    }
+        yield "ok";
+      }
+      case "fork" -> sessions.of(context).fork();
+      default -> handled(context, operation);
+    };
   }
 
   /** A function for {@code update}: it adds to a number. */
