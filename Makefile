@@ -230,7 +230,7 @@ test-faults-whole: $(LEDGER)/.installed
 
 # What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
-	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent
+	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent)
 # How many seconds the model and the histories take at least, and how many ids are claimed.
 LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
@@ -269,7 +269,7 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 	@touch $@
 
 .PHONY: ledger-agents
-ledger-agents: $(LEDGER)/.installed programs npm wheel
+ledger-agents: $(LEDGER)/.installed programs npm wheel $(if $(HAS_GO),go)
 	$(UV) pip install --quiet --python $(LEDGER)/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
 
@@ -284,9 +284,10 @@ test-published:
 	python3 tests/published/cargo_new.py
 
 # Every test that docs/systems.md names has run, and passed.
-test-systems: test-rust test-npm test-python
+test-systems: test-rust test-npm test-python test-go test-java
 	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Python=$(BUILD)/python/junit-mcp.xml \
-		$(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package)
+		$(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package) $(if $(HAS_GO),Go=$(BUILD)/go/tests.txt) \
+		$(if $(HAS_JAVA),$$(printf 'Java=%s ' $(BUILD)/java/sealwax-mcp/surefire-reports/*.xml))
 
 test-c: c portable
 	$(MAKE) -C bindings/c test
