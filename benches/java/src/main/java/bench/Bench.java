@@ -12,7 +12,8 @@ import java.util.Random;
  */
 public final class Bench {
   private static final int[] SIZES = {64, 256, 1024, 4096};
-  private static final String LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  private static final String LETTERS =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
   /** HotSpot compiles what ran some ten thousand times. */
   private static final int WARM = 20_000;
@@ -44,8 +45,8 @@ public final class Bench {
   }
 
   /**
-   * Lets two sides work by turns, so that whatever the machine does hits both. Returns the medians of nanoseconds for one
-   * call of each.
+   * Lets two sides work by turns, so that whatever the machine does hits both. Returns the medians
+   * of nanoseconds for one call of each.
    */
   private double[] duel(Side... sides) throws Exception {
     double[][] times = new double[2][turns];
@@ -69,8 +70,8 @@ public final class Bench {
   private void show(int size, String op, Peer other, double[] medians, String ours, String theirs) {
     System.out.printf(
         Locale.ROOT,
-        "{\"language\": \"%s\", \"size\": %d, \"op\": \"%s\", \"ours_ns\": %.1f, \"peer\": \"%s\", \"peer_ns\": %.1f,"
-            + " \"ratio\": %.3f, \"ours_length\": %d, \"peer_length\": %d}%n",
+        "{\"language\": \"%s\", \"size\": %d, \"op\": \"%s\", \"ours_ns\": %s, \"peer\": \"%s\", \"peer_ns\": %s,"
+            + " \"ratio\": %s, \"ours_length\": %d, \"peer_length\": %d}%n",
         language,
         size,
         op,
@@ -89,15 +90,25 @@ public final class Bench {
       throw new IllegalStateException(other.name() + " does not open what it sealed");
     }
     boolean request = other instanceof Ours;
-    double[] seal = duel(new Side(request ? mine::sealRequest : mine::seal, payload), new Side(other::seal, payload));
+    double[] seal =
+        duel(
+            new Side(request ? mine::sealRequest : mine::seal, payload),
+            new Side(other::seal, payload));
     show(payload.length(), request ? "request-seal" : "seal", other, seal, ours, theirs);
-    double[] open = duel(new Side(request ? mine::openRequest : mine::open, ours), new Side(other::open, theirs));
+    double[] open =
+        duel(
+            new Side(request ? mine::openRequest : mine::open, ours),
+            new Side(other::open, theirs));
     show(payload.length(), request ? "request-open" : "open", other, open, ours, theirs);
   }
 
-  /** What a request costs beside its tokens: its context, of arguments in either order, and the view. */
+  /**
+   * What a request costs beside its tokens: its context, of arguments in either order, and the
+   * view.
+   */
   private void parts() throws Exception {
-    double[] contexts = duel(new Side(Ours::context, Ours.SORTED), new Side(Ours::context, Ours.ARGUMENTS));
+    double[] contexts =
+        duel(new Side(Ours::context, Ours.SORTED), new Side(Ours::context, Ours.ARGUMENTS));
     double[] views = duel(view(new Ours(1)), view(new Ours(3)));
     System.out.printf(
         Locale.ROOT,

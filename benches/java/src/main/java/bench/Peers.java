@@ -141,11 +141,14 @@ final class Peers {
     }
   }
 
-  /** Its XChaCha20-Poly1305, with base64. It has no time: this one puts the end before the payload. */
+  /**
+   * Its XChaCha20-Poly1305, with base64. It has no time: this one puts the end before the payload.
+   */
   private static final class Tink implements Peer {
     private final Aead aead;
     private final byte[] bound =
-        String.join("\0", Ours.AUDIENCE, Ours.ISSUER, Ours.CLIENT, Ours.SUBJECT, Ours.CONTEXT).getBytes(UTF_8);
+        String.join("\0", Ours.AUDIENCE, Ours.ISSUER, Ours.CLIENT, Ours.SUBJECT, Ours.CONTEXT)
+            .getBytes(UTF_8);
 
     Tink() throws GeneralSecurityException {
       AeadConfig.register();
