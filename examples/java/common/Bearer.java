@@ -15,7 +15,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.text.ParseException;
-import java.util.Date;
+import java.time.Instant;
 import java.util.Set;
 
 /** Asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, exp, and aud. */
@@ -61,7 +61,7 @@ final class Bearer implements Filter {
           token.verify(verifier)
               && claims.getClaims().keySet().containsAll(REQUIRED)
               && claims.getAudience().contains(audience)
-              && claims.getExpirationTime().after(new Date());
+              && claims.getExpirationTime().toInstant().isAfter(Instant.now());
       return isGood ? Principal.fromClaims(claims.toJSONObject()) : null;
     } catch (ParseException | JOSEException e) {
       return null;
