@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/ledger"
@@ -209,6 +210,8 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	}
 	options := *node.Options()
 	options.PoolSize, options.MinIdleConns, options.ContextTimeoutEnabled = 1, 0, true
+	// It is over before a node moves, and the client's own handlers would be set twice.
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	fresh := redis.NewClient(&options)
 	defer fresh.Close()
 	conn := fresh.Conn()
