@@ -13,4 +13,4 @@ go:
 test-go:
 	rm -rf $(BUILD)/release-go
 	$(MAKE) go
-	python3 -B $(ROOT)/tests/published/go_module.py $(GO_MODULE) $(BUILD)/release-go/outside
+	python3 -B $(ROOT)/tests/published/go_documents.py $(BUILD)/release-go/outside $(GO_MODULE)

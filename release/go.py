@@ -13,8 +13,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "bindings/go"
-#: What needs this repository.
-OURS = ("Makefile", ".gitignore")
+#: What needs this repository: of the tests, all but the examples of the documentation.
+OURS = re.compile(r"Makefile|\.gitignore|(?!example)\w+_test\.go")
 #: The same files give the same commit, whoever runs this.
 NAME = {"NAME": "Sealwax", "EMAIL": "sealwax@users.noreply.github.com"}
 GIT = {**os.environ, **{f"GIT_{who}_{key}": value for who in ("AUTHOR", "COMMITTER") for key, value in NAME.items()}}
@@ -34,7 +34,8 @@ def files() -> list[pathlib.Path]:
     made = [name for name in generated if name.endswith(".go")]
     if not made:
         sys.exit("bindings/go has no generated source: run `make go`")
-    return [pathlib.Path(name) for name in [*names, *made] if pathlib.Path(name).name not in OURS]
+    paths = [pathlib.Path(name) for name in [*names, *made]]
+    return [path for path in paths if not OURS.fullmatch(path.name) and "interoppeer" not in path.parts]
 
 
 def write(folder: pathlib.Path) -> None:

@@ -1,6 +1,6 @@
 """The version, which stands in the root's `Cargo.toml`: `version.py 0.2.0` sets it, `version.py --check` checks.
 
-Cargo and npm want it spelled again: where crates name each other, in `package.json`, and in lock files.
+Cargo, npm and Maven want it spelled again: where crates name each other, in `package.json`, in `pom.xml`, and in lock files.
 """
 
 import json
@@ -18,6 +18,8 @@ WORKSPACES = (".", "fuzz", "benches/rust")
 VERSION = r"\d+\.\d+\.\d+"
 #: In the manifest: the version itself, and the crates that others depend on.
 SPELLED = re.compile(rf'^((?:sealwax.* )?version = ")({VERSION})(?=")', re.MULTILINE)
+#: In each of Maven's files, and in documents that name an artifact.
+POM = re.compile(rf"(<artifactId>sealwax[\w-]*</artifactId>\s*<version>)({VERSION})(?=</version>)")
 LOCKED = re.compile(r'^name = "(sealwax[^"]*|xtask)"\nversion = "([^"]+)"\ndependencies', re.MULTILINE)
 
 
@@ -31,9 +33,19 @@ def spelled() -> Iterator[tuple[str, str]]:
             if version != "0.0.0":
                 yield f"{lock}, {name}", version
     package, lock = (json.loads((ROOT / f"pkg/{name}.json").read_text()) for name in ("package", "package-lock"))
+    for file in poms():
+        for _, version in POM.findall(file.read_text()):
+            yield str(file.relative_to(ROOT)), version
     yield "pkg/package.json", package["version"]
     yield "pkg/package-lock.json", lock["version"]
     yield "pkg/package-lock.json, packages", lock["packages"][""]["version"]
+
+
+def poms() -> list[pathlib.Path]:
+    """Return the files that name our artifacts of Maven."""
+    call = ["git", "grep", "-l", "-E", "<artifactId>sealwax", "--", "*pom.xml", "*.md"]
+    found = subprocess.run(call, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return [ROOT / name for name in found.splitlines()]
 
 
 def check() -> None:
@@ -49,6 +61,8 @@ def write(version: str) -> None:
     if not re.fullmatch(VERSION, version):
         sys.exit(f"expected a version such as 0.2.0, found {version}")
     MANIFEST.write_text(SPELLED.sub(rf"\g<1>{version}", MANIFEST.read_text()))
+    for file in poms():
+        file.write_text(POM.sub(rf"\g<1>{version}", file.read_text()))
     for workspace in WORKSPACES:
         # Nothing else in the lock file changes.
         subprocess.run(["cargo", "update", "--quiet", "--workspace"], cwd=ROOT / workspace, check=True)

@@ -42,9 +42,9 @@ ENVELOPE = {
     "io.modelcontextprotocol/clientInfo": {"name": "support", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
-#: The default log's line, as docs/refusals.md has it.
+#: The default log's line, as docs/refusals.md has it; Go's own log writes the time, the local one, in its way.
 LINE = re.compile(
-    r"(?P<time>\S+Z) (?P<level>WARN|ERROR) sealwax: (?P<code>\w+) kind=(?P<kind>\S+)"
+    r"(?P<time>\S+Z|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (?P<level>WARN|ERROR) sealwax: (?P<code>\w+) kind=(?P<kind>\S+)"
     r'(?: method="(?P<method>[^"]*)")?(?: target="(?P<target>[^"]*)")?'
     r'(?: issuer="(?P<issuer>[^"]*)")?(?: client="(?P<client>[^"]*)")?(?: subject="(?P<subject>[^"]*)")?'
     r'(?: id=(?P<id>[0-9a-f]{32}))? message="(?P<message>[^"]*)"'
@@ -137,7 +137,7 @@ def told(server: Server, subject: str, start: datetime, end: datetime) -> list[d
     found = []
     for line in server.log.read_text().splitlines():
         if (match := LINE.fullmatch(line)) and match["subject"] == subject:
-            when = datetime.fromisoformat(match["time"].replace("Z", "+00:00"))
+            when = datetime.fromisoformat(match["time"].replace("Z", "+00:00").replace("/", "-")).astimezone(UTC)
             if start <= when <= end:
                 found.append({name: value for name, value in match.groupdict().items() if value})
     return found

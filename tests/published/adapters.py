@@ -15,7 +15,6 @@ ADAPTERS = {
     "adapters/rmcp/src": "*.rs",
     "bindings/java/sealwax-mcp/src/main": "*.java",
     "bindings/go/mcp": "*.go",
-    "bindings/java/sealwax-mcp/src/main": "*.java",
 }
 NO_GUARD = re.compile(r"/(?:client|_envelope|_?transition)\.\w+$|/client/|_test\.go$")
 # Comments of any of them, and Python's docstrings.

@@ -1,7 +1,10 @@
-"""Run the examples of Go in the documents, as a user would: `go_documents.py FOLDER`.
+"""Run the examples of Go in the documents, as a user would: `go_documents.py FOLDER [REPOSITORY]`.
 
 A block that begins with `// NAME/FILE.go` is that file. All are vetted, and tests are run. A block of text is what the program
 before it prints.
+
+With REPOSITORY, which `make -C release go` has written, the module is not that of this repository: `go get` reads it there, by its
+tag, as if it were the one on GitHub. Its own tests run too.
 """
 
 import os
@@ -13,28 +16,36 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = ("docs/start/go.md", "docs/testing.md", "bindings/go/README.md")
-GO_MOD = f"""module example.com/notes
-
-go 1.25.0
-
-require github.com/sealwax/sealwax-go v0.0.0
-
-replace github.com/sealwax/sealwax-go => {ROOT / "bindings/go"}
-"""
+MODULE = "github.com/sealwax/sealwax-go"
 # A key for these programs alone.
-KEYS = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
+ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"}
 
 
-def go(*arguments: str, folder: pathlib.Path) -> str:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
-    run = subprocess.run(["go", *arguments], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return run.stdout
+def run(*command: str, folder: pathlib.Path) -> str:
+    return subprocess.run(command, cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def try_document(document: str, folder: pathlib.Path) -> int:
-    shutil.rmtree(folder, ignore_errors=True)
+def from_repository(repository: pathlib.Path, folder: pathlib.Path) -> str:
+    """Let git and Go find the module there; return its version."""
+    ENVIRONMENT.update(
+        # No proxy and no database of sums has it.
+        GOPRIVATE=MODULE,
+        GOMODCACHE=str(folder / "modules"),
+        GOFLAGS="-modcacherw",
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0=f"url.file://{repository.absolute()}.insteadOf",
+        GIT_CONFIG_VALUE_0=f"https://{MODULE}",
+    )
+    return run("git", "describe", "--tags", folder=repository).strip()
+
+
+def try_document(document: str, folder: pathlib.Path, version: str | None) -> int:
     folder.mkdir(parents=True)
-    (folder / "go.mod").write_text(GO_MOD)
+    run("go", "mod", "init", "example.com/notes", folder=folder)
+    if version:
+        run("go", "get", f"{MODULE}@{version}", folder=folder)
+    else:
+        run("go", "mod", "edit", f"-replace={MODULE}={ROOT / 'bindings/go'}", folder=folder)
     text = (ROOT / document).read_text()
     outputs = {}
     name = None
@@ -45,20 +56,26 @@ def try_document(document: str, folder: pathlib.Path) -> int:
             (folder / name / found[2]).write_text(content)
         elif kind == "text" and name:
             outputs[name] = content
-    go("mod", "tidy", folder=folder)
-    go("vet", "./...", folder=folder)
-    go("test", "./...", folder=folder)
+    run("go", "mod", "tidy", folder=folder)
+    run("go", "vet", "./...", folder=folder)
+    run("go", "test", "./...", folder=folder)
     for name, expected in outputs.items():
-        printed = go("run", f"./{name}", folder=folder)
+        printed = run("go", "run", f"./{name}", folder=folder)
         assert printed == expected, f"{document}, {name}: expected {expected!r}, found {printed!r}"
     return len(outputs)
 
 
-def main(folder: str) -> None:
-    run = sum(try_document(document, pathlib.Path(folder) / pathlib.Path(document).stem) for document in DOCUMENTS)
-    assert run == 3, f"expected 3 programs that print, found {run}"
-    print(f"{run} programs of the documents print what is said")
+def main(folder: pathlib.Path, repository: pathlib.Path | None = None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    version = from_repository(repository, folder) if repository else None
+    projects = [folder / pathlib.Path(document).stem for document in DOCUMENTS]
+    printed = sum(try_document(document, folder, version) for document, folder in zip(DOCUMENTS, projects, strict=True))
+    assert printed == 4, f"expected 4 programs that print, found {printed}"
+    if version:
+        released = run("go", "list", "-m", "-f", "{{.Dir}}", MODULE, folder=projects[0]).strip()
+        run("go", "test", "-short", "./...", folder=pathlib.Path(released))
+    print(f"{printed} programs of the documents print what is said")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*(pathlib.Path(argument).absolute() for argument in sys.argv[1:]))

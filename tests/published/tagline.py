@@ -27,6 +27,12 @@ PLACES = [
     "bindings/python/pyproject.toml",
     "bindings/python/README.md",
     "bindings/python/src/sealwax/__init__.py",
+    # Go
+    "bindings/go/README.md",
+    "bindings/go/doc.go",
+    # Java
+    "bindings/java/README.md",
+    "bindings/java/pom.xml",
     # C
     "bindings/c/README.md",
     "bindings/c/include/sealwax.h",

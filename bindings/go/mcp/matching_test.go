@@ -13,10 +13,7 @@ func (w *world) compare(event map[string]any, found *found) error {
 	if found.wrong != nil {
 		return found.wrong
 	}
-	reported := []any{}
-	for _, one := range list(event["reported"]) {
-		reported = append(reported, one)
-	}
+	reported := append([]any{}, list(event["reported"])...)
 	if !equal(reported, found.reported) {
 		return fmt.Errorf("reported %s, expected %s", describe(found.reported), describe(reported))
 	}

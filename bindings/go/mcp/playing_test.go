@@ -515,16 +515,14 @@ func (w *way) hear() (map[string]any, error) {
 // itself. It fails if something else is heard first.
 func (w *way) settle(isModern bool) error {
 	w.send(framed(map[string]any{"id": "settle", "method": "nobody/knows"}, isModern))
-	for {
-		message, ok := <-w.lines
-		if !ok {
-			return io.ErrUnexpectedEOF
-		}
-		if message["id"] == "settle" {
-			return nil
-		}
+	message, ok := <-w.lines
+	switch {
+	case !ok:
+		return io.ErrUnexpectedEOF
+	case message["id"] != "settle":
 		return fmt.Errorf("heard %s", describe(message))
 	}
+	return nil
 }
 
 // told returns what a message says, without what the SDK says of the server in each.
