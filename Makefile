@@ -160,8 +160,8 @@ test-npm-quick: npm $(LEDGER)/.installed
 
 # Vectors, transcripts, a server each.
 .PHONY: test-go-quick test-java-quick test-go test-java
-test-go-quick: go
-	$(call with_go,test-quick)
+test-go-quick: go $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) $(call with_go,test-quick)
 
 test-java-quick: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test-quick)
