@@ -1,6 +1,7 @@
 package io.github.sealwax;
 
 import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +31,7 @@ public record Lifetime(@Nullable Duration ttl) {
     }
     Duration ttl = lifetime.ttl;
     return x.struct(SIZE)
-        .number(ttl == null ? 0 : Times.seconds("ttl", ttl))
+        .number(ttl == null ? 0 : Durations.seconds("ttl", ttl))
         .last(ttl == null)
         .address();
   }

@@ -1,5 +1,6 @@
 package io.github.sealwax;
 
+import io.github.sealwax.internal.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
@@ -11,17 +12,8 @@ final class Times {
 
   private Times() {}
 
-  /** Returns whole seconds, or fails. */
-  static long seconds(String name, Duration duration) {
-    if (duration.isNegative() || duration.getNano() != 0) {
-      throw new InvalidArgumentException(
-          name + ": expected whole seconds, 0 or more, found " + duration);
-    }
-    return duration.getSeconds();
-  }
-
   static @Nullable Long optionalSeconds(String name, @Nullable Duration duration) {
-    return duration == null ? null : seconds(name, duration);
+    return duration == null ? null : Durations.seconds(name, duration);
   }
 
   static Instant ofSeconds(long seconds) {

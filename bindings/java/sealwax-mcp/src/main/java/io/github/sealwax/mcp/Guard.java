@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.Codec;
 import io.github.sealwax.Principal;
+import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
@@ -413,7 +414,7 @@ public final class Guard {
      * @return this builder
      */
     public Builder requestStateTtl(Duration ttl) {
-      settings.put("requestStateTtl", ttl.toSeconds());
+      settings.put("requestStateTtl", Durations.seconds("requestStateTtl", ttl));
       return this;
     }
 

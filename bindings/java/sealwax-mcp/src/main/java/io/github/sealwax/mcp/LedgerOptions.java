@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.internal.Durations;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -21,8 +22,47 @@ public record LedgerOptions(
     @Nullable Duration clockTolerance,
     @Nullable Instant acceptIssuedSince,
     boolean reusableRequestState) {
-  /** The defaults. */
+  /** The defaults, to begin with. */
   public static final LedgerOptions DEFAULT = new LedgerOptions(null, null, null, false);
+
+  /**
+   * Returns these settings with another label.
+   *
+   * @param label separates two ledgers of one audience in one store
+   * @return the settings
+   */
+  public LedgerOptions withLabel(String label) {
+    return new LedgerOptions(label, clockTolerance, acceptIssuedSince, reusableRequestState);
+  }
+
+  /**
+   * Returns these settings with another tolerance.
+   *
+   * @param tolerance whole seconds
+   * @return the settings
+   */
+  public LedgerOptions withClockTolerance(Duration tolerance) {
+    return new LedgerOptions(label, tolerance, acceptIssuedSince, reusableRequestState);
+  }
+
+  /**
+   * Returns these settings for the day when the ledger is introduced.
+   *
+   * @param time accepts tokens older than the ledger if they were made after this time
+   * @return the settings
+   */
+  public LedgerOptions withAcceptIssuedSince(Instant time) {
+    return new LedgerOptions(label, clockTolerance, time, reusableRequestState);
+  }
+
+  /**
+   * Returns these settings for a {@code requestState} that counts any number of times.
+   *
+   * @return the settings
+   */
+  public LedgerOptions withReusableRequestState() {
+    return new LedgerOptions(label, clockTolerance, acceptIssuedSince, true);
+  }
 
   Map<String, Object> document(boolean isLocal) {
     Map<String, Object> document = new LinkedHashMap<>();
@@ -32,7 +72,7 @@ public record LedgerOptions(
       document.put("label", label);
     }
     if (clockTolerance != null) {
-      document.put("clockTolerance", clockTolerance.toSeconds());
+      document.put("clockTolerance", Durations.seconds("clockTolerance", clockTolerance));
     }
     if (acceptIssuedSince != null) {
       document.put("acceptIssuedSince", acceptIssuedSince.getEpochSecond());

@@ -1,6 +1,7 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.InternalErrorException;
+import io.github.sealwax.internal.Durations;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Pinned;
@@ -51,7 +52,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
   private MemoryLedger(long capacity, Clock clock, Duration since) {
     this.capacity = capacity;
     this.clock = clock;
-    memory = begun(now() - since.toSeconds());
+    memory = begun(now() - Durations.seconds("since", since));
   }
 
   private long now() {

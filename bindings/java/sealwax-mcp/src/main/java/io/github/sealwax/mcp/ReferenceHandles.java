@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
 import java.util.HashMap;
@@ -74,7 +75,7 @@ public final class ReferenceHandles {
     operation.put("op", op);
     operation.put("type", type);
     operation.put("handle", Json.clientValue(handle));
-    operation.put("maxAge", maxAge == null ? null : maxAge.toSeconds());
+    operation.put("maxAge", maxAge == null ? null : Durations.seconds("maxAge", maxAge));
     return Served.of(guard, context).handle(operation, null);
   }
 

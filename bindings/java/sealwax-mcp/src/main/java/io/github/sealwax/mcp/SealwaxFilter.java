@@ -1,6 +1,7 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.SealwaxException;
+import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.spec.HttpHeaders;
@@ -323,7 +324,7 @@ public final class SealwaxFilter implements Filter {
      * @return this builder
      */
     public Builder ttl(Duration ttl) {
-      settings.put("ttl", ttl.toSeconds());
+      settings.put("ttl", Durations.seconds("ttl", ttl));
       return this;
     }
 
@@ -334,7 +335,7 @@ public final class SealwaxFilter implements Filter {
      * @return this builder
      */
     public Builder idle(Duration idle) {
-      settings.put("idle", idle.toSeconds());
+      settings.put("idle", Durations.seconds("idle", idle));
       return this;
     }
 

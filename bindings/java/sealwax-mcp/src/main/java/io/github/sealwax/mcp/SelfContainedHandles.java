@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
@@ -35,7 +36,7 @@ public final class SelfContainedHandles<T> {
    * @return the handles
    */
   public SelfContainedHandles<T> ttl(Duration ttl) {
-    return with("ttl", ttl.toSeconds());
+    return with("ttl", Durations.seconds("ttl", ttl));
   }
 
   /**
@@ -46,7 +47,7 @@ public final class SelfContainedHandles<T> {
    * @return the handles
    */
   public SelfContainedHandles<T> maxAge(Duration age) {
-    return with("maxAge", age.toSeconds());
+    return with("maxAge", Durations.seconds("maxAge", age));
   }
 
   /**

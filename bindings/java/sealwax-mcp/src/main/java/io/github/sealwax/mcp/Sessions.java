@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
@@ -104,7 +105,7 @@ public final class Sessions<T> {
      * @return these settings
      */
     public Settings<T> ttl(Duration ttl) {
-      members.put("ttl", ttl.toSeconds());
+      members.put("ttl", Durations.seconds("ttl", ttl));
       return this;
     }
 
