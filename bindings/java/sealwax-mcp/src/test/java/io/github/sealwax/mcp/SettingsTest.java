@@ -17,7 +17,8 @@ class SettingsTest {
 
   @Test
   void nothingIsCutOffADuration() {
-    Codec codec = Codec.builder("https://notes.example.com").keys(KeyRing.of(Key.generate())).build();
+    Codec codec =
+        Codec.builder("https://notes.example.com").keys(KeyRing.of(Key.generate())).build();
     Guard guard = Guard.builder(codec).anonymous().build();
     assertThrows(InvalidArgumentException.class, () -> Guard.builder(codec).requestStateTtl(HALF));
     assertThrows(InvalidArgumentException.class, () -> SealwaxFilter.builder(guard).idle(HALF));
@@ -36,11 +37,16 @@ class SettingsTest {
             .withReusableRequestState();
     Map<String, Object> expected =
         Map.of(
-            "local", false,
-            "label", "notes",
-            "clockTolerance", 3L,
-            "acceptIssuedSince", 1_795_000_000L,
-            "reusableRequestState", true);
+            "local",
+            false,
+            "label",
+            "notes",
+            "clockTolerance",
+            3L,
+            "acceptIssuedSince",
+            1_795_000_000L,
+            "reusableRequestState",
+            true);
     assertEquals(expected, options.document(false));
   }
 }
