@@ -228,7 +228,7 @@ test-faults: $(LEDGER)/.installed
 test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
 
-# What the ledger keeps, by agents of three languages on real stores: tests/ledger/*.py say what each shows.
+# What the ledger keeps, by agents of four languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
 	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent)
 # How many seconds the model and the histories take at least, and how many ids are claimed.
