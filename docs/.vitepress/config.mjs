@@ -78,6 +78,7 @@ export default defineConfig({
         page('Token format', '/SPEC'),
         page('Ledger', '/LEDGER'),
         page('Guard’s engine', '/docs/engine'),
+        page('Portable module', '/bindings/c/portable'),
         page('Security', '/SECURITY'),
       ),
       group(
