@@ -57,7 +57,8 @@ async def test_a_hook_hears_of_each_token_once(system: str) -> None:
         assert without(heard) == [event("sealed", "request-state", "ask")]
         assert state.taken(await state.present(of.client, good))
         opened = without(heard)
-        assert opened[0].age is not None and 0 <= opened[0].age < 60
+        assert opened[0].age is not None
+        assert 0 <= opened[0].age < 60
         assert opened == [event("opened", "request-state", "ask", age=opened[0].age)]
         # It is used.
         assert "error" in await state.present(of.client, good)
