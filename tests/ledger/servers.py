@@ -30,7 +30,7 @@ class Valkey:
             try:
                 self.start()
                 break
-            except ValkeyServerStartupError:
+            except (OSError, ValkeyServerStartupError):
                 # Another process may have taken the port meanwhile.
                 if not left:
                     raise
