@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::environment::expect_written;
 use crate::format::clock::Clock;
 use crate::format::{sealed, text};
 use crate::present::{Keys, Present};
@@ -142,6 +143,7 @@ impl Codec {
     pub(crate) fn draw<const N: usize>(&self) -> Result<[u8; N], Error> {
         let mut bytes = [0; N];
         self.0.environment.fill(&mut bytes)?;
+        expect_written(&bytes)?;
         Ok(bytes)
     }
 

@@ -50,7 +50,7 @@ pub trait Environment: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`Error::EntropyUnavailable`] if there is none; `bytes` must not be used then.
+    /// [`Error::EntropyUnavailable`] if there is none; `bytes` must not be used then. Zeros alone count as none.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error>;
 }
 
@@ -78,6 +78,17 @@ pub fn mix_time(bytes: &mut [u8], nanoseconds: u128) {
     }
 }
 
+/// Fewer bytes may all be zero by chance.
+const ENOUGH_TO_TELL: usize = 10;
+
+/// Refuses bytes that nobody has written: a generator that is switched off, or a stub of one, leaves or gives zeros.
+pub(crate) fn expect_written(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.len() >= ENOUGH_TO_TELL && bytes.iter().all(|byte| *byte == 0) {
+        return Err(Error::EntropyUnavailable);
+    }
+    Ok(())
+}
+
 impl Key {
     /// Generates a key from the randomness of `environment`. With an operating system, use
     /// `Key::generate`.
@@ -88,6 +99,7 @@ impl Key {
     pub fn generate_in(environment: &dyn Environment) -> Result<Self, Error> {
         let mut secret = Zeroizing::new([0; SECRET_LEN]);
         environment.fill(secret.as_mut())?;
+        expect_written(secret.as_ref())?;
         Self::from_secret(secret.as_ref())
     }
 }

@@ -9,10 +9,14 @@ use std::path::Path;
 
 use zeroize::Zeroizing;
 
+use crate::format::key::PREFIX;
 use crate::{Error, KeyRing};
 
 /// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
 const MAX_LEN: usize = 1 << 16;
+
+const NOT_A_PATH: &str =
+    "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS";
 
 impl KeyRing {
     /// Reads the ring in a file.
@@ -26,6 +30,10 @@ impl KeyRing {
             let path = path.display();
             Error::InvalidKey(format!("keys file {path}: {why}").into())
         };
+        // Whoever takes one variable for the other is to find no key in a log.
+        if path.to_string_lossy().contains(PREFIX) {
+            return Err(Error::InvalidKey(NOT_A_PATH.into()));
+        }
         let file = File::open(path).map_err(|error| invalid(&error))?;
         // Allocated in full: growing would leave an unwiped copy behind.
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LEN + 1));

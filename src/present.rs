@@ -1,21 +1,16 @@
 //! The present keys of a codec, which may change while it is in use.
 
-use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
-use std::thread;
+
+use arc_swap::ArcSwap;
 
 use crate::KeyRing;
 
-/// How often a writer tries. Readers hold the lock for some nanoseconds.
-const TRIES: usize = 10_000;
-
 /// The keys that a codec has now. Who took them keeps them; the last one to let go wipes them.
-pub(crate) struct Present {
-    keys: RwLock<Arc<Keys>>,
-    /// Takes the place of a lock that never becomes free: a fork left its reader behind.
-    next: OnceLock<Box<Self>>,
-}
+///
+/// Nobody takes a lock: a fork in the middle of anything leaves none behind that its child would wait for.
+pub(crate) struct Present(ArcSwap<Keys>);
 
 /// A ring, and whether its codec has another one since.
 pub(crate) struct Keys {
@@ -24,6 +19,13 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
+    fn of(ring: KeyRing) -> Arc<Self> {
+        Arc::new(Self {
+            ring,
+            replaced: AtomicBool::new(false),
+        })
+    }
+
     pub fn are_present(&self) -> bool {
         !self.replaced.load(Ordering::Acquire)
     }
@@ -31,59 +33,30 @@ impl Keys {
 
 impl Present {
     pub fn new(ring: KeyRing) -> Self {
-        Self::of(Arc::new(Keys {
-            ring,
-            replaced: AtomicBool::new(false),
-        }))
-    }
-
-    fn of(keys: Arc<Keys>) -> Self {
-        Self {
-            keys: RwLock::new(keys),
-            next: OnceLock::new(),
-        }
+        Self(ArcSwap::new(Keys::of(ring)))
     }
 
     pub fn keys(&self) -> Arc<Keys> {
-        self.last().read()
+        self.0.load_full()
     }
 
     /// Returns whether the ring is another one than before.
     pub fn replace(&self, ring: KeyRing) -> bool {
-        let last = self.last();
-        if last.read().ring == ring {
+        if self.0.load().ring == ring {
             return false;
         }
-        let old = last.put(Self::new(ring).read());
+        let old = self.0.swap(Keys::of(ring));
         old.replaced.store(true, Ordering::Release);
         true
-    }
-
-    fn last(&self) -> &Self {
-        self.next.get().map_or(self, |next| next.last())
-    }
-
-    fn read(&self) -> Arc<Keys> {
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-        keys.clone()
-    }
-
-    /// Returns the keys before.
-    fn put(&self, keys: Arc<Keys>) -> Arc<Keys> {
-        for _ in 0..TRIES {
-            // Not `write`: while it waits, all later readers wait too.
-            if let Ok(mut now) = self.keys.try_write() {
-                return mem::replace(&mut now, keys);
-            }
-            thread::yield_now();
-        }
-        let next = self.next.get_or_init(|| Box::new(Self::of(self.read())));
-        next.put(keys)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    #[cfg(not(target_family = "wasm"))]
+    use std::thread;
+
     use super::Present;
     use crate::{Error, Key, KeyRing};
 
@@ -92,21 +65,47 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_never_ends_holds_nobody_up() -> Result<(), Error> {
-        let (first, second, third) = (ring()?, ring()?, ring()?);
+    fn what_is_replaced_is_let_go_and_says_so() -> Result<(), Error> {
+        let (first, second) = (ring()?, ring()?);
         let present = Present::new(first.clone());
         let before = present.keys();
-        let reader = present.keys.read();
-        for ring in [second, third, first] {
-            let before = present.keys();
-            assert!(before.are_present());
-            assert!(present.replace(ring.clone()) && !present.replace(ring.clone()));
-            assert!(!before.are_present());
-            assert!(present.keys().are_present());
-            assert_eq!(present.keys().ring, ring);
-        }
-        drop(reader);
+        assert!(!present.replace(first));
+        assert!(before.are_present());
+        assert!(present.replace(second.clone()));
         assert!(!before.are_present());
+        assert_eq!(present.keys().ring, second);
+        // The last one to let go wipes them.
+        assert_eq!(Arc::strong_count(&before), 1);
+        Ok(())
+    }
+
+    /// Of many writers each but one is replaced by another, whatever readers do meanwhile.
+    #[test]
+    #[cfg(not(target_family = "wasm"))]
+    fn no_ring_is_lost_between_writers() -> Result<(), Error> {
+        let present = Present::new(ring()?);
+        let written: Vec<_> = thread::scope(|scope| {
+            let write = || {
+                let mut keys = Vec::new();
+                for _ in 0..200 {
+                    if let Ok(ring) = ring() {
+                        present.replace(ring);
+                        keys.push(present.keys());
+                    }
+                }
+                keys
+            };
+            let writers: Vec<_> = (0..4).map(|_| scope.spawn(write)).collect();
+            writers
+                .into_iter()
+                .flat_map(|writer| writer.join().unwrap_or_default())
+                .collect()
+        });
+        assert_eq!(written.len(), 800);
+        let now = present.keys();
+        for keys in written {
+            assert_eq!(keys.are_present(), Arc::ptr_eq(&keys, &now));
+        }
         Ok(())
     }
 }

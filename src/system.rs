@@ -3,6 +3,7 @@
 use std::string::String;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::environment::expect_written;
 use crate::{Codec, CodecBuilder, Environment, Error, Key, KeyRing, mix_time};
 
 /// The operating system's clock and randomness; [`mix_time`] is applied to each draw. Not on
@@ -18,6 +19,7 @@ impl Environment for System {
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
         getrandom::fill(bytes).map_err(|_| Error::EntropyUnavailable)?;
+        expect_written(bytes)?;
         mix_time(bytes, since_1970().as_nanos());
         Ok(())
     }

@@ -114,13 +114,13 @@ impl<K> Opened<K> {
     /// Returns the payload.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
-        &self.contents.payload
+        self.contents.payload()
     }
 
     /// Returns the payload as an owned vector.
     #[must_use]
     pub fn into_payload(self) -> Vec<u8> {
-        self.contents.payload
+        self.contents.into_payload()
     }
 
     /// Reads the payload as JSON.

@@ -16,8 +16,9 @@ use super::cipher::Cipher;
 use super::error::Error;
 use super::key_id::KeyId;
 use super::pae::pae;
+use super::wipe;
 
-const PREFIX: &str = "swk1_";
+pub(crate) const PREFIX: &str = "swk1_";
 /// The length of a generated secret in bytes; an imported one may be longer.
 pub(crate) const SECRET_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 4;
@@ -52,6 +53,19 @@ struct Derived {
     principal_mac: Hmac<Sha256>,
 }
 
+impl Derived {
+    fn of(secret: &[u8]) -> Self {
+        let prk = extract(b"sealwax/v1", secret);
+        Self {
+            secret: Zeroizing::new(secret.to_vec()),
+            id: KeyId(*expand(&prk, b"kid")),
+            cipher: Cipher::new(&expand(&prk, b"seal")),
+            id_mac: keyed(&*expand::<32>(&prk, b"id")),
+            principal_mac: keyed(&*expand::<32>(&prk, b"principal")),
+        }
+    }
+}
+
 impl Key {
     /// Imports an existing secret: 32 random bytes or more, never a passphrase.
     ///
@@ -67,14 +81,7 @@ impl Key {
             let problem = format!("{expected}; found {} bytes", secret.len());
             return Err(Error::InvalidKey(problem.into()));
         }
-        let prk = Hkdf::<Sha256>::new(Some(b"sealwax/v1"), secret);
-        Ok(Self(Arc::new(Derived {
-            secret: Zeroizing::new(secret.to_vec()),
-            id: KeyId(*expand(&prk, b"kid")),
-            cipher: Cipher::new(&expand(&prk, b"seal")),
-            id_mac: keyed(&expand(&prk, b"id")),
-            principal_mac: keyed(&expand(&prk, b"principal")),
-        })))
+        Ok(wipe::stack_after(|| Self(Arc::new(Derived::of(secret)))))
     }
 
     /// Returns the key's public id.
@@ -89,16 +96,7 @@ impl Key {
     #[must_use]
     pub fn to_text(&self) -> Option<Zeroizing<String>> {
         let secret = &self.0.secret;
-        (secret.len() == SECRET_LEN).then(|| {
-            let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
-            bytes[..SECRET_LEN].copy_from_slice(secret);
-            bytes[SECRET_LEN..].copy_from_slice(&checksum(secret));
-            // Allocated in full: growing would leave an unwiped copy behind.
-            let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
-            text.push_str(PREFIX);
-            base64url::append(bytes.as_ref(), &mut text);
-            text
-        })
+        (secret.len() == SECRET_LEN).then(|| wipe::stack_after(|| to_text(secret)))
     }
 
     pub(crate) fn cipher(&self) -> &Cipher {
@@ -107,12 +105,12 @@ impl Key {
 
     /// Computes HMAC-SHA-256 under the `id` key.
     pub(crate) fn id_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
-        mac(&self.0.id_mac, pieces)
+        wipe::stack_after(|| mac(&self.0.id_mac, |sink| pae(pieces, sink)))
     }
 
     /// Computes HMAC-SHA-256 under the `principal` key.
     pub(crate) fn principal_mac(&self, pieces: &[&[u8]]) -> [u8; 32] {
-        mac(&self.0.principal_mac, pieces)
+        wipe::stack_after(|| mac(&self.0.principal_mac, |sink| pae(pieces, sink)))
     }
 }
 
@@ -121,21 +119,7 @@ impl FromStr for Key {
 
     /// Reads a key text; the checksum tells a mistyped key from a wrong one.
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text.len() != TEXT_LEN {
-            return Err(NOT_A_KEY);
-        }
-        let body = text.strip_prefix(PREFIX).ok_or(NOT_A_KEY)?;
-        let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
-        if !base64url::decode_into(body, bytes.as_mut()) {
-            return Err(NOT_A_KEY);
-        }
-        let (secret, sum) = bytes.split_at(SECRET_LEN);
-        if !bool::from(sum.ct_eq(&checksum(secret))) {
-            return Err(Error::InvalidKey(
-                "expected a key text whose checksum matches: this one was mistyped or cut".into(),
-            ));
-        }
-        Self::from_secret(secret)
+        wipe::stack_after(|| from_text(text))
     }
 }
 
@@ -153,6 +137,39 @@ impl fmt::Debug for Key {
     }
 }
 
+fn to_text(secret: &[u8]) -> Zeroizing<String> {
+    let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
+    bytes[..SECRET_LEN].copy_from_slice(secret);
+    bytes[SECRET_LEN..].copy_from_slice(&checksum(secret));
+    // Allocated in full: growing would leave an unwiped copy behind.
+    let mut text = Zeroizing::new(String::with_capacity(TEXT_LEN));
+    text.push_str(PREFIX);
+    base64url::append(bytes.as_ref(), &mut text);
+    text
+}
+
+fn from_text(text: &str) -> Result<Key, Error> {
+    if text.len() != TEXT_LEN {
+        return Err(NOT_A_KEY);
+    }
+    let body = text.strip_prefix(PREFIX).ok_or(NOT_A_KEY)?;
+    let mut bytes = Zeroizing::new([0; SECRET_LEN + CHECKSUM_LEN]);
+    if !base64url::decode_into(body, bytes.as_mut()) {
+        return Err(NOT_A_KEY);
+    }
+    let (secret, sum) = bytes.split_at(SECRET_LEN);
+    if !bool::from(sum.ct_eq(&checksum(secret))) {
+        return Err(Error::InvalidKey(
+            "expected a key text whose checksum matches: this one was mistyped or cut".into(),
+        ));
+    }
+    Key::from_secret(secret)
+}
+
+fn extract(salt: &[u8], secret: &[u8]) -> Hkdf<Sha256> {
+    Hkdf::new(Some(salt), secret)
+}
+
 fn expand<const N: usize>(prk: &Hkdf<Sha256>, info: &[u8]) -> Zeroizing<[u8; N]> {
     let mut out = Zeroizing::new([0; N]);
     let expanded = prk.expand(info, out.as_mut());
@@ -161,18 +178,80 @@ fn expand<const N: usize>(prk: &Hkdf<Sha256>, info: &[u8]) -> Zeroizing<[u8; N]>
     out
 }
 
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
+fn keyed(key: &[u8]) -> Hmac<Sha256> {
     #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
     Hmac::new_from_slice(key).expect("any length is a key")
 }
 
-fn mac(keyed: &Hmac<Sha256>, pieces: &[&[u8]]) -> [u8; 32] {
+fn mac(keyed: &Hmac<Sha256>, feed: impl FnOnce(&mut dyn FnMut(&[u8]))) -> [u8; 32] {
     let mut mac = keyed.clone();
-    pae(pieces, |bytes| mac.update(bytes));
+    feed(&mut |bytes| mac.update(bytes));
     mac.finalize().into_bytes().into()
 }
 
 fn checksum(secret: &[u8]) -> [u8; CHECKSUM_LEN] {
     let digest = Sha256::new_with_prefix(b"sealwax/v1/key").chain_update(secret);
     leading(&digest.finalize())
+}
+
+/// Project Wycheproof's vectors of HMAC-SHA-256 and HKDF-SHA-256, through the functions above.
+#[cfg(test)]
+mod wycheproof {
+    #![allow(clippy::unwrap_used)]
+
+    use wycheproof::TestResult;
+    use wycheproof::{hkdf, mac};
+
+    use super::{expand, extract, keyed};
+
+    #[test]
+    fn hmac() {
+        let set = mac::TestSet::load(mac::TestName::HmacSha256).unwrap();
+        let (mut valid, mut invalid) = (0, 0);
+        for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let keyed = keyed(&test.key);
+            // In two pieces, as PAE gives it many.
+            let (begin, end) = test.msg.split_at(test.msg.len() / 2);
+            let found = super::mac(&keyed, |sink| {
+                sink(begin);
+                sink(end);
+            });
+            // A MAC of 128 bits is the first half of one of 256, as in SPEC.md.
+            let is_equal = found[..test.tag.len()] == test.tag[..];
+            assert_eq!(is_equal, test.result == TestResult::Valid, "{}", test.tc_id);
+            *(if is_equal { &mut valid } else { &mut invalid }) += 1;
+        }
+        assert_eq!((valid, invalid, set.number_of_tests), (66, 108, 174));
+    }
+
+    #[test]
+    fn hkdf() {
+        let set = hkdf::TestSet::load(hkdf::TestName::HkdfSha256).unwrap();
+        let (mut valid, mut beyond) = (0, 0);
+        for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let prk = extract(&test.salt, &test.ikm);
+            // Our types fix the length, so each length of the vectors is a call of its own.
+            macro_rules! expand {
+                ($($size:literal)*) => {
+                    match test.size {
+                        $($size => expand::<$size>(&prk, &test.info).to_vec(),)*
+                        // Over the limit of HKDF: `expand` panics, for nothing asks for it.
+                        8161 => {
+                            assert_eq!(test.result, TestResult::Invalid);
+                            beyond += 1;
+                            continue;
+                        }
+                        size => panic!("no call for {size}"),
+                    }
+                };
+            }
+            let found = expand!(20 32 42 56 64 80 82 128 8160);
+            assert_eq!(
+                (&found[..], test.result),
+                (&test.okm[..], TestResult::Valid)
+            );
+            valid += 1;
+        }
+        assert_eq!((valid, beyond, set.number_of_tests), (83, 3, 86));
+    }
 }

@@ -31,3 +31,4 @@ pub(crate) mod sealed;
 pub(crate) mod session_id;
 pub(crate) mod text;
 pub(crate) mod ulid;
+pub(crate) mod wipe;

@@ -15,6 +15,7 @@ use super::key_id::KeyId;
 use super::pae::pae;
 use super::purpose::{Kind, Purpose};
 use super::text::at_most;
+use super::wipe::{self, Wiped};
 
 pub(crate) use super::cipher::NONCE_LEN;
 
@@ -59,10 +60,26 @@ impl Claims {
 /// The contents of a token.
 pub(crate) struct Contents {
     pub claims: Claims,
-    pub payload: Vec<u8>,
+    payload: Payload,
     pub key_id: KeyId,
     pub token_id: [u8; TOKEN_ID_LEN],
     pub needs_reseal: bool,
+}
+
+/// The end of a token that was decrypted in place.
+struct Payload {
+    token: Wiped,
+    start: usize,
+}
+
+impl Contents {
+    pub fn payload(&self) -> &[u8] {
+        &self.payload.token.bytes()[self.payload.start..]
+    }
+
+    pub fn into_payload(self) -> Vec<u8> {
+        self.payload.token.take_from(self.payload.start)
+    }
 }
 
 /// Returns the most characters of a token with a payload of `payload` bytes.
@@ -96,7 +113,7 @@ pub(crate) fn seal(
 
     let (header, body) = token.split_at_mut(BODY);
     let aad = associated_data(&header[..HEADER_LEN], holder.audience, purpose);
-    let tag = key.cipher().seal(nonce, &aad, body);
+    let tag = wipe::stack_after(|| key.cipher().seal(nonce, &aad, body));
     token.extend_from_slice(&tag);
 
     let mut text = String::with_capacity(PREFIX.len() + (4 * token.len()).div_ceil(3));
@@ -116,8 +133,8 @@ pub(crate) fn open(
     max_age: Option<u64>,
 ) -> Result<Contents, Error> {
     at_most("token", text.len(), max_text_len(limit))?;
-    let mut token = decode(text)?;
-    let (kind, key_id) = parse_header(&token)?;
+    let mut token = Wiped::new(decode(text)?);
+    let (kind, key_id) = parse_header(token.bytes())?;
     if kind != purpose.kind {
         return Err(Error::WrongPurpose {
             expected: format!("a token of kind {}", purpose.kind),
@@ -125,10 +142,12 @@ pub(crate) fn open(
         });
     }
     let (at, key, expected_tag) = holder.opening(key_id)?;
-    decrypt(key, holder.audience, purpose, &mut token)?;
+    let sealed_len = decrypt(key, holder.audience, purpose, token.bytes_mut())?;
+    token.truncate(sealed_len);
 
     // The bytes are authentic; none is returned before the remaining checks.
-    let body = &token[BODY..];
+    let header = &token.bytes()[..BODY];
+    let body = &token.bytes()[BODY..];
     let (tag, rest) = body.split_at(PRINCIPAL_TAG_LEN);
     if !bool::from(tag.ct_eq(expected_tag)) {
         return Err(Error::PrincipalMismatch);
@@ -142,12 +161,11 @@ pub(crate) fn open(
     );
     clock.check(1, claims.issued_at, ends)?;
 
-    let token_id = token_id(&leading(&token[HEADER_LEN..]));
-    let start = token.len() - payload.len();
-    token.drain(..start);
+    let token_id = token_id(&leading(&header[HEADER_LEN..]));
+    let start = sealed_len - payload.len();
     Ok(Contents {
         claims,
-        payload: token,
+        payload: Payload { token, start },
         key_id,
         token_id,
         needs_reseal: at > 0,
@@ -202,13 +220,13 @@ fn parse_header(token: &[u8]) -> Result<(Kind, KeyId), Error> {
     Ok((kind, KeyId(leading(&token[1..]))))
 }
 
-/// Decrypts `token` in place and cuts the authentication tag off.
+/// Decrypts `token` in place, and returns where the authentication tag begins.
 fn decrypt(
     key: &Key,
     audience: &str,
     purpose: &Purpose<'_>,
-    token: &mut Vec<u8>,
-) -> Result<(), Error> {
+    token: &mut [u8],
+) -> Result<usize, Error> {
     let sealed_len = token.len() - TAG_LEN;
     let (sealed, tag) = token.split_at_mut(sealed_len);
     let tag: [u8; TAG_LEN] = leading(tag);
@@ -216,9 +234,8 @@ fn decrypt(
     let (header, nonce) = header.split_at(HEADER_LEN);
     let nonce: [u8; NONCE_LEN] = leading(nonce);
     let aad = associated_data(header, audience, purpose);
-    key.cipher().open(&nonce, &aad, body, &tag)?;
-    token.truncate(sealed_len);
-    Ok(())
+    wipe::stack_after(|| key.cipher().open(&nonce, &aad, body, &tag))?;
+    Ok(sealed_len)
 }
 
 fn associated_data(header: &[u8], audience: &str, purpose: &Purpose<'_>) -> Vec<u8> {

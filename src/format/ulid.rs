@@ -4,6 +4,7 @@ use super::clock::Clock;
 use super::error::Error;
 
 const TIME_LEN: usize = 6;
+const LARGEST_TIME: u64 = (1 << (8 * TIME_LEN)) - 1;
 
 /// Big-endian Unix milliseconds in 6 bytes, and 10 random ones (the layout of a ULID,
 /// <https://github.com/ulid/spec>, though it is spelled differently here).
@@ -14,8 +15,10 @@ impl Ulid {
     pub const LEN: usize = 16;
     pub const RANDOM_LEN: usize = Self::LEN - TIME_LEN;
 
+    /// A time that is too large for its bytes becomes the largest: cut, it would be one of the past.
     pub fn new(now_ms: u64, random: [u8; Self::RANDOM_LEN]) -> Self {
         let mut bytes = [0; Self::LEN];
+        let now_ms = now_ms.min(LARGEST_TIME);
         bytes[..TIME_LEN].copy_from_slice(&now_ms.to_be_bytes()[2..]);
         bytes[TIME_LEN..].copy_from_slice(&random);
         Self(bytes)

@@ -1,6 +1,6 @@
 //! The arguments that a request context binds, beside the vectors.
 
-use sealwax::RequestContext;
+use sealwax::{RequestContext, canonical_json};
 use sha2::{Digest as _, Sha256};
 
 fn context(arguments: &str) -> Result<RequestContext, sealwax::Error> {
@@ -65,6 +65,13 @@ fn what_is_plain_is_written_as_the_canonicalizer_does() {
         context(plain).unwrap(),
         of_canonical(&serde_json_canonicalizer::to_vec(&value).unwrap())
     );
+}
+
+#[test]
+fn a_canonical_text_is_what_a_context_binds() {
+    let canonical = canonical_json(r#"{"b": [1.0], "a": "\u0041"}"#).unwrap();
+    assert_eq!(canonical, r#"{"a":"A","b":[1]}"#);
+    assert!(canonical_json("[1").is_err());
 }
 
 #[test]

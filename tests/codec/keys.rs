@@ -55,6 +55,18 @@ fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
 }
 
 #[test]
+fn a_key_has_the_name_that_its_tokens_show() {
+    let key = Key::from_secret(&secret::<32>(1)).unwrap();
+    let id = key.id();
+    let shown = id.as_bytes().map(|byte| format!("{byte:02x}")).concat();
+    assert_eq!(id.to_string(), shown);
+    let codec = Codec::new(KeyRing::new([key]).unwrap(), AUDIENCE).unwrap();
+    let alice = codec.view(&Principal::subject("alice")).unwrap();
+    let token = alice.session().seal(b"").unwrap();
+    assert_eq!(alice.session().open(&token).unwrap().key_id(), id);
+}
+
+#[test]
 fn a_codec_takes_other_keys_and_its_views_keep_theirs() {
     let key = |byte| Key::from_secret(&secret::<32>(byte)).unwrap();
     let ring = |keys: &[u8]| KeyRing::new(keys.iter().copied().map(key)).unwrap();

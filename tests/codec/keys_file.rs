@@ -1,8 +1,9 @@
 //! Keys that are read from a file, and followed when it changes.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -133,6 +134,53 @@ fn a_bad_file_is_an_error_at_the_start() {
     assert!(error.to_string().starts_with("keys file /nowhere/keys: "));
     let error = KeyRing::read(std::env::temp_dir()).unwrap_err();
     assert_eq!(error.code(), "invalid_key");
+    // Where SEALWAX_KEYS_FILE was taken for SEALWAX_KEYS.
+    let error = KeyRing::read(text(&[1])).unwrap_err();
+    let expected =
+        "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS";
+    assert_eq!(error.to_string(), expected);
+    let folder = Folder::new("full");
+    let path = folder.0.join("keys");
+    for (length, is_read) in [(65_536, true), (65_537, false)] {
+        fs::write(&path, text(&[1]) + &"#".repeat(length - 53)).unwrap();
+        assert_eq!(KeyRing::read(&path).is_ok(), is_read, "{length} bytes");
+    }
+}
+
+/// What is said on stderr is of a process: this test starts itself again.
+#[test]
+fn a_change_is_logged_unless_the_program_takes_it() {
+    const FILE: &str = "FOLLOWED_KEYS";
+    if let Ok(path) = std::env::var(FILE) {
+        let file = KeysFile::new(path.as_str()).every(Duration::from_millis(5));
+        let codec = CodecBuilder::from_file(file, AUDIENCE).unwrap().build();
+        replace(Path::new(&path), &text(&[2, 1]));
+        std::thread::sleep(LONG);
+        return drop(codec);
+    }
+    let folder = Folder::new("logged");
+    let path = folder.0.join("keys");
+    fs::write(&path, text(&[1])).unwrap();
+    let name = "keys_file::a_change_is_logged_unless_the_program_takes_it";
+    let mut test = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "--nocapture", name])
+        .env(FILE, &path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    let stderr = test.stderr.take().unwrap();
+    BufReader::new(stderr).read_line(&mut said).unwrap();
+    test.kill().unwrap();
+    test.wait().unwrap();
+    let (one, two) = (key(1).id(), key(2).id());
+    let message = format!("{two} seals, {two} {one} open\"\n");
+    assert!(
+        said.contains(" INFO sealwax: keys_changed message=\"keys file "),
+        "{said}"
+    );
+    assert!(said.ends_with(&message), "{said}");
 }
 
 /// The environment is of a process: this test starts itself again in each.

@@ -1,11 +1,13 @@
 //! The codec: every vector, properties, deliberate damage, limits, and what its types show.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod altered;
 mod canonical;
 mod clones;
 #[path = "../common/mod.rs"]
 mod common;
 mod contexts;
+mod faults;
 mod keys;
 #[cfg(not(target_family = "wasm"))]
 mod keys_file;
@@ -20,4 +22,6 @@ mod requests;
 mod sealers;
 mod sessions;
 mod tampering;
+#[cfg(feature = "testing")]
+mod testing;
 mod vectors;

@@ -18,7 +18,12 @@ fn alice_at(seconds: u64) -> View {
 
 #[test]
 fn every_code_has_a_message_that_says_what_to_do() {
-    let said = |error: Error| format!("{}: {error}", error.code());
+    let said = |error: Error| {
+        // Those are the server's own; of any other, the client is told that its token is refused.
+        let own = ["invalid_argument", "invalid_key", "entropy_unavailable"];
+        assert_eq!(error.is_refusal(), !own.contains(&error.code()), "{error}");
+        format!("{}: {error}", error.code())
+    };
     let token = alice_at(1000)
         .session()
         .ttl(Duration::from_secs(60))
@@ -187,4 +192,84 @@ fn sessions_last_thirty_days_at_most_unless_told_otherwise() {
             .expires_at
     };
     assert_eq!(ends(0).as_deref(), Some("1970-01-31T00:00:00Z"));
+}
+
+/// Gives what is secret to all that fails or shows, wherever a text goes, and searches what it says.
+#[test]
+fn nothing_that_is_said_holds_a_secret() {
+    const PAYLOAD: &[u8] = br#"{"password":"hunter2"}"#;
+    let key: Key = KEY.parse().unwrap();
+    let ring = KeyRing::new([key.clone()]).unwrap();
+    let alice = alice_at(1000);
+    let token = alice.session().ttl(Duration::from_secs(60)).seal(PAYLOAD);
+    let token = token.unwrap();
+    let opened = alice.session().open(&token).unwrap();
+    let mut said = vec![
+        format!("{key:?} {ring:?} {alice:?} {token:?} {opened:?}"),
+        format!("{:?} {:?}", alice.codec(), alice.session()),
+        format!("{:?}", Codec::builder(ring, AUDIENCE)),
+        format!("{:?}", sealwax::KeysFile::new("keys")),
+        format!("{:?}", sealwax::inspect(KEY)),
+    ];
+    let mut codes = std::collections::BTreeSet::new();
+    let mut failed = |error: Error| {
+        codes.insert(error.code());
+        said.push(format!("{error} {error:?} {:?}", Some(Box::new(&error))));
+    };
+    let altered = format!("{}x", &KEY[..52]);
+    for text in [
+        &altered,
+        &KEY[..50],
+        &KEY.to_uppercase(),
+        &format!("{KEY}{KEY}"),
+    ] {
+        failed(text.parse::<Key>().unwrap_err());
+        failed(text.parse::<KeyRing>().unwrap_err());
+        failed(sealwax::inspect(text).unwrap_err());
+    }
+    failed(format!("{KEY} {KEY}").parse::<KeyRing>().unwrap_err());
+    failed(KeyRing::read(KEY).unwrap_err());
+    failed(Key::from_secret(b"hunter2hunter2hunter2hunter2hunter2").unwrap_err());
+    for text in [KEY, token.as_str(), "hunter2"] {
+        failed(text.parse::<sealwax::Kind>().unwrap_err());
+        failed(alice.cursor("tools/list").open(text).unwrap_err());
+        failed(alice.verify_session_id(text, None).unwrap_err());
+        failed(alice.verify_handle("basket", text, None).unwrap_err());
+        failed(alice.mint_handle(&text.to_uppercase()).unwrap_err());
+        failed(RequestContext::new("tools/call", "x", Some(text)).unwrap_err());
+    }
+    failed(opened.json::<Vec<u8>>().unwrap_err());
+    failed(alice_at(1060).session().open(&token).unwrap_err());
+    failed(alice_at(900).session().open(&token).unwrap_err());
+    let mallory = alice.codec().view(&Principal::subject("mallory")).unwrap();
+    failed(mallory.session().open(&token).unwrap_err());
+    failed(view_without_the_key().session().open(&token).unwrap_err());
+    let changed = format!("{}AAAA", token.as_str());
+    failed(alice.session().open(&changed).unwrap_err());
+    failed(alice.session().seal(&PAYLOAD.repeat(1000)).unwrap_err());
+    failed(alice.session().open("sw9.hunter2").unwrap_err());
+    failed(Error::EntropyUnavailable);
+    assert_eq!(codes.len(), 12, "every code: {codes:?}");
+
+    let secret = &key.to_text().unwrap()[5..];
+    for text in &said {
+        let found = [
+            &secret[..8],
+            &secret[20..28],
+            &token.as_str()[60..72],
+            "unter2",
+        ]
+        .into_iter()
+        .find(|needle| text.to_lowercase().contains(&needle.to_lowercase()));
+        assert_eq!(found, None, "{text}");
+    }
+}
+
+fn view_without_the_key() -> View {
+    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+    let codec = Codec::builder(ring, AUDIENCE).build_in(Fixed {
+        now_ms: 1_000_500,
+        random: None,
+    });
+    codec.unwrap().view(&Principal::subject("alice")).unwrap()
 }

@@ -18,6 +18,9 @@ fn it_says_what_every_command_says() {
         let json = report.json();
         assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), case["json"]);
         assert!(squeezed.contains(&format!(r#""json":{json}"#)), "{json}");
+        let end = &case["json"]["ledger_end"];
+        let end = end["kind"].as_str().zip(end["id"].as_str());
+        assert_eq!(report.ledger_end(), end);
     }
     for case in cases["refused"].as_array().unwrap() {
         let refused = Report::of(case["text"].as_str().unwrap(), None).unwrap_err();

@@ -66,6 +66,24 @@ fn each_typed_sealer_is_a_purpose() {
     assert_eq!(alice.state(&id).open(&tokens[0].0).unwrap().payload(), b"x");
 }
 
+/// For bindings, whose callers may give an id or none.
+#[test]
+fn an_id_that_is_given_binds_even_if_it_is_empty() {
+    let alice = alice();
+    let id = alice.mint_session_id().unwrap();
+    let purpose = Purpose {
+        kind: Kind::State,
+        label: "",
+        session_id: "",
+        context: &[],
+    };
+    let bound = purpose.bound_to_session(id.as_str()).unwrap();
+    let token = alice.sealer(bound).seal(b"x").unwrap();
+    assert_eq!(alice.state(&id).open(&token).unwrap().payload(), b"x");
+    let error = purpose.bound_to_session("").unwrap_err();
+    assert_eq!(error.code(), "invalid_argument");
+}
+
 #[test]
 fn json_goes_in_and_comes_out() {
     let alice = alice();

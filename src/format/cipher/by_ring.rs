@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::super::bytes::leading;
 use super::{AeadTag, Error, Nonce};
 
-/// Wiped when dropped. The subkey of each token is not: `ring` leaves it on the stack.
+/// Wiped when dropped. `ring` leaves the subkey of each token on the stack, which the caller wipes.
 pub(crate) struct Cipher(Zeroizing<[u8; 32]>);
 
 impl Cipher {

@@ -3,8 +3,9 @@
 //! RustCrypto's is the default: pure Rust, for every target. With the feature `ring`, its assembly
 //! runs after RustCrypto's HChaCha20, in less than half the time (benches/). In WebAssembly with
 //! vector instructions, `chacha20` does. With `--cfg sealwax_host_cipher`, the host of a WebAssembly
-//! module does (bindings/c/portable.md). All encrypt and decrypt in place, and check the tag before
-//! they decrypt. A body has little more than 1 MiB at most; the cipher's limit is 256 GiB.
+//! module does (bindings/c/portable.md). All encrypt and decrypt in place. If the tag is wrong, no
+//! plaintext is left: `ring` decrypts at once with checking, and then clears the body; the others
+//! check first, and leave it. A body has little more than 1 MiB at most; the cipher's limit is 256 GiB.
 
 #[cfg(sealwax_host_cipher)]
 #[path = "by_host.rs"]
@@ -26,6 +27,8 @@ mod chosen;
 )))]
 #[path = "by_rustcrypto.rs"]
 mod chosen;
+#[cfg(test)]
+mod wycheproof;
 
 pub(crate) use chosen::Cipher;
 #[cfg(sealwax_host_cipher)]
