@@ -69,15 +69,18 @@ class Store:
             if len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in (parts[0], parts[2])):
                 raise Refused("broken", fence_key)
             since, run, last = int(parts[0]), parts[1], int(parts[2])
-        lost = began is None or last > NOW + 300 or run == "EVICTED"
-        if lost or fence is None or run != "RUN" or last > NOW:
+        lost = began is None or fence is None or last > NOW + 300 or run == "EVICTED"
+        known = NOW if lost else max(NOW, last)
+        if lost or run != "RUN":
             since = max(since, NOW, last if run != "RUN" else 0)
             last = -1
         if lost:
             began = max(began or 0, NOW)
             self.set(began_key, began)
         if last < NOW:
-            self.set(fence_key, f"{since} RUN {NOW}")
+            self.set(fence_key, f"{since} RUN {known}")
+        # The latest time of the store's clock, by which it deleted records.
+        self.last = known
         return began, since
 
     def open(self, keys: list[str], _args: list[str]) -> list:
@@ -129,7 +132,7 @@ class Store:
         began, since, mark, attempt, accept_since = about
         (key, end_key), mode = keys, args[0]
         issued, started, until = map(int, args[1:4])
-        if until != NEVER and until <= NOW:
+        if until != NEVER and until <= self.last:
             raise Refused("expired", place)
         if mode != "force" and NOW - started >= CEILING:
             raise Refused("expired", place)
@@ -141,7 +144,7 @@ class Store:
                 raise Refused("revoked", place)
             if issued > NOW + TOLERANCE:
                 raise Refused("ahead", place)
-        forgotten = issued <= began + TOLERANCE and not (accept_since and issued >= accept_since)
+        forgotten = started <= began + TOLERANCE and not (accept_since and issued >= accept_since)
         if mode == "once":
             user = self.get(key)
             if user is None and issued <= since + TOLERANCE:
@@ -152,7 +155,7 @@ class Store:
                 self.set(key, attempt, until)
         elif mode == "head":
             head = self.head(key)
-            if head is None and forgotten:
+            if forgotten:
                 raise Refused("unknown", place, max(NOW - began, 0))
             if head is None or (head[0] != args[4] and int(args[5]) > head[1]):
                 self.set_head(key, args[4], int(args[5]), until, args[6])

@@ -14,7 +14,7 @@ for at = 0, (#KEYS - 3) / 2 - 1 do
   local key, ended = KEYS[4 + 2 * at], KEYS[5 + 2 * at]
   local mode, issued, started, till, x, y, z = unpack(ARGV, 4 + 7 * at, 10 + 7 * at)
   issued, started = tonumber(issued), tonumber(started)
-  if till ~= '0' and tonumber(till) <= now then
+  if till ~= '0' and tonumber(till) <= latest then
     return { 'expired', tostring(at) }
   end
   if mode ~= 'force' then
@@ -29,9 +29,9 @@ for at = 0, (#KEYS - 3) / 2 - 1 do
       return { 'ahead', tostring(at) }
     end
   end
-  -- Before this time, the ledger may have forgotten what it is asked.
+  -- Before this time, the ledger may have forgotten what it is asked. What was renewed since may have ended or been revoked before.
   local known = mode == 'once' and since or began
-  local forgotten = issued <= known + tolerance
+  local forgotten = (mode == 'once' and issued or started) <= known + tolerance
     and not (mode ~= 'once' and accepted ~= 0 and issued >= accepted)
   local value = (mode == 'once' or mode == 'unused') and call('GET', key)
   local token, generation, before, state
@@ -44,7 +44,7 @@ for at = 0, (#KEYS - 3) / 2 - 1 do
   end
   if value and not (mode == 'once' and value == attempt) then
     return { 'used', tostring(at) }
-  elseif forgotten and mode ~= 'force' and not value and not token then
+  elseif forgotten and mode ~= 'force' and not value then
     -- Says for how long it has known, so that the log shows a ledger that has just begun.
     return { 'unknown', tostring(at), string.format('%.0f', math.max(now - known, 0)) }
   end

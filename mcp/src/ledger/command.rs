@@ -96,8 +96,8 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "035d26051f30d0943f65036037d97f1b8176f445",
-            Self::Admit => "c72e48be98210f24303968a010af59acd283bb60",
+            Self::Open => "835bdaca098725d055d7607d0c7c7f843b975abd",
+            Self::Admit => "a1a0d74966cb24e073fa873b5f1895bb3c318088",
             Self::Commit => "73683a65af418a6c7623b168a255df1994adb0c9",
             Self::Revoke => "80dca8ad15c4219181bbb18b8dc44b7437dfbbd2",
         }

@@ -7,7 +7,8 @@ began = tonumber(began)
 
 -- A master's `master_replid` is its own: drawn anew when its process starts, and at each promotion. So where the fence has it, as
 -- many evictions and this very second, nothing changed. The section of INFO with `run_id` costs as much as the rest.
-local since
+-- LAST is the latest time of the store's clock, by which it deleted records.
+local since, latest = nil, now
 told = redis.pcall('INFO', 'stats', 'replication')
 local evictions = began and fence and type(told) == 'string' and find(told, '\nevicted_keys:', 1, true)
 local master = evictions and find(told, '\nrole:master\r', evictions, true)
@@ -29,13 +30,15 @@ if not since then
   end
   local server, evicted
   told, run, server, evicted = process()
-  local lost = not began or (last and last > now + 300)
+  -- Both are written at once: where one is missing, others may be.
+  local lost = not began or not fence or last > now + 300
   if of and of ~= run then
     -- Another process has evicted none of its keys before it started.
     local before = string.sub(of, 1, #server) == server and match(of, '%.(%d+)$')
     lost = lost or evicted ~= (tonumber(before or 0))
   end
-  if lost or not fence or of ~= run or now < last then
+  latest = lost and now or math.max(now, last)
+  if lost or of ~= run then
     -- The clock of another process may be behind.
     since = math.max(since or 0, now, of ~= run and last or 0)
     last = -1
@@ -45,6 +48,6 @@ if not since then
     call('SET', KEYS[1], string.format('%.0f', began))
   end
   if now > last then
-    call('SET', KEYS[2], string.format('%.0f %s %s', since, run, clock))
+    call('SET', KEYS[2], string.format('%.0f %s %.0f', since, run, latest))
   end
 end

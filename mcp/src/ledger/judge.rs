@@ -85,6 +85,8 @@ type Texts = Vec<String>;
 struct Fence {
     began: u64,
     since: u64,
+    /// The latest time of the clock, by which records were deleted.
+    last: u64,
 }
 
 /// The latest state of a session.
@@ -97,7 +99,7 @@ struct Latest<'c> {
 
 impl<'c> Case<'c> {
     fn open(&mut self) -> Result<Texts, Texts> {
-        let Fence { began, since } = self.fence()?;
+        let Fence { began, since, .. } = self.fence()?;
         let now = self.now;
         Ok(vec![
             "ok".into(),
@@ -137,7 +139,7 @@ impl<'c> Case<'c> {
         });
         let until = match until {
             0 => None,
-            until if until <= self.now => return Err(refuse("expired")),
+            until if until <= fence.last => return Err(refuse("expired")),
             until => Some(until),
         };
         if mode == "force" {
@@ -164,7 +166,8 @@ impl<'c> Case<'c> {
             reply.push(now.saturating_sub(known).to_string());
             reply
         };
-        let forgotten = issued <= fence.began.saturating_add(clock_tolerance)
+        // By the start: what was renewed since may have ended or been revoked before.
+        let forgotten = started <= fence.began.saturating_add(clock_tolerance)
             && !(accept_issued_since != 0 && issued >= accept_issued_since);
         match mode {
             "once" => match self.values[state] {
@@ -201,7 +204,8 @@ impl<'c> Case<'c> {
                     state: self.arg(arg + 6),
                 };
                 match self.latest(state)? {
-                    None if forgotten => return Err(unknown(fence.began)),
+                    // It may be the latest one, and its principal revoked by a mark that is lost.
+                    _ if forgotten => return Err(unknown(fence.began)),
                     Some(latest) if latest.token == token => {}
                     Some(latest) if generation <= latest.generation => {
                         let mut reply = refuse("stale");
@@ -260,26 +264,28 @@ impl<'c> Case<'c> {
     }
 
     /// Reads the start of the ledger's memory. In these stores only the clock shows that something
-    /// was forgotten: a clock that goes back drops records too early, and beyond the margin even
-    /// ends.
+    /// was forgotten: a clock that was ahead dropped records too early. What had an end by then is
+    /// refused; if the clock went back beyond the margin, everything before is.
     fn fence(&mut self) -> Result<Fence, Texts> {
         let began = self.number(0)?;
         let kept = match self.values[1] {
             Some(fence) => {
                 let parts: Vec<_> = fence.split(' ').collect();
-                let [since, _run, last] = parts[..] else {
+                let [since, run, last] = parts[..] else {
                     return Err(self.broken(1));
                 };
                 let kept = number(since).zip(number(last));
+                let kept = kept.filter(|_| !run.is_empty() && is_word(run));
                 Some(kept.ok_or_else(|| self.broken(1))?)
             }
             None => None,
         };
         let now = self.now;
         let far = now.saturating_add(LARGEST_SKEW);
-        let lost = began.is_none() || kept.is_some_and(|(_, last)| last > far);
+        // Both are written at once: where one is missing, others may be.
+        let lost = began.is_none() || kept.is_none_or(|(_, last)| last > far);
         let (since, last) = match kept {
-            Some((since, last)) if !lost && now >= last => (since, last),
+            Some((since, last)) if !lost => (since, last),
             // Neither time ever goes back: a loss is permanent.
             kept => (kept.map_or(now, |(since, _)| since.max(now)), 0),
         };
@@ -294,7 +300,8 @@ impl<'c> Case<'c> {
         if now > last {
             self.write(1, format!("{since} - {now}"), None);
         }
-        Ok(Fence { began, since })
+        let last = last.max(now);
+        Ok(Fence { began, since, last })
     }
 
     fn latest(&self, at: usize) -> Result<Option<Latest<'c>>, Texts> {
@@ -304,6 +311,8 @@ impl<'c> Case<'c> {
         let parts: Vec<_> = value.split(' ').collect();
         if let [token, generation, until, state] = parts[..]
             && let (Some(generation), Some(until)) = (number(generation), number(until))
+            && is_word(token)
+            && is_word(state)
         {
             return Ok(Some(Latest {
                 token,
@@ -384,6 +393,13 @@ fn ok() -> Texts {
 
 fn one(verdict: &str) -> Texts {
     vec![verdict.into()]
+}
+
+/// Returns whether a part of a value has none of what Lua's `%s` matches.
+fn is_word(text: &str) -> bool {
+    !text
+        .bytes()
+        .any(|byte| matches!(byte, b' ' | b'\t'..=b'\r'))
 }
 
 /// Reads decimal digits only, as the ledger writes them.

@@ -238,8 +238,11 @@ fn code(error: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::{Answer, Next, Redis};
-    use crate::ledger::{Command, Script};
+    use crate::ledger::{Command, Confirmation, Reply, Script};
 
     const FIT: &str = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
                        aof_enabled:0\r\nrun_id:1a\r\nmaster_replid:2b\r\nevicted_keys:0\r\n";
@@ -372,5 +375,70 @@ mod tests {
         let store = Redis::new(true);
         let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), true);
         assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
+    }
+
+    fn any_answer() -> impl Strategy<Value = Answer> {
+        let word = prop_oneof![
+            4 => "ok|0|1|2|unconfirmed|ended|stale|used|unknown|broken|lost|full|[0-9]{1,21}|",
+            1 => any::<String>(),
+        ];
+        let ok = "[012x]?".prop_map(|how| vec!["ok".into(), how]);
+        prop_oneof![
+            ok.prop_map(Answer::Texts),
+            vec(word, 0..6).prop_map(Answer::Texts),
+            Just(Answer::Text(FIT.into())),
+            any::<String>().prop_map(Answer::Text),
+            prop_oneof![-1..3_i64, any::<i64>()].prop_map(Answer::Number),
+            "(NOSCRIPT|ERR|OOM|WRONGTYPE|NOAUTH)? ?[ -~]{0,9}".prop_map(Answer::Error),
+        ]
+    }
+
+    proptest! {
+        /// A server that lies makes no dialogue long, and confirms nothing that it has not told by the number of replicas.
+        #[test]
+        fn whatever_a_server_answers_the_dialogue_ends(
+            [waits, checked, ends]: [bool; 3],
+            script in 0..4_usize,
+            answers in vec((any_answer(), any::<bool>(), 0..4_i64), 8),
+        ) {
+            let store = Redis::new(waits);
+            let mode = if ends { "end" } else { "once" };
+            let command = command(Script::ALL[script], &["", "", "", mode]);
+            let script = command.script;
+            let (mut dialogue, mut next) = store.begin(command, checked);
+            let mut replied: Vec<String> = Vec::new();
+            let mut sent = 0;
+            for (any, fits, number) in answers {
+                let Next::Send(send) = &next else { break };
+                // Half of them are what an honest server might say.
+                let answer = match &*send.args[0] {
+                    _ if !fits => any,
+                    "INFO" => Answer::Text(FIT.into()),
+                    "WAIT" => Answer::Number(number - 1),
+                    _ => texts(&["ok", &number.to_string()]),
+                };
+                sent += 1;
+                // INFO; a script by its digest and whole, on each of two connections; WAIT.
+                prop_assert!(sent <= 6, "{send:?}");
+                prop_assert!(waits || !send.own);
+                let waited = send.args[0] == "WAIT";
+                next = dialogue.on(answer.clone());
+                if let (Answer::Texts(texts), false) = (&answer, waited) {
+                    replied.clone_from(texts);
+                }
+                let Next::Done(reply) = &next else { continue };
+                let unsure = [&replied[..], &["unconfirmed".to_owned()]].concat();
+                prop_assert!(*reply == replied || *reply == unsure);
+                if let Reply::Done(done) = Reply::of(script, &replied)
+                    && done.confirmation != Confirmation::No
+                    && script != Script::Open
+                {
+                    let confirmed = waited && matches!(answer, Answer::Number(1..));
+                    prop_assert_eq!(*reply == replied, confirmed);
+                }
+            }
+            prop_assert!(!matches!(next, Next::Send(_)), "{next:?}");
+            prop_assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::{list, text};
 use sealwax::Principal;
 use sealwax_mcp::document;
-use sealwax_mcp::ledger::Namespace;
+use sealwax_mcp::ledger::{Command, Namespace, Script};
 use serde_json::{Value, json};
 
 const NOW: i64 = 1_800_000_000;
@@ -98,6 +98,67 @@ fn a_judgement_is_as_the_vectors_have_it() {
         played > 300 && other_process > 0,
         "{played} {other_process}"
     );
+}
+
+#[test]
+fn a_command_without_a_limit_has_that_of_a_guard() {
+    let command = json!({"script": "open", "keys": [], "args": []});
+    let command: Command = serde_json::from_value(command).unwrap();
+    assert_eq!(command.within.as_millis(), 300);
+}
+
+/// A number is decimal digits alone, as in the scripts.
+#[test]
+fn what_the_ledger_did_not_write_is_broken() {
+    let mark = "swl1:{0123456789abcdef}:p:x";
+    let revoke = Command::new(Script::Revoke, vec![mark.into()], vec!["100".into()]);
+    for mark_value in ["", "+7", "-7", " 7", "7.0", "7x", "18446744073709551616"] {
+        let judged = revoke.judge(1_800_000_000, &[Some(mark_value)]);
+        assert_eq!(judged.reply, ["broken", mark], "{mark_value:?}");
+    }
+    assert_eq!(revoke.judge(1_800_000_000, &[Some("7")]).reply[0], "ok");
+}
+
+/// A command comes from an adapter of any version: one that this version does not know decides nothing.
+#[test]
+fn a_command_that_is_not_whole_is_unsupported() {
+    let vectors = vectors();
+    let now = u64::try_from(NOW).unwrap();
+    for script in ["open", "admit", "commit", "revoke"] {
+        let cases = list(&vectors["cases"]);
+        let case = cases.iter().find(|case| case["script"] == script).unwrap();
+        let whole = [
+            &case["keys"],
+            &Value::from(texts(&case["args"])),
+            &case["values"],
+        ]
+        .map(|part| list(part).to_vec());
+        let is_unsupported = |[keys, args, values]: [Vec<Value>; 3]| {
+            let command = json!({"script": script, "keys": keys, "args": args});
+            let command: Command = serde_json::from_value(command).unwrap();
+            let values: Vec<_> = values.iter().map(Value::as_str).collect();
+            let judged = command.judge(now, &values);
+            judged.reply == ["unsupported"] && judged.writes.is_empty()
+        };
+        assert!(!is_unsupported(whole.clone()), "{script}");
+        for part in 0..3 {
+            // Opening has no arguments to miss.
+            for length in (0..=whole[part].len() + 1).filter(|_| script != "open" || part != 1) {
+                let mut other = whole.clone();
+                if length == whole[part].len() {
+                    continue;
+                }
+                other[part].resize(length, "0".into());
+                assert!(is_unsupported(other.clone()), "{script} {part} {length}");
+                // As many values as keys.
+                other[2].resize(other[0].len(), Value::Null);
+                assert!(
+                    part == 2 || is_unsupported(other),
+                    "{script} {part} {length}"
+                );
+            }
+        }
+    }
 }
 
 fn text_of(value: &Value) -> &str {

@@ -286,6 +286,12 @@ case(
     fault="a page that a cache has is refused, or asked about",
 )
 case(
+    "ledger: the page of an anonymous caller is nobody's, and not asked about",
+    page(cursor_token(age=60, **{"as": "anonymous"}), who="anonymous", commands=[]),
+    settings=LEDGER,
+    fault="nobody is remembered",
+)
+case(
     "ledger: a page that leaves after the revocation is good",
     revoke(),
     {

@@ -75,6 +75,21 @@ case(
     fault="only names that end in /list are lists",
 )
 case(
+    "own method: a cursor under a name that nobody has is the client's mistake, and raises no alarm",
+    event(
+        "x" * 1025,
+        params={"cursor": "page 2"},
+        asked=["principal"],
+        answered={"error": CURSOR_ERROR},
+        reported=report("malformed", "cursor"),
+    ),
+    fault="whoever sends it is told that the server failed",
+    not_={
+        "typescript": "the guard leaves unknown methods to the SDK",
+        "go": "the SDK refuses unknown methods by itself",
+    },
+)
+case(
     "own method: a handle and a cursor of it are of one caller, who is asked for once",
     event(
         "demo/play",

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use crate::common::{AUDIENCE, ring};
+use crate::common::{AUDIENCE, Clock, ring};
 use sealwax::{Codec, Principal};
-use sealwax_mcp::ledger::{Command, Memory, Namespace, Script};
+use sealwax_mcp::ledger::{Command, Memory, Namespace, RecordKind, Script};
 use sealwax_mcp::{
-    ClientValue, Event, Failed, Guard, HandleOpKind, LedgerSettings, Message, SessionSettings, Step,
+    ClientValue, Event, Failed, Guard, HandleOpKind, LedgerSettings, Message, SessionSettings,
+    Step, TransportMessage, TransportSettings,
 };
 
 use super::replica::{DAY, Replica, START, alice, call, code, read};
@@ -88,6 +89,157 @@ fn a_larger_maximum_age_revives_nothing() {
     assert_eq!(exchange.refused()[0].code, "expired");
 }
 
+/// What an operator ends, by the id and the kind of the log, is no longer there; the other kind is.
+#[test]
+fn a_session_of_the_transport_ends_as_one() {
+    let replica = Replica::with(|guard| guard.transport(TransportSettings::default()));
+    let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+    let view = replica.clock.view("alice");
+    let sessions = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
+    let is_there = |header: &str| {
+        let (mut exchange, step) = replica.guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("tools/list"),
+            header: ClientValue::Text(header),
+            principal: Some(Ok(alice())),
+            ..TransportMessage::default()
+        });
+        matches!(replica.settle(&mut exchange, step), Step::Deliver(_))
+    };
+    let names = Namespace::new(AUDIENCE, "");
+    for (session, kind) in sessions
+        .iter()
+        .zip([RecordKind::Transport, RecordKind::Session])
+    {
+        assert!(is_there(session.as_str()));
+        let end = names.end(&[kind], &session.id().to_string(), None).unwrap();
+        assert_eq!(replica.run(&end)[0], "ok");
+        assert_eq!(is_there(session.as_str()), kind != RecordKind::Transport);
+    }
+}
+
+/// One that is used does not keep another one alive.
+#[test]
+fn each_session_of_the_transport_is_idle_by_itself() {
+    let replica = Replica::with(|guard| {
+        guard.transport(TransportSettings {
+            idle: Some(Duration::from_secs(60)),
+            ..TransportSettings::default()
+        })
+    });
+    let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+    let view = replica.clock.view("alice");
+    let [used, idle] = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
+    let is_there = |header: &str| {
+        let (mut exchange, step) = replica.guard.transport(TransportMessage {
+            http: Some("POST"),
+            method: Some("tools/list"),
+            header: ClientValue::Text(header),
+            principal: Some(Ok(alice())),
+            ..TransportMessage::default()
+        });
+        matches!(replica.settle(&mut exchange, step), Step::Deliver(_))
+    };
+    assert!(is_there(used.as_str()) && is_there(idle.as_str()));
+    replica.pass(50);
+    assert!(is_there(used.as_str()));
+    replica.pass(50);
+    assert!(is_there(used.as_str()) && !is_there(idle.as_str()));
+}
+
+/// What was used takes no room from what ends, nor either of them from revocations.
+#[test]
+fn uses_ends_and_revocations_have_room_of_their_own() {
+    let mut ledger = Memory::new(1 << 15, START - 60);
+    let names = Namespace::new(AUDIENCE, "");
+    let mut ids = 0..;
+    let mut fills = |ledger: &mut Memory, mode: &str, letter: &str, who: &str| {
+        let mark = names.revoke(&Principal::subject(who), None).unwrap().keys[0].clone();
+        let fits = |id: &usize| {
+            let began = names.began();
+            let key = |what: &str| began.replace("began", &format!("{what}:r:{id:032}"));
+            let keys = vec![
+                began.clone(),
+                names.fence(),
+                mark.clone(),
+                key(letter),
+                key("e"),
+            ];
+            let (now, until) = (START.to_string(), (START + DAY).to_string());
+            let args = ["attempt", "5", "0", mode, &now, &now, &until, "", "", ""];
+            let args = args.iter().map(ToString::to_string).collect();
+            ledger.run(&Command::new(Script::Admit, keys, args), START)[0] == "ok"
+        };
+        ids.by_ref().take_while(fits).count()
+    };
+    for who in 0..40 {
+        fills(&mut ledger, "once", "u", &format!("user{who}"));
+    }
+    assert_eq!(fills(&mut ledger, "once", "u", "mallory"), 0);
+    assert!(fills(&mut ledger, "end", "e", "alice") > 5);
+    let revoke = names.revoke(&Principal::subject("mallory"), None).unwrap();
+    assert_eq!(ledger.run(&revoke, START)[0], "ok");
+}
+
+/// A revocation is urgent: it opens the ledger, however recently that failed, and after 2106 too.
+#[test]
+fn a_revocation_does_not_wait_until_a_ledger_is_tried_again() {
+    for start in [START, u64::from(u32::MAX) - 1, u64::from(u32::MAX) + DAY] {
+        let clock = Clock::at_ms(start * 1000);
+        let builder = Guard::builder(clock.codec()).ledger(LedgerSettings::default());
+        let guard = builder.build().unwrap();
+        let opens = |step: &Step| matches!(step, Step::Ledger(open) if open.script == Script::Open);
+        let down = || Event::Ledger(Err(Failed("down".into())));
+        let (mut exchange, step) = guard.message(call());
+        assert!(opens(&step), "{step:?}");
+        exchange.on(down()).unwrap();
+        exchange.on(down()).unwrap();
+        let (_, step) = guard.message(call());
+        assert!(
+            start != START || matches!(step, Step::Deliver(_)),
+            "not again at once: {step:?}"
+        );
+        let (_, step) = guard.revoke(&alice(), None).unwrap();
+        assert!(opens(&step), "{step:?}");
+    }
+}
+
+/// What is replaced needs no room.
+#[test]
+fn a_full_ledger_goes_on_with_the_sessions_that_it_has() {
+    let mut ledger = Memory::new(1 << 14, START - 60);
+    let names = Namespace::new(AUDIENCE, "");
+    let mark = names.revoke(&alice(), None).unwrap().keys[0].clone();
+    let mut renew = |id: usize, generation: usize| {
+        let began = names.began();
+        let latest = began.replace("began", &format!("h:s:{id:032}"));
+        let ended = began.replace("began", &format!("e:s:{id:032}"));
+        let keys = [began, names.fence(), mark.clone(), latest, ended];
+        let (now, until) = (START.to_string(), (START + DAY).to_string());
+        let (token, generation) = (format!("{generation:032}"), generation.to_string());
+        let args = [
+            "attempt",
+            "5",
+            "0",
+            "head",
+            &now,
+            &now,
+            &until,
+            &token,
+            &generation,
+            "S",
+        ];
+        let args = args.iter().map(ToString::to_string).collect();
+        ledger.run(&Command::new(Script::Admit, keys.into(), args), START)
+    };
+    let room = (0..).take_while(|id| renew(*id, 0)[0] == "ok").count();
+    assert!(room > 5, "{room}");
+    for id in 0..room {
+        assert_eq!(renew(id, 1), ["ok", "0"]);
+    }
+    assert_eq!(renew(room, 0), ["full"]);
+}
+
 /// Nobody becomes irrevocable by filling the ledger.
 #[test]
 fn those_who_fill_the_ledger_are_revoked() {
@@ -113,6 +265,7 @@ fn those_who_fill_the_ledger_are_revoked() {
         ended.by_ref().take_while(ends).count()
     };
     assert!(fill(&mut ledger, "alice") > 20);
+    assert!(fill(&mut ledger, "bob") > 5, "each has room of their own");
     let others: Vec<_> = (0..40).map(|at| format!("user{at}")).collect();
     for other in &others {
         fill(&mut ledger, other);

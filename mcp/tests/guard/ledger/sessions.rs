@@ -63,6 +63,39 @@ fn a_result_that_is_made_again_takes_the_place_of_the_first() {
     }
 }
 
+/// A request that others overtake again and again ends after 32 tries.
+#[test]
+fn an_update_is_not_tried_for_ever() {
+    let replica = Replica::new();
+    let mut session = replica.created();
+    let mut slow = replica.enter(tool(&session)).unwrap();
+    slow.update("0").unwrap();
+    let overtake = |session: &SessionMetadata| {
+        let mut other = replica.enter(tool(session)).unwrap();
+        other.write("1").unwrap();
+        replica.leave(&mut other)
+    };
+    session = overtake(&session);
+    let step = slow.on(Event::Result(HandlerResult::default())).unwrap();
+    let mut step = replica.settle(&mut slow, step);
+    let mut tries = 0;
+    while let Step::Update(_) = step {
+        tries += 1;
+        assert!(tries <= 32, "for ever");
+        session = overtake(&session);
+        let (value, result) = ("2", None);
+        let event = Event::Updated(Ok(Updated { value, result }));
+        step = slow.on(event).unwrap();
+        step = replica.settle(&mut slow, step);
+    }
+    assert_eq!(tries, 32);
+    let Step::Reply(reply) = step else {
+        panic!("{step:?}")
+    };
+    let latest = stale(reply);
+    assert_eq!(latest.state, session.state);
+}
+
 /// After a try without an answer, "stale" does not tell whether it was written: another write may have followed it.
 #[test]
 fn stale_after_a_lost_answer_is_no_verdict() {
