@@ -12,6 +12,7 @@ use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
 use crate::admission::Admission;
+use crate::answer::FIELD_LIMIT;
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
@@ -288,6 +289,10 @@ impl Request {
             return read(Item::RequestState, opened, Some(once(context)));
         }
         let method = &*self.method;
+        if method.len() > FIELD_LIMIT {
+            // Only a client can have made up such a name: it is no mistake of the server's.
+            return Err(Error::Malformed("a cursor of a method that the server has"));
+        }
         match view.cursor(method).open(token) {
             // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {

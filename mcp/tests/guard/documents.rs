@@ -1,5 +1,6 @@
 //! The engine by documents, as docs/engine.md specifies them: what the transcripts cannot show.
 
+use sealwax::Principal;
 use sealwax_mcp::document;
 use serde_json::{Value, json};
 
@@ -14,6 +15,86 @@ fn identified(principal: &Value) -> Value {
     let event = json!({"principal": principal});
     let step = document::on(&mut exchange, &event.to_string(), None).unwrap();
     serde_json::from_str(&step).unwrap()
+}
+
+/// The step that begins a message, at a guard with these settings.
+fn begun(settings: &Value, message: &Value) -> Value {
+    let codec = Clock::at_ms(1_800_000_000_000).codec();
+    let guard = document::guard(codec, &settings.to_string()).unwrap();
+    let (_, step) = document::message(&guard, &message.to_string(), None);
+    serde_json::from_str(&step).unwrap()
+}
+
+#[test]
+fn settings_say_what_needs_a_session() {
+    let call = |method: &str, target: &str| json!({"method": method, "target": target, "principal": {"subject": "alice"}});
+    for (required, method, target, is_refused) in [
+        (json!(false), "tools/call", "play", false),
+        (json!(true), "tools/call", "play", true),
+        (json!({"tools": ["play"]}), "tools/call", "play", true),
+        (json!({"tools": ["play"]}), "tools/call", "other", false),
+        (json!({"methods": ["demo/read"]}), "demo/read", "play", true),
+        (
+            json!({"methods": ["demo/read"]}),
+            "tools/call",
+            "play",
+            false,
+        ),
+    ] {
+        let settings = json!({"sessions": {"required": required}});
+        let step = begun(&settings, &call(method, target));
+        let expected = if is_refused { "reply" } else { "deliver" };
+        assert_eq!(step["step"], expected, "{required} {method} {target}");
+    }
+}
+
+#[test]
+fn a_flag_is_there_if_it_is_true() {
+    let view = |principal| {
+        let codec = Clock::at_ms(1_800_000_000_000).codec();
+        codec.view(&principal).unwrap()
+    };
+    for (principal, public) in [
+        (Principal::anonymous(), json!(true)),
+        (Principal::subject("alice"), Value::Null),
+    ] {
+        let page = view(principal).cursor("tools/list").seal(b"2").unwrap();
+        let message = json!({
+            "method": "tools/list",
+            "token": page.as_str(),
+            "principal": {"subject": "alice"},
+        });
+        let step = begun(&json!({"hasAccept": true}), &message);
+        assert_eq!(step["accept"][0]["public"], public, "{step}");
+    }
+}
+
+#[test]
+fn times_are_seconds_in_settings_and_milliseconds_in_steps() {
+    let call = json!({"method": "tools/call", "target": "play", "principal": {"subject": "alice"}});
+    let mut hurried = call.clone();
+    hurried["withinMs"] = 20.into();
+    assert_eq!(begun(&json!({"timeLimitMs": 500}), &call)["withinMs"], 500);
+    assert_eq!(
+        begun(&json!({"timeLimitMs": 500}), &hurried)["withinMs"],
+        20
+    );
+    // A lifetime that is contradicted was read.
+    let codec = || Clock::at_ms(1_800_000_000_000).codec();
+    for (sessions, is_good) in [
+        (json!({"ttl": 60}), true),
+        (json!({"noExpiry": true}), true),
+        (json!({"heldByServer": true}), true),
+        (json!({"ttl": 60, "noExpiry": true}), false),
+        (json!({"ttl": 0}), false),
+        (json!({"ttl": 60, "heldByServer": true}), false),
+        (json!({"noExpiry": true, "heldByServer": true}), false),
+        (json!({"required": {"methods": ["server/discover"]}}), false),
+    ] {
+        let settings = json!({"sessions": sessions});
+        let guard = document::guard(codec(), &settings.to_string());
+        assert_eq!(guard.is_ok(), is_good, "{settings}");
+    }
 }
 
 #[test]

@@ -12,9 +12,11 @@ fn transcripts() -> Value {
 
 #[test]
 fn every_transcript_comes_out_as_it_says() {
-    let file = transcripts();
+    let mut file = transcripts();
     let mut wrong = Vec::new();
-    let all = file["transcripts"].as_array().unwrap();
+    // Each world has a copy of the rest.
+    let all = file["transcripts"].take();
+    let all = all.as_array().unwrap();
     assert!(all.len() >= 300);
     for transcript in all {
         let mut world = World::new(&file, &transcript["settings"]);

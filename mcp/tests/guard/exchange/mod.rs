@@ -1,7 +1,9 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
+mod handles;
 mod keys;
 mod lifetimes;
+mod order;
 mod requests;
 mod time_limit;
 mod transition;

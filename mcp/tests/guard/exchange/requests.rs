@@ -1,6 +1,7 @@
 //! Requests, their states and their refusals.
 
 use super::*;
+use sealwax_mcp::{LedgerSettings, Report};
 
 #[test]
 fn a_refusal_tells_the_id_that_the_text_claims() {
@@ -24,6 +25,61 @@ fn a_refusal_tells_the_id_that_the_text_claims() {
     assert_eq!((refused.len(), refused[0].code), (1, "expired"));
     assert_eq!(refused[0].id, Some(cursor.id().to_string()));
     assert!(exchange.refused().is_empty(), "reported once");
+}
+
+/// An adapter that reports less is faster.
+#[test]
+fn a_result_is_reported_only_where_something_may_be_in_it() {
+    let clock = clock();
+    let with_sessions = |sessions: bool| {
+        guard_with(&clock, |guard| match sessions {
+            true => guard.sessions(SessionSettings::default()),
+            false => guard,
+        })
+    };
+    let session = created(&clock);
+    let [state, cursor] = ["requestState", "nextCursor"].map(Report::Member);
+    for (sessions, method, sent, expected) in [
+        (false, "demo/read", false, cursor),
+        (false, "server/discover", false, cursor),
+        (false, "tools/call", false, state),
+        (true, "demo/read", false, cursor),
+        (true, "server/discover", false, Report::Always),
+        (true, "tools/call", false, state),
+        (true, "demo/read", true, Report::Always),
+    ] {
+        let (_, step) = with_sessions(sessions).message(Message {
+            method,
+            session: client_session(&session).filter(|_| sent),
+            ..call()
+        });
+        let Step::Deliver(deliver) = step else {
+            panic!("{step:?}")
+        };
+        assert_eq!(deliver.report, expected, "{method}");
+    }
+}
+
+#[test]
+fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.ledger(LedgerSettings::default()));
+    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
+    let state = clock.view("alice").request_state(&bound).seal(b"asked");
+    let state = state.unwrap();
+    let (mut exchange, mut step) = guard.message(Message {
+        token: ClientValue::Text(state.as_str()),
+        ..call()
+    });
+    for reply in [&["ok", "0"][..], &["ok", "1", "unconfirmed"]] {
+        assert!(matches!(step, Step::Ledger(_)), "{step:?}");
+        let reply = reply.iter().map(ToString::to_string).collect();
+        step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
+    }
+    assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+    let refused = exchange.refused();
+    assert_eq!(refused[0].code, "ledger_unconfirmed");
+    assert_eq!(refused[0].id, Some(state.id().to_string()));
 }
 
 #[test]
