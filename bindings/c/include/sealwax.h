@@ -19,8 +19,9 @@
 //   are freed. They are immutable, except for the keys of a codec.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
-// - No bug in sealwax aborts the process, and keys are wiped when they are freed. The library has
-//   no global state; a process may fork() at any time.
+// - No bug in sealwax aborts the process, and keys are wiped when they are freed. Without memory it
+//   aborts, as Rust does, before anything is written. The library has no global state; a process may
+//   fork() at any time. A child knows nothing of what its parent then records in a ledger in memory.
 
 
 #ifndef SEALWAX_H
@@ -182,7 +183,8 @@ typedef struct sealwax_guard sealwax_guard;
 // A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 typedef struct sealwax_key sealwax_key;
 
-// A ledger in the memory of one process. All threads may use it; its calls are serialized.
+// A ledger in the memory of one process. Unlike other objects it is mutable, and lends its replies, so only one
+// thread may use it at a time.
 typedef struct sealwax_memory sealwax_memory;
 
 // What is known of a Redis between commands.

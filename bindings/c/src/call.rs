@@ -18,9 +18,9 @@ pub const SEALWAX_MESSAGE_LEN: usize = 252;
 #[repr(C)]
 pub struct ErrorReport {
     /// The status that the call returned.
-    status: Status,
+    pub status: Status,
     /// The expected and the found value, in UTF-8 with a NUL at the end; cut if longer.
-    message: [c_char; SEALWAX_MESSAGE_LEN],
+    pub message: [c_char; SEALWAX_MESSAGE_LEN],
 }
 
 pub(crate) enum Failure {

@@ -17,12 +17,12 @@ pub struct Codec(pub(crate) sealwax_core::Codec);
 #[repr(C)]
 pub struct Limits {
     /// The limit of a payload in bytes: 4,096 by default, 1 MiB at most.
-    payload: *const u64,
+    pub payload: *const u64,
     /// The seconds by which another replica's clock may be ahead: 60 by default, 300 at most.
-    skew: *const u64,
+    pub skew: *const u64,
     /// The maximum age of a data-layer session in seconds, over all its renewals: 30 days by
     /// default.
-    session_max_age: *const u64,
+    pub session_max_age: *const u64,
 }
 
 /// Makes a codec.

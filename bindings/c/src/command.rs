@@ -56,10 +56,13 @@ pub unsafe extern "C" fn sealwax_command_on(
         call(error, || {
             let command = input::object("command", command)?;
             let answer = input::text("answer", answer, answer_len)?;
-            command.0.text(next, next_len, |run| {
-                run.answer(document::answer(answer)?);
-                Ok(document::step(&run.step(&System)))
-            })
+            command
+                .0
+                .text(next, next_len, |run| {
+                    run.answer(document::answer(answer)?);
+                    Ok(document::step(&run.step(&System)))
+                })
+                .map(drop)
         })
     }
 }

@@ -188,9 +188,12 @@ pub unsafe extern "C" fn sealwax_exchange_on(
             let exchange = input::object("exchange", exchange)?;
             let event = readable(event, event_len)?;
             let value = input::optional_json(value, value_len)?;
-            exchange.0.text(step, step_len, |exchange| {
-                document::on(exchange, event, value)
-            })
+            exchange
+                .0
+                .text(step, step_len, |exchange| {
+                    document::on(exchange, event, value)
+                })
+                .map(drop)
         })
     }
 }
@@ -251,6 +254,7 @@ pub unsafe extern "C" fn sealwax_exchange_seal_state(
             exchange
                 .0
                 .text(token, token_len, |exchange| exchange.seal_state(value))
+                .map(drop)
         })
     }
 }
@@ -311,7 +315,10 @@ pub unsafe extern "C" fn sealwax_exchange_fork(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            exchange.0.text(metadata, metadata_len, document::fork)
+            exchange
+                .0
+                .text(metadata, metadata_len, document::fork)
+                .map(drop)
         })
     }
 }
@@ -330,9 +337,12 @@ pub unsafe extern "C" fn sealwax_exchange_events(
     unsafe {
         call(error, || {
             let exchange = input::object("exchange", exchange)?;
-            exchange.0.text(events, events_len, |exchange| {
-                Ok(document::events(exchange))
-            })
+            exchange
+                .0
+                .text(events, events_len, |exchange| {
+                    Ok(document::events(exchange))
+                })
+                .map(drop)
         })
     }
 }

@@ -16,14 +16,14 @@ use crate::view::View;
 #[repr(C)]
 pub struct Identifier {
     /// The time of making, in Unix milliseconds.
-    created_at_ms: u64,
+    pub created_at_ms: u64,
     /// The end under the given max_age, in Unix milliseconds; SEALWAX_NEVER without one.
-    ends_at_ms: u64,
+    pub ends_at_ms: u64,
     /// The bytes that make it unique: the name for logs and stores, because unlike the text it does
     /// not continue a session.
-    ulid: [u8; 16],
+    pub ulid: [u8; 16],
     /// Whether an older key made it; retiring that key ends it.
-    needs_reseal: bool,
+    pub needs_reseal: bool,
 }
 
 /// Mints a session id: SEALWAX_SESSION_ID_LEN characters, fit for an HTTP header.

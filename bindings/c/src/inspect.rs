@@ -25,19 +25,19 @@ pub const SEALWAX_IS_KEY: i32 = 4;
 #[derive(Default)]
 pub struct Inspection {
     /// SEALWAX_IS_TOKEN to SEALWAX_IS_KEY.
-    what: i32,
+    pub what: i32,
     /// For a token: its kind.
-    kind: i32,
+    pub kind: i32,
     /// For a session id or a handle: its claimed time of making, in Unix milliseconds.
-    created_at_ms: u64,
+    pub created_at_ms: u64,
     /// The id of the key that claims to have made it, or of the key itself; zeros for a handle.
-    key_id: [u8; 4],
+    pub key_id: [u8; 4],
     /// For a token: its id, the same as that of the opened token.
-    token_id: [u8; 16],
+    pub token_id: [u8; 16],
     /// The size of the type.
-    handle_type_len: u32,
+    pub handle_type_len: u32,
     /// For a handle: its type.
-    handle_type: [u8; 32],
+    pub handle_type: [u8; 32],
 }
 
 /// Identifies a text: a sealed token, a session id, a handle or a key text.

@@ -10,7 +10,8 @@ use crate::input;
 use crate::output::{Buffer, Owner, Slot, Text, free};
 use crate::status::Status;
 
-/// A ledger in the memory of one process. All threads may use it; its calls are serialized.
+/// A ledger in the memory of one process. Unlike other objects it is mutable, and lends its replies, so only one
+/// thread may use it at a time.
 pub struct Memory(Owner<ledger::Memory>);
 
 /// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
@@ -102,9 +103,12 @@ pub unsafe extern "C" fn sealwax_memory_run(
         call(error, || {
             let memory = input::object("memory", memory)?;
             let command = input::text("command", command, command_len)?;
-            memory.0.text(reply, reply_len, |memory| {
-                document::run(memory, command, now)
-            })
+            memory
+                .0
+                .text(reply, reply_len, |memory| {
+                    document::run(memory, command, now)
+                })
+                .map(drop)
         })
     }
 }

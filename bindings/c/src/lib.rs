@@ -45,5 +45,18 @@ mod command;
 mod testing;
 
 /// cbindgen:ignore
+#[cfg(test)]
+mod as_c;
+
+/// cbindgen:ignore
 #[cfg(target_family = "wasm")]
 mod portable;
+
+/// cbindgen:ignore
+#[cfg(target_family = "wasm")]
+mod wiping;
+
+/// cbindgen:ignore
+#[cfg(target_family = "wasm")]
+#[global_allocator]
+static ALLOCATOR: wiping::Wiping<std::alloc::System> = wiping::Wiping(std::alloc::System);

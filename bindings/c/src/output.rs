@@ -1,6 +1,7 @@
 //! Writes results to the caller's memory, which is checked before anything is done.
 
 use std::ffi::c_char;
+use std::mem;
 use std::ptr::{self, NonNull};
 use std::sync::{Mutex, PoisonError};
 
@@ -105,15 +106,19 @@ impl Text {
 
     /// Writes a text that is never freed.
     pub fn write(self, text: &'static str) {
-        self.lend(Some(text));
+        self.lend(place_of(Some(text)));
     }
 
-    /// Writes a text of an object, which the caller may read until the object's next call, or NULL.
-    fn lend(self, text: Option<&str>) {
-        self.text
-            .write(text.map_or(ptr::null(), |text| text.as_ptr().cast()));
-        self.len.write(text.map_or(0, str::len));
+    /// Writes where a text of an object is, which the caller may read until the object's next call.
+    fn lend(self, (text, len): (*const c_char, usize)) {
+        self.text.write(text);
+        self.len.write(len);
     }
+}
+
+/// Returns where a text is, or NULL.
+fn place_of(text: Option<&str>) -> (*const c_char, usize) {
+    text.map_or((ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
 /// An object that changes, and the last text that it returned: the caller may read it until the next
@@ -131,7 +136,8 @@ impl<T> Owner<T> {
         body(&mut held.0)
     }
 
-    /// Runs the body of a call that returns a text.
+    /// Runs the body of a call that returns a text. Returns the text before: the caller drops it, for it may be what
+    /// `body` borrows, and what the arguments of a function borrow must not be freed before it returns.
     ///
     /// # Safety
     ///
@@ -141,13 +147,14 @@ impl<T> Owner<T> {
         text: *mut *const c_char,
         len: *mut usize,
         body: impl FnOnce(&mut T) -> Result<S, Error>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<String>, Failure> {
         // SAFETY: the caller's promise is the same.
         let output = unsafe { Text::new(text, len) }?;
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.1 = body(&mut held.0)?.into();
-        output.lend(held.1.as_deref());
-        Ok(())
+        let next = body(&mut held.0)?.into();
+        let before = mem::replace(&mut held.1, next);
+        output.lend(place_of(held.1.as_deref()));
+        Ok(before)
     }
 
     /// Runs the body of a call that makes the object and its first text; `wrap` gives it its C type.
@@ -167,8 +174,10 @@ impl<T> Owner<T> {
         let (object, first) = body()?;
         let first = first.into();
         // Moving the text's owner does not move the text.
-        output.lend(first.as_deref());
+        let place = place_of(first.as_deref());
+        // It takes memory, so it comes before anything is written.
         slot.give(wrap(Self(Mutex::new((object, first)))));
+        output.lend(place);
         Ok(())
     }
 }

@@ -30,19 +30,19 @@ pub const SEALWAX_MODERN: u32 = 2;
 #[repr(C)]
 pub struct Caller {
     /// The issuer of the client and the subject.
-    issuer: *const c_char,
+    pub issuer: *const c_char,
     /// The size of the issuer.
-    issuer_len: usize,
+    pub issuer_len: usize,
     /// The client.
-    client: *const c_char,
+    pub client: *const c_char,
     /// The size of the client.
-    client_len: usize,
+    pub client_len: usize,
     /// The subject.
-    subject: *const c_char,
+    pub subject: *const c_char,
     /// The size of the subject.
-    subject_len: usize,
+    pub subject_len: usize,
     /// Whether it is nobody in particular.
-    anonymous: bool,
+    pub anonymous: bool,
 }
 
 impl Caller {
@@ -124,10 +124,13 @@ pub unsafe extern "C" fn sealwax_guard_request(
                 ..Message::default()
             };
             let next = Slot::new("next", next)?;
+            let mut kind = SEALWAX_NEXT_STEP;
             Owner::begin(Exchange, exchange, text, text_len, || {
                 let (exchange, found) = document::request(&guard.0, message);
-                Ok((exchange, give(next, found)))
-            })
+                Ok((exchange, text_of(found, &mut kind)))
+            })?;
+            next.write(kind);
+            Ok(())
         })
     }
 }
@@ -166,9 +169,12 @@ pub unsafe extern "C" fn sealwax_exchange_result(
                 token: input::client_value("token", token, token_len)?,
             };
             let next = Slot::new("next", next)?;
-            exchange.0.text(text, text_len, |exchange| {
-                Ok(give(next, document::result(exchange, members)?))
-            })
+            let mut kind = SEALWAX_NEXT_STEP;
+            let _before = exchange.0.text(text, text_len, |exchange| {
+                Ok(text_of(document::result(exchange, members)?, &mut kind))
+            })?;
+            next.write(kind);
+            Ok(())
         })
     }
 }
@@ -182,13 +188,13 @@ pub unsafe extern "C" fn sealwax_guard_defers(guard: *const Guard) -> bool {
     unsafe { guard.as_ref() }.is_some_and(|guard| guard.0.defers())
 }
 
-/// Writes what is next, and returns its text.
-fn give(place: Slot<i32>, next: Next) -> Option<String> {
-    let (kind, text) = match next {
+/// Tells what is next, and returns its text.
+fn text_of(next: Next, kind: &mut i32) -> Option<String> {
+    let (found, text) = match next {
         Next::Step(step) => (SEALWAX_NEXT_STEP, Some(step)),
         Next::Deliver(opened) => (SEALWAX_NEXT_DELIVER, opened),
         Next::Respond(token) => (SEALWAX_NEXT_RESPOND, token),
     };
-    place.write(kind);
+    *kind = found;
     text
 }

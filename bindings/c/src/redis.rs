@@ -84,9 +84,12 @@ pub unsafe extern "C" fn sealwax_dialogue_on(
         call(error, || {
             let dialogue = input::object("dialogue", dialogue)?;
             let answer = input::text("answer", answer, answer_len)?;
-            dialogue.0.text(next, next_len, |dialogue| {
-                document::answered(dialogue, answer)
-            })
+            dialogue
+                .0
+                .text(next, next_len, |dialogue| {
+                    document::answered(dialogue, answer)
+                })
+                .map(drop)
         })
     }
 }

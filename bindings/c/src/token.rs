@@ -46,19 +46,19 @@ pub extern "C" fn sealwax_kind_name(kind: i32) -> *const c_char {
 #[repr(C)]
 pub struct Purpose {
     /// SEALWAX_KIND_STATE to SEALWAX_KIND_CUSTOM.
-    kind: i32,
+    pub kind: i32,
     /// The list method, the type of the self-contained handle, the name of a custom token; else NULL.
-    label: *const c_char,
+    pub label: *const c_char,
     /// The size of the label.
-    label_len: usize,
+    pub label_len: usize,
     /// The text of the session id that the token belongs to; else NULL.
-    session_id: *const c_char,
+    pub session_id: *const c_char,
     /// The size of the session id.
-    session_id_len: usize,
+    pub session_id_len: usize,
     /// The 32 bytes of the request context; else NULL.
-    context: *const u8,
+    pub context: *const u8,
     /// The size of the context: 32 or 0.
-    context_len: usize,
+    pub context_len: usize,
 }
 
 /// The lifetime of a sealed token. A function's `lifetime` of NULL is the kind's default: 600 s for
@@ -66,9 +66,9 @@ pub struct Purpose {
 #[repr(C)]
 pub struct Lifetime {
     /// Seconds, 1 to 4,294,967,295; 0 with `no_expiry`.
-    ttl: u64,
+    pub ttl: u64,
     /// Whether it has no expiry: it opens as long as its key is in the ring.
-    no_expiry: bool,
+    pub no_expiry: bool,
 }
 
 /// A time that never comes.
@@ -78,31 +78,31 @@ pub const SEALWAX_NEVER: u64 = 0xffff_ffff_ffff_ffff;
 #[repr(C)]
 pub struct Opened {
     /// The time of sealing, in Unix seconds.
-    issued_at: u64,
+    pub issued_at: u64,
     /// The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
-    expires_at: u64,
+    pub expires_at: u64,
     /// The start of its session, in Unix seconds: renewals keep it.
-    started_at: u64,
+    pub started_at: u64,
     /// The number of renewals; it stops at its maximum.
-    generation: u32,
+    pub generation: u32,
     /// Whether an older key made it; seal it anew before that key is retired.
-    needs_reseal: bool,
+    pub needs_reseal: bool,
     /// Whether to seal it anew even without a change: half of its lifetime is over, or an older key
     /// made it.
-    needs_renewal: bool,
+    pub needs_renewal: bool,
     /// The id by which a ledger counts uses: the same for every spelling of the token.
-    token_id: [u8; 16],
+    pub token_id: [u8; 16],
 }
 
 /// The claims of a freshly sealed token.
 #[repr(C)]
 pub struct Sealed {
     /// The time of sealing, in Unix seconds.
-    issued_at: u64,
+    pub issued_at: u64,
     /// The end of its lifetime, in Unix seconds; SEALWAX_NEVER for no expiry.
-    expires_at: u64,
+    pub expires_at: u64,
     /// The id by which a ledger counts uses.
-    token_id: [u8; 16],
+    pub token_id: [u8; 16],
 }
 
 /// Returns the default lifetime of a kind, in seconds; 0 for an unknown kind.
@@ -174,10 +174,10 @@ pub unsafe extern "C" fn sealwax_renew(
     unsafe {
         call(error, || {
             let sealer = sealer(view, purpose, lifetime)?;
-            let opened = input::object("opened", opened)?;
+            let (start, generation) = origin(opened).ok_or(Failure::Null("opened"))?;
             let payload = input::slice("payload", payload, payload_len)?;
             let out = Buffer::text(out, cap, len)?;
-            let token = sealer.renew_from(opened.started_at, opened.generation, payload)?;
+            let token = sealer.renew_from(start, generation, payload)?;
             out.write(token.as_str().as_bytes())
         })
     }
@@ -207,8 +207,8 @@ pub unsafe extern "C" fn sealwax_seal_token(
             let sealer = sealer(view, purpose, lifetime)?;
             let payload = input::slice("payload", payload, payload_len)?;
             let (out, slot) = (Buffer::text(out, cap, len)?, Slot::new("sealed", sealed)?);
-            let token = match before.as_ref() {
-                Some(before) => sealer.renew_from(before.started_at, before.generation, payload)?,
+            let token = match origin(before) {
+                Some((start, generation)) => sealer.renew_from(start, generation, payload)?,
                 None => sealer.seal(payload)?,
             };
             out.write(token.as_str().as_bytes())?;
@@ -272,6 +272,17 @@ impl Opened {
             token_id: *opened.token_id().as_bytes(),
         }
     }
+}
+
+/// Reads the start and the generation of an opened token, and nothing beside them: a caller that keeps these two may
+/// leave the rest as the memory was, where a `bool` can be any byte.
+///
+/// # Safety
+///
+/// `opened` is NULL, or these members are valid for reading.
+unsafe fn origin(opened: *const Opened) -> Option<(u64, u32)> {
+    // SAFETY: the caller's promise is the same.
+    (!opened.is_null()).then(|| unsafe { ((*opened).started_at, (*opened).generation) })
 }
 
 /// Reads the lifetime that the caller chose.

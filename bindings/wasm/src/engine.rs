@@ -1,5 +1,6 @@
 //! The guard's engine. Texts, and JSON documents, pass through the shared memory.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use sealwax::{Error, Principal};
@@ -209,18 +210,21 @@ pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
     )?)
 }
 
+/// Borrowed by what can throw nothing of the host: an exception would leave it borrowed.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Memory(ledger::Memory);
+pub struct Memory(RefCell<ledger::Memory>);
 
 #[wasm_bindgen]
 impl Memory {
     #[wasm_bindgen(constructor)]
     pub fn new(capacity: usize, now: f64) -> Self {
-        Self(ledger::Memory::new(capacity, whole(now)))
+        Self(RefCell::new(ledger::Memory::new(capacity, whole(now))))
     }
 
-    pub fn run(&mut self, command: &Text, now: f64) -> Result<String> {
-        Ok(document::run(&mut self.0, &document(command), whole(now))?)
+    pub fn run(&self, command: &Text, now: f64) -> Result<String> {
+        let command = document(command);
+        let reply = document::run(&mut self.0.borrow_mut(), &command, whole(now));
+        Ok(reply?)
     }
 }

@@ -65,11 +65,13 @@ impl Environment for Host {
             _ => get_random_values(bytes),
         };
         drawn.map_err(|_| Error::EntropyUnavailable)?;
-        let within = performance_now().fract() * 1e6;
-        sealwax::mix_time(
-            bytes,
-            u128::from(whole(date_now(OWN_CLOCK)) * 1_000_000 + whole(within)),
-        );
+        if bytes.iter().all(|byte| *byte == 0) {
+            // A stub of a generator, which wrote nothing.
+            return Err(Error::EntropyUnavailable);
+        }
+        let within = whole(performance_now().fract() * 1e6);
+        let now = u128::from(whole(date_now(OWN_CLOCK)));
+        sealwax::mix_time(bytes, now * 1_000_000 + u128::from(within));
         Ok(())
     }
 }

@@ -87,6 +87,11 @@ pub fn free(exchange: usize) {
     });
 }
 
+/// Returns whether no call is using an exchange.
+pub fn is_free() -> bool {
+    EXCHANGES.with(|exchanges| exchanges.try_borrow_mut().is_ok())
+}
+
 pub fn count() -> usize {
     EXCHANGES.with_borrow(|exchanges| exchanges.all.len() - exchanges.free.len())
 }

@@ -4,8 +4,13 @@
 //! conventions (options, `TypeError`, disposal) are in `pkg/src`, the only caller of these exports.
 
 #[cfg(target_arch = "wasm32")]
+#[path = "../../c/src/wiping.rs"]
+mod wiping;
+
+#[cfg(target_arch = "wasm32")]
 #[global_allocator]
-static ALLOCATOR: rlsf::SmallGlobalTlsf = rlsf::SmallGlobalTlsf::new();
+static ALLOCATOR: wiping::Wiping<rlsf::SmallGlobalTlsf> =
+    wiping::Wiping(rlsf::SmallGlobalTlsf::new());
 
 mod answer;
 mod codec;

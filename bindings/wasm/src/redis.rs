@@ -1,5 +1,7 @@
 //! The dialogue with a Redis, by JSON documents.
 
+use std::cell::RefCell;
+
 use sealwax_mcp::document;
 use sealwax_mcp::ledger::redis;
 use wasm_bindgen::prelude::*;
@@ -30,17 +32,20 @@ impl Redis {
 
     pub fn begin(&self, command: &Text) -> Result<DialogueBegun> {
         let (dialogue, next) = document::dialogue(&self.0, &cut(command))?;
-        Ok(dialogue_begun(Dialogue(dialogue), &next))
+        Ok(dialogue_begun(Dialogue(RefCell::new(dialogue)), &next))
     }
 }
 
+/// Borrowed by what can throw nothing of the host: an exception would leave it borrowed.
 #[wasm_bindgen]
 #[derive(Debug)]
-pub struct Dialogue(redis::Dialogue);
+pub struct Dialogue(RefCell<redis::Dialogue>);
 
 #[wasm_bindgen]
 impl Dialogue {
-    pub fn on(&mut self, answer: &Text) -> Result<String> {
-        Ok(document::answered(&mut self.0, &cut(answer))?)
+    pub fn on(&self, answer: &Text) -> Result<String> {
+        let answer = cut(answer);
+        let next = document::answered(&mut self.0.borrow_mut(), &answer);
+        Ok(next?)
     }
 }

@@ -38,6 +38,11 @@ pub fn failure() -> crate::error::Result<()> {
     ERROR.take().map_or(Ok(()), |error| Err(error.into()))
 }
 
+/// Returns whether no call is using the memory.
+pub fn is_free() -> bool {
+    MEMORY.with(|memory| memory.try_borrow_mut().is_ok())
+}
+
 /// Reads this many bytes from the memory, and wipes them.
 pub fn take<T>(
     given: usize,

@@ -8,11 +8,14 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use wasm_bindgen::prelude::*;
 
+use crate::{exchanges, shared};
+
 /// Calls itself so many times: throws the host's exception if the stack is too full for that, and leaves nothing half
-/// done.
+/// done. Returns whether nothing is half done by an earlier call: one that ended in a trap, or has not ended.
 #[wasm_bindgen(js_name = checkStack)]
-pub fn check_stack(calls: u32) {
+pub fn check_stack(calls: u32) -> bool {
     descend(calls);
+    shared::is_free() && exchanges::is_free()
 }
 
 /// More calls than any stack takes.

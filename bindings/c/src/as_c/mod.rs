@@ -1,0 +1,232 @@
+//! Calls every function as C does, with memory of exactly the size that is told. They are made for Miri, which sees in
+//! them what no tool for C sees (`assurance/miri`); `cargo test` runs them too.
+
+mod aliases;
+mod nulls;
+mod results;
+mod threads;
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::{mem, ptr, slice};
+
+use crate::call::ErrorReport;
+use crate::codec::{Codec, sealwax_codec_free};
+use crate::key_ring::{Ring, sealwax_ring_free, sealwax_ring_parse};
+use crate::status::{SEALWAX_BUFFER_TOO_SMALL, SEALWAX_OK, Status};
+use crate::testing::{
+    TestClock, sealwax_test_clock_free, sealwax_test_clock_new, sealwax_test_codec_new,
+};
+use crate::token::{Lifetime, Purpose, SEALWAX_KIND_SESSION};
+use crate::view::{View, sealwax_view_free, sealwax_view_new};
+
+/// The first of the vectors, and another one.
+const KEY: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
+const AUDIENCE: &str = "https://mcp.example.com";
+const NOW_MS: u64 = 1_800_000_000_000;
+
+const SESSION: Purpose = Purpose {
+    kind: SEALWAX_KIND_SESSION,
+    label: ptr::null(),
+    label_len: 0,
+    session_id: ptr::null(),
+    session_id_len: 0,
+    context: ptr::null(),
+    context_len: 0,
+};
+const MINUTE: Lifetime = Lifetime {
+    ttl: 60,
+    no_expiry: false,
+};
+
+/// Calls a function. `[text]` stands for a pointer and a size, `[]` for (NULL, 0).
+macro_rules! c {
+    (@ $pick:ident $f:ident ($($done:tt)*) ()) => {
+        // SAFETY: the tests keep to the rules of the header.
+        unsafe { $f($($done)*) }
+    };
+    (@ $pick:ident $f:ident ($($done:tt)*) ([] $(, $($rest:tt)*)?)) => {
+        c!(@ $pick $f ($($done)* $pick.of(std::ptr::null()), 0,) ($($($rest)*)?))
+    };
+    (@ $pick:ident $f:ident ($($done:tt)*) ([$text:expr] $(, $($rest:tt)*)?)) => {
+        c!(@ $pick $f (
+            $($done)* $pick.of($crate::as_c::bytes(&$text).as_ptr().cast()), $crate::as_c::bytes(&$text).len(),
+        ) ($($($rest)*)?))
+    };
+    (@ $pick:ident $f:ident ($($done:tt)*) ($argument:expr $(, $($rest:tt)*)?)) => {
+        c!(@ $pick $f ($($done)* $pick.of($argument),) ($($($rest)*)?))
+    };
+    ($f:ident($($arguments:tt)*)) => {{
+        let mut pick = $crate::as_c::Pick::default();
+        c!(@ pick $f () ($($arguments)*))
+    }};
+}
+use c;
+
+fn bytes<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> &[u8] {
+    bytes.as_ref()
+}
+
+/// Passes arguments on, and NULL for one of the pointers.
+#[derive(Default)]
+struct Pick {
+    seen: usize,
+    /// Counted from 1.
+    nulled: usize,
+}
+
+impl Pick {
+    fn of<A: Argument>(&mut self, argument: A) -> A {
+        match argument.null() {
+            None => argument,
+            Some(null) => {
+                self.seen += 1;
+                if self.seen == self.nulled {
+                    null
+                } else {
+                    argument
+                }
+            }
+        }
+    }
+}
+
+trait Argument: Copy {
+    fn null(self) -> Option<Self> {
+        None
+    }
+}
+
+impl<T> Argument for *const T {
+    fn null(self) -> Option<Self> {
+        Some(ptr::null())
+    }
+}
+
+impl<T> Argument for *mut T {
+    fn null(self) -> Option<Self> {
+        Some(ptr::null_mut())
+    }
+}
+
+impl Argument for bool {}
+impl Argument for i32 {}
+impl Argument for u32 {}
+impl Argument for u64 {}
+impl Argument for usize {}
+
+/// What the tests of one thread begin with: freed in an order in which nobody would.
+struct World {
+    ring: *mut Ring,
+    clock: *mut TestClock,
+    codec: *mut Codec,
+    alice: *mut View,
+    /// Not initialized, as in C.
+    error: Box<MaybeUninit<ErrorReport>>,
+}
+
+impl World {
+    fn new() -> Self {
+        let none = ptr::null_mut();
+        let ring = made(|ring| c!(sealwax_ring_parse([KEY], ring, none)));
+        let clock = made(|clock| c!(sealwax_test_clock_new(NOW_MS, clock, none)));
+        let codec = made(|codec| {
+            c!(sealwax_test_codec_new(
+                ring.cast_const(),
+                [AUDIENCE],
+                ptr::null(),
+                clock.cast_const(),
+                codec,
+                none
+            ))
+        });
+        let alice = made(|view| {
+            c!(sealwax_view_new(
+                codec.cast_const(),
+                [],
+                [],
+                ["alice"],
+                view,
+                none
+            ))
+        });
+        Self {
+            ring,
+            clock,
+            codec,
+            alice,
+            error: Box::new(MaybeUninit::uninit()),
+        }
+    }
+
+    fn error(&mut self) -> *mut ErrorReport {
+        self.error.as_mut_ptr()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        c!(sealwax_ring_free(self.ring));
+        c!(sealwax_codec_free(self.codec));
+        c!(sealwax_test_clock_free(self.clock));
+        c!(sealwax_view_free(self.alice));
+    }
+}
+
+/// Returns what a call writes to a place that was not initialized.
+fn made<T>(call: impl FnOnce(*mut T) -> Status) -> T {
+    let mut place = Box::new(MaybeUninit::uninit());
+    assert_eq!(call(place.as_mut_ptr()), SEALWAX_OK);
+    // SAFETY: it succeeded, so it was written.
+    unsafe { *place.assume_init() }
+}
+
+/// Takes an object out of its place, to free it.
+fn take<T>(place: &mut *mut T) -> *mut T {
+    mem::replace(place, ptr::null_mut())
+}
+
+/// Returns what a call writes to a buffer: first to none, then to one that is too small by a byte, then to one that
+/// is just large enough.
+fn written<T>(mut call: impl FnMut(*mut T, usize, *mut usize) -> Status) -> Vec<u8> {
+    let mut len = Box::new(MaybeUninit::uninit());
+    let status = call(ptr::null_mut(), 0, len.as_mut_ptr());
+    // SAFETY: it is written in both cases.
+    let needed = unsafe { len.assume_init_read() };
+    if needed == 0 {
+        assert_eq!(status, SEALWAX_OK);
+        return Vec::new();
+    }
+    assert_eq!(status, SEALWAX_BUFFER_TOO_SMALL);
+    let mut small = Box::<[u8]>::new_uninit_slice(needed - 1);
+    let status = call(small.as_mut_ptr().cast(), needed - 1, len.as_mut_ptr());
+    assert_eq!(status, SEALWAX_BUFFER_TOO_SMALL);
+    let mut out = Box::<[u8]>::new_uninit_slice(needed);
+    let status = call(out.as_mut_ptr().cast(), needed, len.as_mut_ptr());
+    assert_eq!(status, SEALWAX_OK);
+    // SAFETY: it succeeded, so all of it was written.
+    let out = unsafe { out.assume_init() };
+    // SAFETY: as above.
+    assert_eq!(unsafe { len.assume_init_read() }, needed);
+    out.into_vec()
+}
+
+fn text(call: impl FnMut(*mut c_char, usize, *mut usize) -> Status) -> String {
+    String::from_utf8(written(call)).expect("UTF-8")
+}
+
+/// Copies a text that an object lends; `None` for NULL.
+fn lent(call: impl FnOnce(*mut *const c_char, *mut usize) -> Status) -> Option<String> {
+    let mut text = Box::new(MaybeUninit::uninit());
+    let mut len = Box::new(MaybeUninit::uninit());
+    assert_eq!(call(text.as_mut_ptr(), len.as_mut_ptr()), SEALWAX_OK);
+    // SAFETY: it succeeded, so both were written, and the object has not been used since.
+    unsafe {
+        let (text, len): (*const c_char, usize) = (text.assume_init_read(), len.assume_init_read());
+        (!text.is_null()).then(|| {
+            str::from_utf8(slice::from_raw_parts(text.cast(), len))
+                .expect("UTF-8")
+                .to_owned()
+        })
+    }
+}
