@@ -5,7 +5,8 @@ use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, TokenField
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::transport::message::{SESSION, merge};
+use crate::transport::merge::merge;
+use crate::transport::message::SESSION;
 
 /// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
 /// a custom request.

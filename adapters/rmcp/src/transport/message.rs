@@ -79,23 +79,6 @@ pub(crate) fn add_session_id(message: &mut Value, token: &str) {
     }
 }
 
-/// Applies a JSON Merge Patch (RFC 7396).
-pub(crate) fn merge(target: &mut Value, patch: Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch;
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    for (name, patch) in patch {
-        match patch {
-            Value::Null => drop(target.as_object_mut().and_then(|it| it.remove(&name))),
-            patch => merge(&mut target[name], patch),
-        }
-    }
-}
-
 /// Returns the message of an answer of the engine, if it has one.
 pub(crate) fn replied(reply: &Reply, id: Option<&Value>) -> Option<Value> {
     let mut message = json!({"jsonrpc": "2.0", "id": id});

@@ -1,8 +1,10 @@
 //! Messages of HTTP or stdio, before rmcp sees them and as they leave.
 
+mod events;
 mod http_request;
 mod incoming;
 pub(crate) mod layer;
+pub(crate) mod merge;
 pub(crate) mod message;
 pub(crate) mod negotiated;
 mod open_requests;
@@ -18,8 +20,9 @@ use sealwax_mcp::{
 };
 use serde_json::{Value, json};
 
+use self::merge::merge;
 use self::message::{
-    VERSION, add_session_id, echo, header, is_modern, is_notification, merge, put_echo, replied,
+    VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
     request_id, take_session_id,
 };
 use crate::caller::{Caller, Known, Request};

@@ -11,6 +11,7 @@ use sealwax_mcp::Reply;
 use serde_json::Value;
 
 use super::Leaving;
+use super::events::{changed, events};
 use crate::accept::BoxError;
 
 pub(crate) type Boxed = UnsyncBoxBody<Bytes, BoxError>;
@@ -62,35 +63,4 @@ pub(crate) async fn rewritten(
     };
     let header = left.map_err(Some)?;
     Ok((Response::from_parts(parts, boxed(Full::from(body))), header))
-}
-
-fn changed(json: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> {
-    let mut message = serde_json::from_slice(json).ok()?;
-    change(&mut message);
-    serde_json::to_vec(&message).ok()
-}
-
-/// Takes the complete events out of `held`, and returns them with their changes.
-fn events(held: &mut Vec<u8>, change: &mut impl FnMut(&mut Value)) -> Vec<u8> {
-    let mut out = Vec::new();
-    while let Some(end) = held.windows(2).position(|piece| piece == b"\n\n") {
-        let rest = held.split_off(end + 2);
-        let event = std::mem::replace(held, rest);
-        out.extend(changed_event(&event, change).unwrap_or(event));
-    }
-    out
-}
-
-/// Changes the data of an event, if it is JSON. It leaves as one line of data.
-fn changed_event(event: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> {
-    let (mut json, mut out) = (Vec::new(), String::new());
-    for line in std::str::from_utf8(event).ok()?.lines() {
-        match line.strip_prefix("data:") {
-            Some(data) => json.push(data.strip_prefix(' ').unwrap_or(data)),
-            None if line.is_empty() => {}
-            None => out.extend([line, "\n"]),
-        }
-    }
-    let json = changed(json.join("\n").as_bytes(), change)?;
-    Some([out.as_bytes(), b"data: ", &json, b"\n\n"].concat())
 }

@@ -62,8 +62,14 @@ fn http_with(key: &str, secret: Option<&str>) -> Http {
 
 /// Starts a server whose ledger began a minute ago.
 fn remembering(key: &str, valkey: &Valkey) -> Http {
-    let began = Namespace::new("https://counter.example.com", "").began();
-    valkey.ask::<()>(&format!("SET {began} {}", unix_seconds() - 60));
+    let ledger = Namespace::new("https://counter.example.com", "");
+    let began = unix_seconds() - 60;
+    let client = redis::Client::open(valkey.url()).unwrap();
+    redis::cmd("MSET")
+        .arg(&[ledger.began(), began.to_string()])
+        .arg(&[ledger.fence(), format!("{began} - {began}")])
+        .exec(&mut client.get_connection().unwrap())
+        .unwrap();
     let mut command = Command::new(&*COUNTER);
     served(command.env("SEALWAX_LEDGER", valkey.url()), key, None)
 }

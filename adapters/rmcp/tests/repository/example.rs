@@ -69,6 +69,13 @@ pub fn built(example: &str) -> PathBuf {
         .args(["build", "--quiet", "--offline", "--all-features"])
         .args(["--package", "sealwax", "--package", "sealwax-mcp"])
         .args(["--package", "sealwax-cli", "--package", "sealwax-rmcp"])
+        .args([
+            "--package",
+            "sealwax-fuzz-targets",
+            "--package",
+            "format-model",
+        ])
+        .args(["--package", "ledger-model"])
         .args(["--example", example, "--message-format", "json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
