@@ -6,6 +6,7 @@ export const WHAT: Readonly<Record<SealwaxErrorCode, readonly [title: string, ad
   invalid_argument: ['Something is missing', 'Give what the message names.'],
   invalid_key: ['A key cannot be used', 'Give whole key texts, separated by commas or spaces.'],
   entropy_unavailable: ['This browser gives no randomness', 'Try another browser.'],
+  internal_error: ['The inspector has failed', 'Load this page again.'],
   too_large: ['It is too large', 'Raise the limit under Limits to what the server has.'],
   unsupported: ['It is of a later version', 'A newer inspector may know it.'],
   malformed: [

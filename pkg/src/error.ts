@@ -1,12 +1,13 @@
 /**
  * The code of an error, the same in every language and every release.
  *
- * The first three are errors of the server; each of the others refuses a token that a client sent.
+ * The first four are errors of the server; each of the others refuses a token that a client sent.
  */
 export type SealwaxErrorCode =
   | 'invalid_argument'
   | 'invalid_key'
   | 'entropy_unavailable'
+  | 'internal_error'
   | 'too_large'
   | 'unsupported'
   | 'malformed'

@@ -23,15 +23,31 @@ export function text(name: string, value: unknown): string {
   return checked;
 }
 
+/** What an array is by itself, whatever its class or its own members say. */
+function intrinsic<T>(name: string | symbol): (array: unknown) => T {
+  const prototype = Object.getPrototypeOf(Uint8Array.prototype);
+  const { get } = Object.getOwnPropertyDescriptor(prototype, name) as PropertyDescriptor;
+  return Function.prototype.call.bind(get as () => T);
+}
+
+const tagOf = intrinsic<string | undefined>(Symbol.toStringTag);
+const bufferOf = intrinsic<ArrayBuffer>('buffer');
+const offsetOf = intrinsic<number>('byteOffset');
+const lengthOf = intrinsic<number>('length');
+
+/**
+ * Bytes, as an array of our own over the same memory: its length is true, and stays so. By the length that another one
+ * says, its bytes would be written over the module's memory.
+ */
 export function bytes(name: string, value: unknown): Uint8Array {
-  if (!(value instanceof Uint8Array)) throw wrongType(name, 'a Uint8Array', value);
-  return value;
+  if (tagOf(value) !== 'Uint8Array') throw wrongType(name, 'a Uint8Array', value);
+  return new Uint8Array(bufferOf(value), offsetOf(value), lengthOf(value));
 }
 
 /** A list of names, joined by NUL for the module. No name may contain NUL. */
 export function names(name: string, value: unknown): string {
   if (!Array.isArray(value)) throw wrongType(name, 'an array of strings', value);
-  const checked = value.map((item) => text(name, item));
+  const checked = [...value].map((item) => text(name, item));
   if (checked.length === 0)
     throw invalidArgument(`${name}: expected at least one name, found none`);
   if (checked.some((item) => item.includes('\0'))) {
@@ -137,12 +153,23 @@ export function checked<Checks extends Record<string, (name: string, value: unkn
 
 /** Returns the JSON of a value. Numbers that JSON would turn into `null` are refused. */
 export function json(name: string, value: unknown): string {
-  const written = JSON.stringify(value);
+  let written: string | undefined;
+  try {
+    written = JSON.stringify(value);
+    // A function for each member takes four times as long as the writing. What it wrote is what was checked.
+    if (written?.includes('null')) {
+      written = JSON.stringify(value, (_, member) => finite(name, member));
+    }
+  } catch (error) {
+    // The stack, or the longest text.
+    if (error instanceof RangeError) {
+      throw invalidArgument(`${name}: expected a value that JSON can hold: ${error.message}`);
+    }
+    throw error;
+  }
   if (written === undefined) {
     throw invalidArgument(`${name}: expected a value that JSON can hold, found ${typeof value}`);
   }
-  // A function for each member takes four times as long as the writing.
-  if (written.includes('null')) JSON.stringify(value, (_, member) => finite(name, member));
   return written;
 }
 

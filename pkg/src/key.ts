@@ -154,9 +154,9 @@ export class KeyRing {
 function copies(keys: readonly Key[]): raw.Key[] {
   if (keys === undefined || keys === null) throw noKeys();
   if (!Array.isArray(keys)) throw wrongType('keys', 'a text or an array of keys', keys);
-  const other = keys.find((key) => !(key instanceof Key));
-  if (other !== undefined) throw wrongClass('keys', 'Key', other);
-  return keys.map(shared);
+  const held = [...keys];
+  for (const key of held) if (!(key instanceof Key)) throw wrongClass('keys', 'Key', key);
+  return held.map(shared);
 }
 
 /** The error for missing keys: most likely the variable is not set. */

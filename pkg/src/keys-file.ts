@@ -48,8 +48,13 @@ export function keysOfEnvironment(): { keys: string } | { keysFile: string } {
   );
 }
 
+const NOT_A_PATH =
+  'keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS';
+
 /** Reads a ring; an error names the file. The caller frees it. */
 export function readRing(path: string): KeyRing {
+  // Whoever takes one variable for the other is to find no key in a log.
+  if (String(path).includes('swk1_')) throw invalidKey(NOT_A_PATH);
   const fs = builtin('node:fs');
   return about(path, () => ringOf(fs.readFileSync(path)));
 }

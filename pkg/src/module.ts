@@ -1,5 +1,6 @@
 /** The one instance of the WebAssembly module, however it was loaded. */
 
+import { SealwaxError } from './error.js';
 import { isNode } from './nonce.js';
 import * as raw from './raw.js';
 
@@ -52,12 +53,16 @@ export function core(room = SOME): typeof raw {
 /**
  * Returns an object of the module, to call it now.
  *
- * @throws as {@link core}
+ * @throws as {@link core}, and `internal_error` after a trap in the module: what it was doing is half done for ever
  * @internal
  */
 export function entered<T>(object: T, room = SOME): T {
-  raw.checkStack(room);
-  return object;
+  if (raw.checkStack(room)) return object;
+  throw new SealwaxError(
+    'internal_error',
+    'an earlier fault, such as no memory, ended the WebAssembly module of sealwax: start this process, page or Worker anew',
+    false,
+  );
 }
 
 /**

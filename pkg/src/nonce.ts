@@ -32,7 +32,15 @@ export function drawNonce(memory: Uint8Array, at: number): number {
     return 0;
   }
   if (used === pool.length) {
-    crypto.getRandomValues(pool);
+    try {
+      crypto.getRandomValues(pool);
+    } catch {
+      // The module fails at it too, and says so.
+      pool.fill(0);
+      return 0;
+    }
+    // A stub of a generator that writes nothing leaves what was wiped. That, too, the module says.
+    if (pool.subarray(0, NONCE).every((byte) => byte === 0)) return 0;
     used = 0;
   }
   for (let to = at; to < at + NONCE; to++) {

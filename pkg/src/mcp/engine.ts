@@ -247,6 +247,20 @@ export function clientValue(value: unknown): ClientValue {
   return text === value ? text : text.toWellFormed();
 }
 
+/**
+ * Returns a value of a client as JSON. `JSON.parse` reads a number out of range, such as 1e400, as infinite, which
+ * `JSON.stringify` writes as `null`, so that two requests would be one. It becomes a number that the engine refuses too.
+ */
+export function clientJson(value: unknown): string {
+  const written = JSON.stringify(value);
+  // A function for each member takes four times as long as the writing.
+  return written.includes('null') ? JSON.stringify(value, inRange) : written;
+}
+
+function inRange(_: string, member: unknown): unknown {
+  return member === Infinity || member === -Infinity ? Number.MAX_VALUE : member;
+}
+
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
 }

@@ -206,6 +206,7 @@ test('the environment names a file or has the keys', (t) => {
   says(/found both/, () => codecOf(textOf(a), path));
   says(/^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `npx sealwax/, () => codecOf('', ''));
   says(/^keys file \/nowhere\/keys: ENOENT/, () => codecOf('', '/nowhere/keys'));
+  says(/^keys file: expected a path, found the text of a key: that/, () => codecOf('', textOf(a)));
 });
 
 test('options of a file are checked', (t) => {

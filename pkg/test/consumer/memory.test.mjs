@@ -1,6 +1,7 @@
 // The module's memory never shrinks, so it must not grow by what strangers send, nor with time.
 
 import assert from 'node:assert/strict';
+import { hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
@@ -58,6 +59,43 @@ test('what passes between JavaScript and the module is wiped', async () => {
   assert.ok(!shared().includes('payload') && !shared().includes('PAYLOAD'));
   assert.equal(new TextDecoder().decode(sealer.open(token).payload), text);
   assert.ok(!shared().includes('payload') && !shared().includes(token.slice(-9)));
+});
+
+test('the whole memory holds no payload after it, and no key that nobody has', () => {
+  const key = Key.generate();
+  const text = key.toText();
+  const secret = Buffer.from(text.slice(5), 'base64url').subarray(0, 32);
+  const derived = (info) => Buffer.from(hkdfSync('sha256', secret, 'sealwax/v1', info, 32));
+  const payload = randomBytes(4000);
+  // Pieces, for what is freed begins with what the allocator writes there.
+  const needles = {
+    payload: payload.subarray(64, 96),
+    end: payload.subarray(-32),
+    text: Buffer.from(text).subarray(8, 40),
+    secret,
+    seal: derived('seal'),
+    id: derived('id'),
+    principal: derived('principal'),
+  };
+  const found = (...names) => {
+    const all = Buffer.from(memory.buffer);
+    return names.filter((name) => all.includes(needles[name]));
+  };
+  const inUse = ['payload', 'end', 'text', 'secret', 'seal'];
+  const ring = KeyRing.parse(`# of today\n${text}`);
+  const service = new Codec({ keys: ring, audience: 'https://mcp.example.com' });
+  const [alice, mallory] = ['alice', 'mallory'].map((subject) => service.view({ subject }));
+  const token = alice.session().seal(payload);
+  assert.deepEqual(found(...inUse), ['secret', 'seal']);
+  assert.deepEqual(Buffer.from(alice.session().open(token).payload), payload);
+  assert.throws(() => mallory.session().open(token), { code: 'principal_mismatch' });
+  assert.throws(() => alice.session().open(`${token.slice(0, -2)}AA`), { code: 'unauthentic' });
+  assert.throws(() => alice.session().open(token, { maxAge: 0 }), { code: 'expired' });
+  alice.sessions().open(alice.sessions().create(payload)).free();
+  alice.verifyHandle('basket', alice.mintHandle('basket'));
+  assert.deepEqual(found(...inUse), ['secret', 'seal']);
+  for (const held of [alice, mallory, service, ring, key]) held.free();
+  assert.deepEqual(found(...Object.keys(needles)), []);
 });
 
 /** Takes the room that earlier tests left free, in which a leak would not show. */

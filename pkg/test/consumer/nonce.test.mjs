@@ -116,17 +116,37 @@ test('what the engine of a guard seals has nonces of the bursts too, and none tw
   assert.equal(draws, 3);
 });
 
-test('a generator that gives zeros alone is not believed twice', () => {
-  const draws = [];
-  const getRandomValues = (bytes) => {
-    draws.push(bytes.length);
-    return bytes.fill(0);
+test('a generator that gives zeros alone, or fails, is none', () => {
+  const throws = () => {
+    throw new Error('of the host');
   };
-  stubbed({ getRandomValues, now: 1_800_000_300_000 }, () => {
+  for (const getRandomValues of [(bytes) => bytes.fill(0), (bytes) => bytes, throws]) {
+    stubbed({ getRandomValues, now: 1_800_000_300_000 }, () => {
+      // One for itself, and those that would be of a burst.
+      for (let times = 0; times < 3; times += 1) {
+        assert.throws(nonce, { code: 'entropy_unavailable' });
+        assert.throws(() => Key.generate(), { code: 'entropy_unavailable' });
+      }
+    });
     nonce();
-    nonce();
-  });
-  assert.deepEqual(draws, [24, 3072, 24]);
+  }
+});
+
+test('a clock at any time seals, and opens what is neither too new nor too old', () => {
+  const times = [-1e20, -1, 0, 2 ** 31 * 1000, 2 ** 32 * 1000, 2 ** 48, 2 ** 53, 8.64e15, 1e300];
+  const seconds = (now) => Math.min(Math.max(0, Math.trunc(now / 1000)), Number(2n ** 64n / 1000n));
+  for (const made of [...times, Number.NaN, Number.POSITIVE_INFINITY]) {
+    const token = stubbed({ now: made }, () => sealer.seal(payload));
+    for (const now of times) {
+      if (Number.isNaN(made)) continue;
+      let expected;
+      if (seconds(made) > seconds(now) + 60) expected = 'not_yet_valid';
+      else if (seconds(now) >= seconds(made) + 30 * 86_400) expected = 'expired';
+      const opened = () => stubbed({ now }, () => sealer.open(token));
+      if (expected) assert.throws(opened, { code: expected }, `${made}, then ${now}`);
+      else opened();
+    }
+  }
 });
 
 test('elsewhere each token draws its own', () => {

@@ -253,6 +253,47 @@ test('a resource has no arguments: whatever is sent as such is not bound', async
   }
 });
 
+for (const [way, era] of [
+  ['HTTP', MODERN],
+  ['stdio', LEGACY],
+]) {
+  test(`${way}: a number out of range is refused, and is not the same as none`, async () => {
+    const lines = [];
+    const guard = guardOf({ logger: { warn: (line) => lines.push(line) } });
+    let runs = 0;
+    const handlers = {
+      'tools/list': () => ({ tools: [] }),
+      'tools/call': (_, ctx) => {
+        runs += 1;
+        if (ctx.mcpReq.requestState()) return text('done');
+        return text(guard.state(ctx, { asked: 7 }));
+      },
+    };
+    const factory = factoryOf(handlers, guard);
+    const [message, headers] = modern('it', 'tools/call', { name: 'x', arguments: { most: '?' } });
+    const call = async (most, requestState) => {
+      const params = { ...message.params, requestState };
+      const body = JSON.stringify({ ...message, params }).replace('"?"', most);
+      if (era === MODERN) return (await overHttp(factory, body, headers)).messages[0];
+      const line = await overStdio(factory, { era });
+      line.write(body);
+      const answer = await line.came.first(({ id }) => id === 'it');
+      await line.close();
+      return answer;
+    };
+    const requestState = (await call('null')).result.content[0].text;
+    assert.equal((await call('null', requestState)).result.content[0].text, 'done');
+    for (const most of ['1e400', '-1e400', '[{"a":1e400}]', `1${'0'.repeat(400)}`]) {
+      for (const state of [requestState, undefined]) {
+        const { code, message } = (await call(most, state)).error;
+        assert.deepEqual([code, message], [-32602, 'Invalid params'], most);
+      }
+    }
+    assert.equal(runs, 2);
+    assert.equal(lines.filter((line) => line.includes(' invalid_request ')).length, 8);
+  });
+}
+
 // ---- what is logged ----
 
 test('what a client sent stands in a log quoted and cut, and never on a line of its own', async () => {

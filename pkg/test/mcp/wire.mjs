@@ -82,10 +82,11 @@ export async function overStdio(factory, { era = MODERN, streams = (...both) => 
   const handle = serveStdio(factory, { transport });
   const came = new Came();
   createInterface(stdout).on('line', (line) => came.add(JSON.parse(line)));
-  const send = (message) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const write = (text) => stdin.write(`${text}\n`);
+  const send = (message) => write(JSON.stringify({ jsonrpc: '2.0', ...message }));
   let rounds = 0;
   const line = {
-    ...{ came, send, close: () => handle.close() },
+    ...{ came, write, send, close: () => handle.close() },
     request: (id, method, params = {}) => send({ id, method, params: as(era, params) }),
     notify: (method, params) => send({ method, params }),
     /** Everything sent before has been read by then, and what it gave at once has come. */
@@ -117,6 +118,7 @@ export async function overHttp(factory, body, headers = {}) {
   return { status: response.status, messages: messagesOf(await response.text()) };
 }
 
+/** A text is sent as it is. */
 export function requestOf(body, headers = {}) {
   return new Request('http://localhost/mcp', {
     method: 'POST',
@@ -125,7 +127,7 @@ export function requestOf(body, headers = {}) {
       accept: 'application/json, text/event-stream',
       ...headers,
     },
-    body: JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 }
 

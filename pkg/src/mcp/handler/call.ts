@@ -9,7 +9,7 @@ import { invalidArgument, type SealwaxError } from '../../error.js';
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
 import { Caller, type Outcome } from '../caller.js';
-import { type Arrival, clientValue, type Exchange, isText } from '../engine.js';
+import { type Arrival, clientJson, clientValue, type Exchange, isText } from '../engine.js';
 import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
@@ -103,7 +103,7 @@ export class Call {
     return {
       method,
       target: isText(named) ? named : undefined,
-      args: args === undefined ? args : JSON.stringify(args),
+      args: args === undefined ? args : clientJson(args),
       token: param && clientValue(this.#param(param)),
       header: session && (headers?.get('mcp-session-id') ?? undefined),
       session,

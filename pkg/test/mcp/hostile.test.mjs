@@ -1,0 +1,557 @@
+// Objects that lie about themselves, at every public function: docs/assurance/edges.md.
+//
+// Whatever is given, a call returns, or throws a SealwaxError, a TypeError, or what the object itself threw; what is
+// sealed is what the object held; and the module works afterwards. SEALWAX_HOSTILE=100000 tries so many of each.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runInNewContext } from 'node:vm';
+
+import fc from 'fast-check';
+import {
+  anonymous,
+  answer,
+  Codec,
+  inspect,
+  Key,
+  KeyRing,
+  principalFromClaims,
+  requestContext,
+  requestContextFromJson,
+  SealwaxError,
+  tokenFields,
+} from 'sealwax';
+import { Guard, MemoryLedger, openerOf, RedisLedger } from 'sealwax/mcp';
+import { TestClock, testCodec } from 'sealwax/testing';
+
+const numRuns = Number(process.env.SEALWAX_HOSTILE ?? 10);
+const seed = process.env.SEALWAX_HOSTILE === undefined ? 1 : undefined;
+const check = (...given) => fc.assert(fc.property(...given), { numRuns, seed, endOnFailure: true });
+
+const key = Key.generate();
+const ring = new KeyRing([key]);
+const codec = new Codec({ keys: ring, audience: 'https://mcp.example.com' });
+const alice = codec.view({ subject: 'alice' });
+const content = Uint8Array.of(1, 2, 3);
+const kept = alice.session().seal(content);
+const opened = alice.session().open(kept);
+const sent = alice.sessions().create(content);
+const session = alice.sessions().open(sent);
+
+/** What a hostile object throws of its own accord. */
+class Lied extends Error {}
+
+/** What was sealed before still opens, for Alice alone: a module whose memory was written over does not get here. */
+function works() {
+  assert.deepEqual(alice.session().open(kept).payload, content);
+  const token = alice.cursor('tools/list').seal(content);
+  assert.deepEqual(alice.cursor('tools/list').open(token).payload, content);
+  assert.deepEqual(ring.ids, [key.id]);
+  const mallory = codec.view({ subject: 'mallory' });
+  assert.throws(() => mallory.session().open(kept), { code: 'principal_mismatch' });
+}
+
+/** Returns the result, or nothing for an error that may be. */
+function attempt(act) {
+  try {
+    return act();
+  } catch (error) {
+    const may = [SealwaxError, TypeError, Lied].some((of) => error instanceof of);
+    assert.ok(may, `${act}: ${error?.stack ?? typeof error}`);
+    return undefined;
+  } finally {
+    works();
+  }
+}
+
+// ---- objects ----
+
+// Each is a function that makes the object: fast-check looks into what it is given, and an object may mind.
+const made = (of) => of.map((value) => () => value);
+
+const lie = fc.constantFrom(
+  ...[
+    0,
+    1,
+    2,
+    3,
+    31,
+    32,
+    64,
+    4096,
+    2 ** 20,
+    2 ** 31,
+    2 ** 32,
+    2 ** 53,
+    -1,
+    -0,
+    0.5,
+    Number.NaN,
+    1 / 0,
+    1n,
+    true,
+  ],
+  ...[
+    'x',
+    '\ud800',
+    '',
+    'length',
+    null,
+    undefined,
+    Symbol.iterator,
+    [],
+    {},
+    content,
+    Lied,
+    alice,
+    Uint8Array,
+  ],
+);
+
+/** Says one thing after another, and the last for ever; some call us back. */
+function says(answers) {
+  let at = 0;
+  return () => {
+    const one = answers[Math.min(at++, answers.length - 1)];
+    if (one === Lied) throw new Lied();
+    if (one === alice) return alice.session().seal(new Uint8Array(4000)).length;
+    return one;
+  };
+}
+
+const answers = fc.array(lie, { minLength: 1, maxLength: 3 });
+const names = fc.constantFrom(
+  ...[
+    'length',
+    'byteLength',
+    'byteOffset',
+    'buffer',
+    'constructor',
+    'subarray',
+    'slice',
+    'set',
+    'map',
+    'find',
+    'some',
+  ],
+  ...[
+    'join',
+    'toJSON',
+    'toString',
+    'valueOf',
+    'then',
+    'isWellFormed',
+    'keys',
+    'entries',
+    'forEach',
+    '__proto__',
+  ],
+  ...[
+    'sessionId',
+    'state',
+    'ttl',
+    'noExpiry',
+    'maxAge',
+    'subject',
+    'client',
+    'issuer',
+    'anonymous',
+    'only',
+    'context',
+  ],
+  ...[
+    'keys',
+    'audience',
+    'payloadLimit',
+    'skew',
+    'sessionMaxAge',
+    'iss',
+    'sub',
+    'azp',
+    'client_id',
+    'error',
+    'warn',
+  ],
+  ...['codec', 'principal', 'ledger', 'timeLimit', 'requestStateTtl', 'run', '0', '1', 'a'],
+  ...[Symbol.iterator, Symbol.toPrimitive, Symbol.species, Symbol.toStringTag],
+);
+
+/** Adds members of its own to an object: values, getters and methods. */
+const decorated = (base) => {
+  const members = fc.array(fc.tuple(names, answers, fc.constantFrom('get', 'value', 'method')), {
+    maxLength: 4,
+  });
+  return fc.tuple(base, members).map(([make, members]) => () => {
+    const object = make();
+    for (const [name, answers, how] of members) {
+      const what = {
+        get: { get: says(answers) },
+        value: { value: answers[0] },
+        method: { value: says(answers) },
+      };
+      try {
+        Object.defineProperty(object, name, { ...what[how], enumerable: true, configurable: true });
+      } catch {
+        // It has that, and keeps it.
+      }
+    }
+    return object;
+  });
+};
+
+/** A proxy some of whose traps lie. */
+const proxied = (base) => {
+  const traps = fc.constantFrom(
+    'get',
+    'has',
+    'ownKeys',
+    'getPrototypeOf',
+    'getOwnPropertyDescriptor',
+  );
+  return fc.tuple(base, fc.dictionary(traps, answers)).map(([make, traps]) => () => {
+    const lying = Object.entries(traps).map(([name, answers]) => [name, says(answers)]);
+    return new Proxy(make(), Object.fromEntries(lying));
+  });
+};
+
+const revoked = fc.constant(() => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+});
+
+const raw = fc.uint8Array({ maxLength: 64 });
+
+/** Arrays over memory that shrinks, grows, or is shared. */
+const overMemory = fc.tuple(raw, fc.nat(64), fc.nat(5)).map(([bytes, size, how]) => () => {
+  const resizable = new ArrayBuffer(64, { maxByteLength: 8192 });
+  const shared = new SharedArrayBuffer(64, { maxByteLength: 8192 });
+  const arrays = [
+    new Uint8Array(resizable),
+    new Uint8Array(resizable, 8, 32),
+    Uint8Array.from(bytes),
+  ];
+  resizable.resize(size);
+  shared.grow(64 + size);
+  return [...arrays, new Uint8Array(shared), new Uint8Array(shared, 3, 32), Buffer.from(bytes)][
+    how
+  ];
+});
+
+class Sub extends Uint8Array {}
+class Shorter extends Uint8Array {
+  get length() {
+    return 0;
+  }
+}
+class Longer extends Uint8Array {
+  get length() {
+    return 4000;
+  }
+  get byteLength() {
+    return 4000;
+  }
+}
+class Changing extends Uint8Array {
+  #at = 0;
+  get length() {
+    return this.#at++ % 2 === 0 ? 1 : 4000;
+  }
+}
+class Species extends Uint8Array {
+  static get [Symbol.species]() {
+    return Array;
+  }
+}
+const classes = [Sub, Shorter, Longer, Changing, Species, runInNewContext('Uint8Array')];
+
+const arrays = fc.oneof(
+  raw.map((bytes) => () => Uint8Array.from(bytes)),
+  overMemory,
+  fc.constantFrom(4000, 4096, 4097, 1 << 21).map((size) => () => new Uint8Array(size).fill(7)),
+  fc.tuple(raw, fc.constantFrom(...classes)).map(([bytes, of]) => () => {
+    const memory = Uint8Array.from(bytes).buffer;
+    return new of(memory);
+  }),
+  fc.constantFrom(...classes).map((of) => () => new of(new ArrayBuffer(4000))),
+);
+const hostileArrays = fc.oneof(arrays, decorated(arrays));
+
+/** What is like bytes, and is none. */
+const noArrays = fc.oneof(
+  proxied(arrays),
+  fc
+    .constantFrom(Uint8ClampedArray, Int8Array, Uint16Array, Float64Array)
+    .map((of) => () => new of(32)),
+  fc
+    .constantFrom(Int8Array, Float64Array)
+    .map((of) => () => Object.setPrototypeOf(new of(32), Uint8Array.prototype)),
+  made(
+    fc.constantFrom(
+      ...[
+        new ArrayBuffer(32),
+        new SharedArrayBuffer(32),
+        new DataView(new ArrayBuffer(32)),
+        { length: 32 },
+        [1, 2],
+      ],
+      ...[
+        Object.create(Uint8Array.prototype),
+        Object.create(new Uint8Array(32)),
+        'x',
+        { __proto__: content, length: 32 },
+      ],
+    ),
+  ),
+  raw.map((bytes) => () => {
+    const gone = Uint8Array.from(bytes);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    return gone;
+  }),
+);
+
+const texts = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    'alice',
+    'tools/list',
+    'basket',
+    kept,
+    sent.sessionId,
+    '\ud800',
+    'a\udfff',
+    '\0',
+    '',
+    'x'.repeat(5000),
+  ),
+);
+const long = fc.constantFrom(1e5, 1e6).map((length) => () => 'é'.repeat(length));
+const numbers = fc.oneof(
+  fc.double(),
+  fc.integer(),
+  fc.constantFrom(
+    ...[0, -0, 1, 2 ** 32 - 1, 2 ** 32, 2 ** 53, Number.NaN, 1 / 0, -1 / 0, 1n, 2n ** 64n],
+  ),
+);
+const boxed = fc.oneof(texts, numbers, fc.boolean()).map((value) => () => Object(value));
+
+const deep = fc
+  .tuple(fc.constantFrom(50, 99, 101, 1000, 20_000), fc.boolean())
+  .map(([levels, list]) => () => {
+    let value = 1;
+    for (let level = 0; level < levels; level++) value = list ? [value] : { a: value };
+    return value;
+  });
+const cyclic = fc.constant(() => {
+  const value = { a: [] };
+  value.a.push(value);
+  return value;
+});
+
+const plain = fc.anything({
+  maxDepth: 3,
+  withBigInt: true,
+  withBoxedValues: true,
+  withDate: true,
+  withMap: true,
+  withSet: true,
+  withTypedArray: true,
+  withSparseArray: true,
+  withNullPrototype: true,
+  withUnicodeString: true,
+});
+const members = fc.constantFrom(
+  'ttl',
+  'noExpiry',
+  'maxAge',
+  'sessionId',
+  'state',
+  'subject',
+  'only',
+  'a',
+  'b',
+);
+const objects = fc.oneof(
+  fc.dictionary(members, plain).map((members) => () => ({ ...members })),
+  fc.array(plain, { maxLength: 3 }).map((items) => () => [...items]),
+  fc.constant(() => Object.create({ subject: 'inherited', ttl: 5 })),
+  fc.constant(() => JSON.parse('{"__proto__":{"ttl":5},"a":1}')),
+);
+/** Of mistakes in `protect`. */
+const logger = { warn() {}, error() {}, info() {} };
+const ours = [
+  codec,
+  alice,
+  opened,
+  session,
+  sent,
+  key,
+  ring,
+  anonymous,
+  Symbol('x'),
+  () => 1,
+  class {},
+];
+const anything = fc.oneof(
+  made(plain),
+  made(texts),
+  made(numbers),
+  long,
+  boxed,
+  hostileArrays,
+  noArrays,
+  deep,
+  cyclic,
+  revoked,
+  decorated(objects),
+  proxied(objects),
+  proxied(decorated(objects)),
+  made(fc.constantFrom(...ours)),
+);
+
+// ---- tests ----
+
+const TypedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const intrinsic = (name) => Object.getOwnPropertyDescriptor(TypedArray, name).get;
+const [lengthOf, bufferOf, offsetOf] = ['length', 'buffer', 'byteOffset'].map(intrinsic);
+
+/** A copy of what an array holds, whatever it says. */
+function held(array) {
+  return Uint8Array.from(
+    new Uint8Array(bufferOf.call(array), offsetOf.call(array), lengthOf.call(array)),
+  );
+}
+
+test('what is sealed is what the array holds', () => {
+  check(hostileArrays, (make) => {
+    const array = make();
+    const expected = lengthOf.call(array) === 0 ? new Uint8Array() : held(array);
+    const fits = expected.length <= 4096;
+    const sealers = [alice.session(), alice.cursor('tools/list')];
+    for (const sealer of sealers) {
+      const token = attempt(() => sealer.seal(array));
+      assert.equal(token !== undefined, fits);
+      if (fits) assert.deepEqual(sealer.open(token).payload, expected);
+    }
+    const renewed = attempt(() => sealers[0].renew(opened, array));
+    if (fits) assert.deepEqual(sealers[0].open(renewed).payload, expected);
+    const sessions = alice.sessions();
+    const created = attempt(() => sessions.create(array));
+    if (fits) assert.deepEqual(sessions.open(created).payload, expected);
+    const next = attempt(() => sessions.renew(session, array));
+    if (fits) assert.deepEqual(sessions.open(next).payload, expected);
+    const bound = attempt(() => alice.requestState(array).seal(content));
+    assert.equal(bound !== undefined, expected.length === 32);
+    if (bound !== undefined)
+      assert.deepEqual(alice.requestState(expected).open(bound).payload, content);
+    attempt(() => Key.fromSecret(array));
+  });
+});
+
+test('what holds no bytes is a TypeError', () => {
+  check(noArrays, (make) => {
+    const none = make();
+    for (const act of [
+      () => alice.session().seal(none),
+      () => alice.sessions().create(none),
+      () => alice.requestState(none),
+      () => Key.fromSecret(none),
+    ]) {
+      attempt(() =>
+        assert.throws(act, (error) => error instanceof TypeError || error instanceof Lied),
+      );
+    }
+  });
+});
+
+test('a value of JSON is sealed as one', () => {
+  check(anything, (make) => {
+    const value = make();
+    const token = attempt(() => alice.session().sealJson(value));
+    if (token !== undefined) alice.session().open(token).json();
+    const context = attempt(() => requestContext('tools/call', 'x', value));
+    if (context !== undefined) assert.equal(context.length, 32);
+  });
+});
+
+/** Every public function, of two arguments at most. */
+const calls = {
+  open: (a, b) => alice.session().open(a, b),
+  'open with an age': (a) => alice.session().open(kept, { maxAge: a }),
+  seal: (a, b) => alice.session().seal(a, b),
+  'seal for long': (a, b) => alice.session().seal(content, { ttl: a, noExpiry: b }),
+  'life of a token': (a) => alice.session().seal(content, a),
+  renew: (a, b) => alice.session().renew(a, b),
+  state: (a) => alice.state(a).seal(content),
+  'request state': (a) => alice.requestState(a).seal(content),
+  'handle state': (a) => alice.handleState(a).seal(content),
+  cursor: (a) => alice.cursor(a).seal(content),
+  custom: (a, b) => alice.custom(a, b).seal(content),
+  bindings: (a, b) => alice.custom('x', { sessionId: a, context: b }).seal(content),
+  'mint a handle': (a) => alice.mintHandle(a),
+  'verify a handle': (a, b) => alice.verifyHandle('basket', a, b),
+  'a handle of a type': (a, b) => alice.verifyHandle(a, b),
+  'verify an id': (a, b) => alice.verifySessionId(a, b),
+  sessions: (a) => alice.sessions(a).create(content),
+  'open a session': (a) => alice.sessions().open(a),
+  'open its members': (a, b) => alice.sessions().open({ sessionId: a, state: b }),
+  'renew a session': (a, b) => alice.sessions().renew(a, b),
+  fork: (a) => alice.sessions().fork(a),
+  'verify a session': (a) => alice.sessions().verify(a),
+  view: (a) => codec.view(a).session().seal(content),
+  'view of parts': (a, b) => codec.view({ subject: a, client: b }).session().seal(content),
+  codec: (a) => new Codec(a).free(),
+  'codec of keys': (a, b) => new Codec({ keys: a, audience: b }).free(),
+  'codec with limits': (a, b) =>
+    new Codec({ keys: ring, audience: 'x', payloadLimit: a, skew: b }).free(),
+  'codec of a file': (a, b) => new Codec({ keysFile: a, audience: 'x', keysInterval: b }).free(),
+  'codec of the environment': (a) => Codec.fromEnv(a).free(),
+  'set keys': (a) => {
+    const other = new Codec({ keys: ring, audience: 'x' });
+    try {
+      return other.setKeys(a);
+    } finally {
+      other.free();
+    }
+  },
+  key: (a) => Key.parse(a),
+  secret: (a) => Key.fromSecret(a),
+  ring: (a) => new KeyRing(a),
+  'ring of two': (a, b) => new KeyRing([a, b]),
+  'text of a ring': (a) => KeyRing.parse(a),
+  request: (a, b) => requestContext(a, b),
+  'arguments of a request': (a, b) => requestContext('m', 't', a, b),
+  only: (a) => requestContext('m', 't', { a: 1 }, { only: a }),
+  'only some': (a, b) => requestContext('m', 't', { a: 1 }, { only: [a, b] }),
+  'request of a text': (a, b) => requestContextFromJson('m', 't', a, b),
+  claims: (a) => principalFromClaims(a),
+  'parts of claims': (a, b) => principalFromClaims({ iss: 'i', sub: a, azp: b }),
+  answer: (a, b) => answer(a, b),
+  'answer to': (a, b) => answer('sep-1359', { error: a, sessionId: b }),
+  inspect: (a) => inspect(a),
+  'token fields': (a) => tokenFields(a),
+  guard: (a) => new Guard(a),
+  'settings of a guard': (a, b) =>
+    new Guard({ codec, principal: 'anonymous', timeLimit: a, requestStateTtl: b }),
+  'guard of a codec': (a, b) => new Guard({ codec: a, principal: b }),
+  'guard with a ledger': (a, b) =>
+    new Guard({ codec, principal: 'anonymous', ledger: a, ledgerOptions: b }),
+  'guard with functions': (a, b) =>
+    new Guard({ codec, principal: a, accept: b, logger: a, onEvent: b }),
+  'guard of arguments': (a, b) =>
+    new Guard({ codec, principal: 'anonymous', only: a, transition: b }),
+  handles: (a, b) => new Guard({ codec, principal: 'anonymous' }).referenceHandles(a, b),
+  'handles with state': (a, b) =>
+    new Guard({ codec, principal: 'anonymous' }).selfContainedHandles(a, b),
+  protect: (a) => new Guard({ codec, principal: 'anonymous', logger }).protect(a),
+  'ledger in memory': (a) => new MemoryLedger(a),
+  'ledger in Redis': (a, b) => new RedisLedger(a, b),
+  opener: (a) => openerOf(a),
+  'codec of a test': (a) => testCodec(new TestClock(), a).free(),
+};
+
+for (const [name, call] of Object.entries(calls)) {
+  test(`no call fails otherwise than it may: ${name}`, () => {
+    check(anything, anything, (a, b) => void attempt(() => call(a(), b())));
+  });
+}
