@@ -474,3 +474,67 @@ def test_what_was_opened_is_told_in_words(alice: sealwax.View) -> None:
         f"Opened(issued_at={NOW}, expires_at=None, started_at={NOW}, generation=0, "
         f"token_id={opened.token_id!r}, needs_reseal=False)"
     )
+
+
+def test_a_wrong_type_names_its_argument(alice: sealwax.View) -> None:
+    wrong: Any = 7
+    text: Any = "x"
+    session = alice.session()
+    sessions = alice.sessions()
+    token = session.seal(b"")
+    metadata = sessions.create(b"")
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("token", lambda: session.open(wrong)),
+        ("payload", lambda: session.seal(text)),
+        ("ttl", lambda: session.seal(b"", ttl=text)),
+        ("max_age", lambda: session.open(token, max_age=text)),
+        ("label", lambda: alice.custom(wrong)),
+        ("session_id", lambda: alice.custom("report", session_id=wrong)),
+        ("context", lambda: alice.custom("report", context=text)),
+        ("handle_type", lambda: alice.mint_handle(wrong)),
+        ("handle", lambda: alice.verify_handle("basket", wrong)),
+        ("key_text", lambda: sealwax.Key.parse(wrong)),
+        ("secret", lambda: sealwax.Key.from_secret(text)),
+        ("method", lambda: sealwax.request_context(wrong, "x")),
+        ("target", lambda: sealwax.request_context("tools/call", wrong)),
+        ("value", lambda: sealwax.inspect(wrong)),
+        ("only", lambda: sealwax.request_context("tools/call", "x", {"a": 1}, only=[wrong])),
+        ("payload", lambda: sessions.create(text)),
+        ("max_age", lambda: alice.verify_handle("basket", "basket_1", max_age=text)),
+        ("handle_type", lambda: alice.verify_handle(wrong, "basket_1")),
+        ("session_id", lambda: alice.verify_session_id(wrong)),
+        ("payload", lambda: sessions.renew(sessions.open(metadata), text)),
+    ]
+    for name, call in calls:
+        with pytest.raises(TypeError, match=f"^{name}: expected "):
+            call()
+    with pytest.raises(TypeError, match=r"^a key comes from Key\.generate"):
+        sealwax.Key()
+    with pytest.raises(TypeError, match=r"^expected ttl or no_expiry, found both$"):
+        session.seal(b"", ttl=1, no_expiry=True)
+
+
+def test_json_lives_as_long_as_bytes(alice: sealwax.View) -> None:
+    session = alice.session()
+    with at(NOW * 1000):
+        by_kind = session.open(session.seal_json(1))
+        assert by_kind.expires_at == session.open(session.seal(b"1")).expires_at
+        assert by_kind.expires_at is not None
+        assert session.open(session.seal_json(1, ttl=60)).expires_at == NOW + 60
+        assert session.open(session.seal_json(1, no_expiry=True)).expires_at is None
+
+
+def test_what_was_opened_equals_only_what_was_opened(alice: sealwax.View) -> None:
+    session = alice.session()
+    token = session.seal(b"x")
+    opened = session.open(token)
+    assert opened == session.open(token)
+    assert opened != b"x"
+    texts = [alice.mint_handle("basket") for _ in range(2)]
+    handle, other = [alice.verify_handle("basket", text) for text in texts]
+    assert handle == alice.verify_handle("basket", texts[0])
+    assert handle != texts[0]
+    assert handle != alice.verify_session_id(alice.mint_session_id())
+    assert len({handle, other, opened}) == 3
+    assert len({hash(handle), hash(other)}) == 2
+    assert len({hash(opened), hash(session.open(session.seal(b"y")))}) == 2

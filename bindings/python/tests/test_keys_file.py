@@ -295,6 +295,7 @@ def test_the_environment_names_a_file_or_has_the_keys(
     for keys, file, said in (
         (text_of(A), str(path), "found both"),
         ("", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"),
+        ("", text_of(A), "^keys file: expected a path, found the text of a key: that belongs"),
         ("", "/nowhere/keys", f"keys file /nowhere/keys: ({ABSENT.pattern})"),
     ):
         with pytest.raises(sealwax.InvalidKey, match=said):

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 from ._errors import InvalidArgument
 from ._keys import KeyRing
 from ._keys_file import Watch, taking_keys
-from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, text
+from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, plain, text
 from ._view import View
 
 _KEPT = 64
@@ -79,8 +79,7 @@ class Codec(Opaque):
         else:
             raise InvalidArgument("keys: expected keys or keys_file, found both")
         if not 0 < keys_interval <= 86_400:
-            expected = "over 0 and at most 86,400 seconds"
-            raise InvalidArgument(f"keys_interval: expected {expected}, found {keys_interval}")
+            raise InvalidArgument("keys_interval: expected over 0 and at most 86,400 seconds")
         name = pair(text("audience", audience))
         numbers = {
             "payload": number("payload_limit", payload_limit),
@@ -173,17 +172,24 @@ class Codec(Opaque):
         authentication passes ``anonymous=True``, and then anyone who holds a token can use it.
         """
         views = self._views
-        if anonymous:
-            if (subject, client, issuer) != (None, None, None):
+        if anonymous is not False:
+            if anonymous is not True:
+                raise TypeError(f"anonymous: expected bool, found {type(anonymous).__name__}")
+            if not (subject is client is issuer is None):
                 raise TypeError("expected a principal or anonymous, found both")
             return views.get("anonymous") or self._keep(
                 views, "anonymous", lib.sealwax_view_new_anonymous
             )
-        name = (issuer, client, subject)
+        # The text of another class may be equal to that of another caller.
+        name = (
+            issuer if issuer is None or type(issuer) is str else plain("issuer", issuer),
+            client if client is None or type(client) is str else plain("client", client),
+            subject if subject is None or type(subject) is str else plain("subject", subject),
+        )
+        issuer, client, subject = name
         try:
             return views[name]
-        except (KeyError, TypeError):
-            # Not known yet, or not texts.
+        except KeyError:
             parts = (
                 *pair(optional_text("issuer", issuer)),
                 *pair(optional_text("client", client)),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import NULL, Opaque, call, call_for_text, fail, ffi, lib, number, own, pair
+from ._native import NULL, Opaque, call, call_for_text, fail, ffi, lib, number, own, pair, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -42,6 +42,8 @@ _text = json.encoder.encode_basestring_ascii
 #: error.
 _OutParams: TypeAlias = "tuple[Any, Any, Any, Any, Any]"
 _ABSENT: tuple[Any, int] = (NULL, 0)
+#: The parts of a `Principal`.
+_PARTS = ("issuer", "client", "subject")
 _NOBODY, _ANONYMOUS = (NULL, None), (ffi.new("sealwax_caller *", {"anonymous": True}), None)
 _NOTIFICATION, _MODERN = lib.SEALWAX_NOTIFICATION, lib.SEALWAX_MODERN
 _STEP, _DELIVER = lib.SEALWAX_NEXT_STEP, lib.SEALWAX_NEXT_DELIVER
@@ -68,7 +70,7 @@ def client_value(value: object) -> ClientValue | None:
         return True
     if not value.isascii():
         try:
-            value.encode()
+            str.encode(value)
         except UnicodeEncodeError:
             return True
     return value
@@ -79,24 +81,32 @@ def _wire(value: object) -> tuple[Any, int]:
     if value is None:
         return _ABSENT
     try:
-        wire = value.encode() if isinstance(value, str) else b"\xff"
+        wire = str.encode(value) if isinstance(value, str) else b"\xff"
     except UnicodeEncodeError:
         wire = b"\xff"
     return wire, len(wire)
 
 
-@lru_cache(maxsize=64)
 def caller_of(principal: Principal) -> tuple[Any, Any]:
     """Return a principal as C takes it, and the texts in it; raise for a part that is no text."""
-    caller, texts = ffi.new("sealwax_caller *"), []
-    for name, part in zip(principal._fields, principal, strict=True):
-        if part is None:
-            continue
-        if client_value(part) is not part:
+    parts: list[str | None] = []
+    for name, part in zip(_PARTS, principal, strict=True):
+        if part is not None and client_value(part) is not part:
             raise InvalidArgument(
                 f"principal: expected {name} to be a text, found {type(part).__name__}"
             )
-        texts.append(ffi.from_buffer("char[]", part.encode()))
+        # The text of another class may be equal to that of another caller.
+        parts.append(part if part is None or type(part) is str else plain(name, part))
+    return _caller_of(*parts)
+
+
+@lru_cache(maxsize=64)
+def _caller_of(*parts: str | None) -> tuple[Any, Any]:
+    caller, texts = ffi.new("sealwax_caller *"), []
+    for name, part in zip(_PARTS, parts, strict=True):
+        if part is None:
+            continue
+        texts.append(ffi.from_buffer("char[]", str.encode(part)))
         setattr(caller, name, texts[-1])
         setattr(caller, f"{name}_len", len(texts[-1]))
     return caller, texts

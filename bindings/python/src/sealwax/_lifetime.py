@@ -14,6 +14,8 @@ def check_ttl(ttl: int) -> None:
 
 def lifetime(ttl: int | None, *, no_expiry: bool) -> Any:
     """Return a lifetime for C; NULL for the kind's default."""
+    if not isinstance(no_expiry, bool):
+        raise TypeError(f"no_expiry: expected bool, found {type(no_expiry).__name__}")
     if ttl is not None and no_expiry:
         raise TypeError("expected ttl or no_expiry, found both")
     if no_expiry:

@@ -36,13 +36,6 @@ def write(
             sys.stderr.flush()
 
 
-def _is_wanted(logger: logging.Logger, level: int) -> bool:
-    # The root's WARNING is nobody's choice, and would hide that keys changed.
-    by_default = logger.getEffectiveLevel() == logging.root.level == logging.WARNING
-    least = logging.INFO if by_default else logger.getEffectiveLevel()
-    return level >= least and level > logging.root.manager.disable
-
-
 def _is_set_up(logger: logging.Logger) -> bool:
     """Return whether the program set up where a logger writes to."""
     one: logging.Logger | None = logger

@@ -117,7 +117,7 @@ def own(pointer_type: str, function: Callable[..., int], *arguments: Any) -> Any
 def text(name: str, value: str) -> bytes:
     """Return the UTF-8 of a text argument."""
     try:
-        return value.encode() if type(value) is str else utf8(name, value, errors="strict")
+        return utf8(name, value, errors="strict")
     except UnicodeEncodeError:
         raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
 
@@ -136,16 +136,30 @@ def utf8(name: str, value: str, *, errors: str) -> bytes:
     """Encode a `str`, and only a `str`."""
     if not isinstance(value, str):
         raise TypeError(f"{name}: expected str, found {type(value).__name__}")
-    return value.encode(errors=errors)
+    # Not by the method of a subclass, which may return anything.
+    return str.encode(value, errors=errors)
+
+
+def plain(name: str, value: str) -> str:
+    """Return a text without its subclass: that may answer anything, also to ``==`` and `hash`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected str, found {type(value).__name__}")
+    return str.__str__(value)
 
 
 def data(name: str, value: bytes | bytearray | memoryview) -> bytes:
-    """Return a bytes-like argument as bytes."""
-    if isinstance(value, bytes):
+    """Return a bytes-like argument as bytes, and not of a subclass.
+
+    C reads as many bytes as `len` says, so that must be true.
+    """
+    if type(value) is bytes:
         return value
-    if isinstance(value, (bytearray, memoryview)):
-        return bytes(value)
-    raise TypeError(f"{name}: expected bytes, found {type(value).__name__}")
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"{name}: expected bytes, found {type(value).__name__}")
+    try:
+        return memoryview(value).tobytes()
+    except ValueError:
+        raise InvalidArgument(f"{name}: expected bytes, found a released memoryview") from None
 
 
 def pair(value: bytes | None) -> tuple[Any, int]:
@@ -159,10 +173,14 @@ def number(name: str, value: int | None) -> Any:
         return NULL
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name}: expected int, found {type(value).__name__}")
+    # Without its subclass, which may print as anything.
+    value = int.__index__(value)
     try:
         return ffi.new("uint64_t *", value)
     except OverflowError:
-        raise InvalidArgument(f"{name}: expected 0 or more, found {value}") from None
+        # Python refuses to print a very long one.
+        found = value if value.bit_length() <= 128 else f"one of {value.bit_length()} bits"
+        raise InvalidArgument(f"{name}: expected 0 or more, found {found}") from None
 
 
 version = string(lib.sealwax_version())

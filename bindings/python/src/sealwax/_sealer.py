@@ -170,8 +170,8 @@ class Sealer(Opaque):
         It expires after `ttl` seconds, or the kind's default; with `no_expiry` it lasts as long as
         its key is in the ring.
         """
-        content = payload if isinstance(payload, bytes) else data("payload", payload)
-        life = NULL if ttl is None and not no_expiry else lifetime(ttl, no_expiry=no_expiry)
+        content = payload if type(payload) is bytes else data("payload", payload)
+        life = NULL if ttl is None and no_expiry is False else lifetime(ttl, no_expiry=no_expiry)
         pool = self._out_params
         try:
             out_params = pool.pop()
@@ -225,6 +225,8 @@ class Sealer(Opaque):
         The start is kept, so that a maximum age holds. The generation is one more, so that a stale
         token can be recognized.
         """
+        if not isinstance(opened, Opened):
+            raise TypeError(f"opened: expected Opened, found {type(opened).__name__}")
         before = ffi.new("sealwax_opened *")
         before.started_at, before.generation = opened.started_at, opened.generation
         return call_for_text(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from . import _identifiers
+from . import _identifiers, _json
+from ._errors import Malformed
 from ._identifiers import SessionId
 from ._native import (
     Opaque,
@@ -23,6 +24,8 @@ from ._sealer import Facts, Opened, facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_encode = json.JSONEncoder(default=_json.unknown).encode
 
 
 class _Required(TypedDict):
@@ -92,7 +95,10 @@ class Sessions(Opaque):
         Raises a :class:`Refused` for every session that is not valid here: :class:`Malformed` if
         the state is missing, so that leaving it out does not reset a session.
         """
-        sent = json.dumps(metadata).encode()
+        try:
+            sent = _encode(metadata).encode()
+        except (ValueError, RecursionError):
+            raise Malformed("expected session metadata that is JSON") from None
         session = own("sealwax_session", lib.sealwax_session_open, self._view, *pair(sent))
         opened = ffi.new("sealwax_opened *")
         payload = call_for_bytes(
@@ -106,11 +112,11 @@ class Sessions(Opaque):
     def renew(self, session: Session, payload: bytes | bytearray | memoryview) -> SessionMetadata:
         """Return the metadata of the session with a new state; its id and start are kept."""
         content = pair(data("payload", payload))
-        return self._write(lib.sealwax_session_renew, session._session, *content)
+        return self._write(lib.sealwax_session_renew, _pointer(session), *content)
 
     def fork(self, session: Session) -> SessionMetadata:
         """Create a session that begins with the state of another; both continue."""
-        return self._write(lib.sealwax_session_fork, session._session)
+        return self._write(lib.sealwax_session_fork, _pointer(session))
 
     def verify(self, session_id: str) -> SessionId:
         """Verify an id alone, as ``sessions/delete`` sends it."""
@@ -123,3 +129,9 @@ class Sessions(Opaque):
             call_for_text(function, self._view, self._lifetime, *arguments, capacity=self._capacity)
         )
         return metadata
+
+
+def _pointer(session: Session) -> Any:
+    if not isinstance(session, Session):
+        raise TypeError(f"session: expected Session, found {type(session).__name__}")
+    return session._session

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _json
 from ._errors import InvalidArgument
-from ._native import call, call_for_text, fail, ffi, lib, pair, status_of, string, text, untrusted
+from ._native import (
+    call,
+    call_for_text,
+    fail,
+    ffi,
+    lib,
+    pair,
+    plain,
+    status_of,
+    string,
+    text,
+    untrusted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,6 +165,7 @@ def token_fields(method: str) -> TokenFields | None:
     >>> sealwax.token_fields("tools/list").result
     'nextCursor'
     """
+    method = plain("method", method)
     find = _token_fields if len(method) <= _REMEMBERED else _token_fields.__wrapped__
     return find(method)
 
@@ -180,7 +193,10 @@ def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
     >>> sealwax.principal_from_claims(claims)
     Principal(issuer='https://idp.example.com', client='cli-7', subject='alice')
     """
-    written = _json.dumps("claims", dict(claims))
+    try:
+        written = _json.dumps("claims", dict(claims))
+    except ValueError:
+        raise TypeError(f"claims: expected a mapping, found {type(claims).__name__}") from None
     found = call_for_text(
         lib.sealwax_principal_from_claims, *pair(written), capacity=lib.SEALWAX_PRINCIPAL_MAX
     )

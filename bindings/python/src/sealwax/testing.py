@@ -74,7 +74,8 @@ class TestClock:
 
 
 def _milliseconds(now: float) -> int:
-    return round(1000 * now)
+    # A time before 1970 is 1970, as the system's is.
+    return max(0, round(1000 * now))
 
 
 class TestPrincipal:

@@ -65,9 +65,5 @@ def checked(found: object) -> Principal:
         raise InvalidArgument(
             f"principal: expected the function to return a Principal, found {type(found).__name__}"
         )
-    try:
-        caller_of(found)
-    except TypeError:
-        # A part that has no hash.
-        caller_of.__wrapped__(found)
+    caller_of(found)
     return found
