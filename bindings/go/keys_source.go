@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -13,6 +14,10 @@ const maxKeysFile = 1 << 16
 // ReadKeyRing reads the ring in a file.
 func ReadKeyRing(path string) (*KeyRing, error) {
 	wrong := func(why any) error { return invalid(ErrInvalidKey, fmt.Sprintf("keys file %s: %v", path, why)) }
+	// Whoever takes one variable for the other is to find no key in a log.
+	if strings.Contains(path, "swk1_") {
+		return nil, invalid(ErrInvalidKey, "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS")
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, wrong(reason(err))

@@ -238,6 +238,7 @@ func TestTheEnvironmentNamesAFileOrHasTheKeys(t *testing.T) {
 		{"", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"},
 		{textsOf(a), path, "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both"},
 		{"swk1_short", "", "key 1 of the ring: expected a key text"},
+		{"", textsOf(a), "invalid_key: keys file: expected a path, found the text of a key: that belongs"},
 		{"", path + ".none", "keys file " + path + ".none: "},
 		{"", filepath.Dir(path), "keys file " + filepath.Dir(path) + ": "},
 	} {

@@ -20,10 +20,13 @@ const Audience = "https://test.example.com"
 type Clock struct{ clock *host.Clock }
 
 // NewClock returns a clock that stands at a time, to the millisecond.
-func NewClock(now time.Time) *Clock { return &Clock{host.NewClock(uint64(now.UnixMilli()))} }
+func NewClock(now time.Time) *Clock { return &Clock{host.NewClock(milliseconds(now))} }
+
+// A time before 1970 is 1970, as the system's is.
+func milliseconds(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) }
 
 // Set sets the time; backwards too.
-func (c *Clock) Set(now time.Time) { c.clock.Set(uint64(now.UnixMilli())) }
+func (c *Clock) Set(now time.Time) { c.clock.Set(milliseconds(now)) }
 
 // Advance lets time pass.
 func (c *Clock) Advance(by time.Duration) { c.Set(c.Now().Add(by)) }

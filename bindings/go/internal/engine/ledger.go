@@ -51,8 +51,9 @@ func (m *Memory) Run(command *Command, now int64) (reply []string, err error) {
 		return json.Unmarshal(c.View(c.Ptr(out.text), c.Uint32(out.size)), &reply)
 	})
 	if errors.Is(err, sealwax.ErrInternalError) {
-		// Its instance has ended, and all records with it. What is older than the next ones is unknown to them.
-		_ = m.begin(now)
+		// Its instance has ended, and all records with it. The next one knows nothing of what was used until now, and a
+		// ledger believes to know the second in which it begins.
+		_ = m.begin(now + 2)
 	}
 	return reply, err
 }

@@ -113,3 +113,15 @@ func (s *shard) free(f func(*instance)) {
 		_ = s.run(func(*Call) error { return nil })
 	}
 }
+
+// MemorySize returns how many bytes the memories of all instances have.
+func MemorySize() (total uint64) {
+	for _, s := range shards() {
+		s.mutex.Lock()
+		if s.in != nil {
+			total += uint64(len(*s.in.memory))
+		}
+		s.mutex.Unlock()
+	}
+	return total
+}

@@ -3,13 +3,15 @@ package host
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"math"
 	"sync/atomic"
 	"time"
 )
 
 // Environment is the clock and the randomness of all instances.
 type Environment struct {
-	// Now returns the Unix time in nanoseconds.
+	// Now returns the Unix time in nanoseconds. One before 1970 counts as 1970: every token is then from the future, and
+	// refused.
 	Now func() int64
 	// Random fills a slice; it reports whether it could.
 	Random func([]byte) bool
@@ -23,7 +25,7 @@ func init() { SetEnvironment(nil) }
 func SetEnvironment(e *Environment) {
 	if e == nil {
 		e = &Environment{
-			Now:    func() int64 { return time.Now().UnixNano() },
+			Now:    func() int64 { return nanoseconds(time.Now()) },
 			Random: func(b []byte) bool { _, err := rand.Read(b); return err == nil },
 		}
 	}
@@ -41,8 +43,16 @@ const (
 )
 
 func (w wasi) Xclock_time_get(_ int32, _ int64, at Ptr) int32 {
-	binary.LittleEndian.PutUint64((*w.memory)[uint32(at):], uint64(environment.Load().Now()))
+	binary.LittleEndian.PutUint64((*w.memory)[uint32(at):], uint64(max(0, environment.Load().Now())))
 	return success
+}
+
+// nanoseconds returns a Unix time, or the nearest that there is: after 2262, UnixNano begins anew.
+func nanoseconds(t time.Time) int64 {
+	if t.Unix() >= math.MaxInt64/int64(time.Second) {
+		return math.MaxInt64
+	}
+	return max(0, t.Unix())*int64(time.Second) + int64(t.Nanosecond())
 }
 
 func (w wasi) Xrandom_get(at, size int32) int32 {

@@ -1,0 +1,275 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sealwax/sealwax-go/internal/module"
+)
+
+// faulty is the imports, of which one fails at its call of a number: by a panic, or as it says so itself.
+type faulty struct {
+	*cipher
+	wasi
+	name  string
+	at    int
+	calls map[string]int
+	panic bool
+}
+
+// fails counts a call.
+func (f *faulty) fails(name string) bool {
+	f.calls[name]++
+	if name != f.name || f.calls[name] != f.at {
+		return false
+	}
+	if f.panic {
+		panic("a fault of the host")
+	}
+	return true
+}
+
+func (f *faulty) Xseal(key, nonce, ad, adLen, body, bodyLen, tag int32) int32 {
+	if f.fails("seal") {
+		return refused
+	}
+	return f.cipher.Xseal(key, nonce, ad, adLen, body, bodyLen, tag)
+}
+
+func (f *faulty) Xopen(key, nonce, ad, adLen, body, bodyLen, tag int32) int32 {
+	if f.fails("open") {
+		return refused
+	}
+	return f.cipher.Xopen(key, nonce, ad, adLen, body, bodyLen, tag)
+}
+
+func (f *faulty) Xrandom_get(at, size int32) int32 {
+	if f.fails("random_get") {
+		return io
+	}
+	return f.wasi.Xrandom_get(at, size)
+}
+
+func (f *faulty) Xclock_time_get(id int32, precision int64, at Ptr) int32 {
+	if f.fails("clock_time_get") {
+		return io
+	}
+	return f.wasi.Xclock_time_get(id, precision, at)
+}
+
+func (f *faulty) Xenviron_sizes_get(count, size Ptr) int32 {
+	if f.fails("environ_sizes_get") {
+		return io
+	}
+	return f.wasi.Xenviron_sizes_get(count, size)
+}
+
+// failing makes modules whose import fails, until the test ends.
+func failing(t *testing.T, name string, at int, panics bool) *faulty {
+	t.Helper()
+	f := &faulty{name: name, at: at, calls: map[string]int{}, panic: panics}
+	own := newModule
+	newModule = func(c *cipher) *module.Module {
+		f.cipher, f.wasi = c, wasi{c}
+		return module.New(f, f)
+	}
+	t.Cleanup(func() { newModule = own; anew() })
+	anew()
+	return f
+}
+
+// anew drops the instance of shard 0: the next one has the present imports.
+func anew() {
+	if s := shards()[0]; s.in != nil {
+		s.in.drop()
+		s.in = nil
+	}
+}
+
+// open opens a token.
+func open(view *View, token []byte) func(*Call) error {
+	return func(c *Call) error {
+		at, err := view.At(c)
+		if err != nil {
+			return err
+		}
+		purpose := c.PutPurpose(&Purpose{Kind: 3})
+		text, size := c.Put(token)
+		opened, err := c.Written(len(token), func(out Ptr, limit int32, written Ptr) int32 {
+			return c.Xsealwax_open(at, purpose, 0, text, size, out, limit, written, 0, c.Error())
+		})
+		if err == nil && !bytes.Equal(opened, []byte("payload")) {
+			err = fmt.Errorf("expected the payload, found %s", opened)
+		}
+		return err
+	}
+}
+
+// sealed seals, and keeps the token.
+func sealed(view *View, token *[]byte) func(*Call) error {
+	return func(c *Call) error {
+		at, err := view.At(c)
+		if err != nil {
+			return err
+		}
+		purpose := c.PutPurpose(&Purpose{Kind: 3})
+		content, size := c.Put([]byte("payload"))
+		*token, err = c.Written(view.Codec.TokenLimit, func(out Ptr, limit int32, written Ptr) int32 {
+			return c.Xsealwax_seal(at, purpose, 0, content, size, out, limit, written, c.Error())
+		})
+		return err
+	}
+}
+
+func mint(view *View) func(*Call) error {
+	return func(c *Call) error {
+		at, err := view.At(c)
+		if err != nil {
+			return err
+		}
+		_, err = c.Written(64, func(out Ptr, limit int32, written Ptr) int32 {
+			return c.Xsealwax_mint_session_id(at, out, limit, written, 0, c.Error())
+		})
+		return err
+	}
+}
+
+// Each import fails at each of its calls: one call of ours is told so, the instance is wiped if the fault passed through it,
+// and everything works again.
+func TestAnImportThatFails(t *testing.T) {
+	view := newViewOf(newCodec(t), "alice")
+	var good []byte
+	if err := in(0, sealed(view, &good)); err != nil {
+		t.Fatal(err)
+	}
+	// What an import says itself, and what the caller of the package is told.
+	says := map[string]string{
+		"seal":              wordOfBug,
+		"open":              "unauthentic",
+		"random_get":        "entropy_unavailable",
+		"clock_time_get":    wordOfBug,
+		"environ_sizes_get": "",
+	}
+	for name, said := range says {
+		for _, panics := range []bool{true, false} {
+			told := said
+			if panics {
+				told = wordOfBug
+			}
+			calls := 0
+			for at := 1; ; at++ {
+				f := failing(t, name, at, panics)
+				failed := 0
+				var token []byte
+				for _, work := range []func(*Call) error{sealed(view, &token), mint(view), open(view, good), sealed(view, &token)} {
+					before := shards()[0].in
+					err := in(0, work)
+					if err == nil {
+						continue
+					}
+					failed++
+					if !strings.HasPrefix(err.Error(), told) {
+						t.Errorf("%s, call %d: expected %s, found %v", name, at, told, err)
+					}
+					if before != nil && told == wordOfBug && *before.memory != nil {
+						t.Errorf("%s, call %d: expected memory that is gone", name, at)
+					}
+					if err := in(0, work); err != nil {
+						t.Errorf("%s, call %d: expected that it works again, found %v", name, at, err)
+					}
+				}
+				if f.calls[name] < at {
+					break
+				}
+				calls++
+				if expected := min(1, len(told)); failed != expected {
+					t.Errorf("%s, call %d: expected %d errors, found %d", name, at, expected, failed)
+				}
+				if err := in(0, open(view, token)); err != nil {
+					t.Error(err)
+				}
+			}
+			if calls == 0 && name != "environ_sizes_get" {
+				t.Errorf("%s was never called", name)
+			}
+		}
+	}
+}
+
+// A clock at any time, and then at another: what is too new or too old is refused, and nothing traps.
+func TestAClockAtAnyTime(t *testing.T) {
+	t.Cleanup(func() { SetEnvironment(nil) })
+	clock := func(now int64) {
+		SetEnvironment(&Environment{Now: func() int64 { return now }, Random: func(b []byte) bool {
+			for n := range b {
+				b[n] = byte(n + 1)
+			}
+			return true
+		}})
+	}
+	view := newViewOf(newCodec(t), "alice")
+	const day = int64(30 * 24 * time.Hour)
+	times := []int64{math.MinInt64, -1, 0, 1, (1 << 31) * 1e9, (1 << 32) * 1e9, 1_800_000_000 * 1e9, math.MaxInt64 - 1, math.MaxInt64}
+	for _, made := range times {
+		for _, now := range times {
+			clock(made)
+			var token []byte
+			if err := in(0, sealed(view, &token)); err != nil {
+				t.Fatal(err)
+			}
+			clock(now)
+			issued, present := max(0, made)/1e9, max(0, now)/1e9
+			expected := ""
+			if issued > present+60 {
+				expected = "not_yet_valid"
+			} else if present-issued >= day/1e9 {
+				expected = "expired"
+			}
+			err := in(0, open(view, token))
+			if (err == nil) != (expected == "") || err != nil && !strings.HasPrefix(err.Error(), expected) {
+				t.Errorf("made at %d, opened at %d: expected %q, found %v", made, now, expected, err)
+			}
+		}
+	}
+}
+
+func TestASystemsTimeIsTheNearestThatThereIs(t *testing.T) {
+	for _, c := range []struct {
+		at       time.Time
+		expected int64
+	}{
+		{time.Unix(-1, 0), 0},
+		{time.Time{}, 0},
+		{time.Unix(7, 8), 7_000_000_008},
+		{time.Unix(1<<32, 1), 1<<32*1e9 + 1},
+		{time.Unix(math.MaxInt64/int64(time.Second), 0), math.MaxInt64},
+		// Where the nanoseconds in 64 bits are those of 2026.
+		{time.Unix(1_780_000_000+18_446_744_073, 0), math.MaxInt64},
+	} {
+		if found := nanoseconds(c.at); found != c.expected {
+			t.Errorf("%s: expected %d, found %d", c.at, c.expected, found)
+		}
+	}
+}
+
+// Generators that give zeros, and that fail: nothing is sealed.
+func TestAGeneratorOfZerosIsNone(t *testing.T) {
+	t.Cleanup(func() { SetEnvironment(nil) })
+	view := newViewOf(newCodec(t), "alice")
+	for _, random := range []func([]byte) bool{func([]byte) bool { return true }, func([]byte) bool { return false }} {
+		SetEnvironment(&Environment{Now: func() int64 { return 1_800_000_000 * 1e9 }, Random: random})
+		var token []byte
+		for _, work := range []func(*Call) error{sealed(view, &token), mint(view)} {
+			if err := in(0, work); err == nil || !strings.HasPrefix(err.Error(), "entropy_unavailable") {
+				t.Errorf("expected no randomness, found %v", err)
+			}
+		}
+		if token != nil {
+			t.Error("expected no token")
+		}
+	}
+}
