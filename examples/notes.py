@@ -62,7 +62,7 @@ class Bearer:
             )
         except jwt.InvalidTokenError:
             return None
-        return AccessToken(token=token, client_id=claims["client_id"], scopes=[], claims=claims)
+        return AccessToken(token=token, client_id=claims["client_id"], scopes=[], subject=claims["sub"], claims=claims)
 
 
 async def in_pages(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

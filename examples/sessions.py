@@ -53,7 +53,7 @@ class Bearer:
             )
         except jwt.InvalidTokenError:
             return None
-        return AccessToken(token=token, client_id=claims["client_id"], scopes=[], claims=claims)
+        return AccessToken(token=token, client_id=claims["client_id"], scopes=[], subject=claims["sub"], claims=claims)
 
 
 bearer = Bearer(SECRET) if SECRET else None

@@ -5,6 +5,8 @@ import io.github.sealwax.mcp.Guard;
 import io.github.sealwax.mcp.RedisLedger;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
+import io.modelcontextprotocol.server.transport.ServerHttpHeaderValidator;
+import io.modelcontextprotocol.server.transport.ServerTransportSecurityException;
 import jakarta.servlet.Filter;
 import jakarta.servlet.Servlet;
 import jakarta.servlet.http.HttpServletRequest;
@@ -34,6 +36,14 @@ public final class Http {
               ? McpTransportContext.create(Map.of(Bearer.PRINCIPAL, user))
               : McpTransportContext.EMPTY;
 
+  /** Refuses what a website sends here by a name of its own (DNS rebinding). */
+  public static final ServerHttpHeaderValidator LOCAL =
+      headers -> {
+        if (!headers.getHeader("Host").stream().allMatch(host -> host.matches("(localhost|127\\.0\\.0\\.1)(:\\d+)?"))) {
+          throw new ServerTransportSecurityException(421, "Misdirected Request");
+        }
+      };
+
   private Http() {}
 
   /** Returns whether to serve HTTP; otherwise it is stdio. */
@@ -59,6 +69,8 @@ public final class Http {
     tomcat.setBaseDir(Files.createTempDirectory("tomcat").toString());
     tomcat.setHostname("127.0.0.1");
     tomcat.setPort(Integer.parseInt(PORT));
+    // Otherwise Tomcat listens on every address of the machine.
+    tomcat.getConnector().setProperty("address", "127.0.0.1");
     Context context = tomcat.addContext("", null);
     Wrapper mcp = Tomcat.addServlet(context, "mcp", servlet);
     mcp.setAsyncSupported(true);

@@ -116,6 +116,7 @@ public final class Notes {
     HttpServletStatelessServerTransport transport =
         HttpServletStatelessServerTransport.builder()
             .contextExtractor(SealwaxFilter.extractor(Http.USER))
+            .httpHeaderValidator(Http.LOCAL)
             .build();
     McpServer.sync(guard.protect(transport, Pages::new))
         .serverInfo("notes", "1")

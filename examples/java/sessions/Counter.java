@@ -110,6 +110,7 @@ public final class Counter {
     HttpServletStatelessServerTransport transport =
         HttpServletStatelessServerTransport.builder()
             .contextExtractor(SealwaxFilter.extractor(Http.USER))
+            .httpHeaderValidator(Http.LOCAL)
             .build();
     McpServer.sync(guard.protect(transport))
         .serverInfo("counter", "1")

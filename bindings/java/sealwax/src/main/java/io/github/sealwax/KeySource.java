@@ -23,6 +23,7 @@ record KeySource(@Nullable Path file, @Nullable String text) {
           "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one");
     }
     if (!file.isEmpty()) {
+      checkNoKey(file);
       try {
         return new KeySource(Path.of(file), null);
       } catch (InvalidPathException invalid) {
@@ -41,7 +42,16 @@ record KeySource(@Nullable Path file, @Nullable String text) {
     return file != null ? read(file) : KeyRing.parse(text != null ? text : "");
   }
 
+  /** Whoever takes one variable for the other is to find no key in a log. */
+  private static void checkNoKey(String path) {
+    if (path.contains("swk1_")) {
+      throw new InvalidKeyException(
+          "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS");
+    }
+  }
+
   static KeyRing read(Path path) {
+    checkNoKey(path.toString());
     byte[] bytes;
     try (InputStream file = Files.newInputStream(path)) {
       bytes = file.readNBytes(MAX_LENGTH + 1);

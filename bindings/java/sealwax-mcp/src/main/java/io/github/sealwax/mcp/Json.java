@@ -5,7 +5,9 @@ import io.modelcontextprotocol.json.McpJsonMapper;
 import io.modelcontextprotocol.json.TypeRef;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +54,14 @@ final class Json {
 
   /**
    * Writes a value of a client; what UTF-8 cannot hold stays an escape, which the engine refuses.
+   * The mapper reads a number out of range as infinite, and would write the text "Infinity": it
+   * becomes a number that the engine refuses too.
    */
   static String writeClients(@Nullable Object value) {
     String text = write(value);
+    if (text.contains("Infinity\"")) {
+      text = write(inRange(value));
+    }
     if (isUnicode(text)) {
       return text;
     }
@@ -69,6 +76,20 @@ final class Json {
               }
             });
     return escaped.toString();
+  }
+
+  private static @Nullable Object inRange(@Nullable Object value) {
+    if (value instanceof Map<?, ?> members) {
+      Map<Object, @Nullable Object> all = new LinkedHashMap<>();
+      members.forEach((name, member) -> all.put(name, inRange(member)));
+      return all;
+    }
+    if (value instanceof List<?> items) {
+      List<@Nullable Object> all = new ArrayList<>();
+      items.forEach(item -> all.add(inRange(item)));
+      return all;
+    }
+    return value instanceof Double number && number.isInfinite() ? Double.MAX_VALUE : value;
   }
 
   /** Returns an object of the SDK, or a map already, as a map. */

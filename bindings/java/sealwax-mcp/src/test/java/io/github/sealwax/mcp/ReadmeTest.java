@@ -1,6 +1,7 @@
 package io.github.sealwax.mcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Key;
@@ -13,6 +14,8 @@ import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,10 +73,37 @@ class ReadmeTest {
     try (BufferedReader log =
         new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-      visit(Integer.parseInt(found(LISTENING, log)));
+      int port = Integer.parseInt(found(LISTENING, log));
+      visit(port);
+      intrude(port);
       found(REFUSED, log);
     } finally {
       process.destroy();
+    }
+  }
+
+  /** It has no users, so that neither the network nor a website may reach it. */
+  private static void intrude(int port) throws IOException {
+    try (Socket elsewhere = new Socket()) {
+      InetSocketAddress other = new InetSocketAddress("127.0.0.2", port);
+      assertThrows(IOException.class, () -> elsewhere.connect(other, 5_000));
+    }
+    String message =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+            + "\"capabilities\":{},\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"}}}";
+    for (Map.Entry<String, String> one :
+        Map.of("localhost", "200", "website.example", "421").entrySet()) {
+      String request =
+          "POST /mcp HTTP/1.1\r\nHost: %s:%d\r\nAccept: application/json, text/event-stream\r\n"
+                  .formatted(one.getKey(), port)
+              + "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                  .formatted(message.length(), message);
+      try (Socket website = new Socket("127.0.0.1", port)) {
+        website.getOutputStream().write(request.getBytes(StandardCharsets.UTF_8));
+        InputStreamReader answer =
+            new InputStreamReader(website.getInputStream(), StandardCharsets.UTF_8);
+        assertEquals("HTTP/1.1 " + one.getValue(), new BufferedReader(answer).readLine().trim());
+      }
     }
   }
 
@@ -89,7 +119,7 @@ class ReadmeTest {
 
   private static void visit(int port) {
     HttpClientStreamableHttpTransport transport =
-        HttpClientStreamableHttpTransport.builder("http://127.0.0.1:" + port)
+        HttpClientStreamableHttpTransport.builder("http://localhost:" + port)
             .openConnectionOnStartup(false)
             .build();
     try (McpSyncClient client =

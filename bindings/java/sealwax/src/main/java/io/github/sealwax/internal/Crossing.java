@@ -229,6 +229,11 @@ public final class Crossing {
     return true;
   }
 
+  /** Wipes the memory of an instance that broke. */
+  void drop() {
+    instance.drop();
+  }
+
   /** Wipes the scratch memory; returns whether the instance is still sound. */
   boolean end() {
     if (broken) {
@@ -238,8 +243,13 @@ public final class Crossing {
     used = ERROR_SIZE;
     deep = false;
     if (!blocks.isEmpty()) {
-      for (Block block : blocks) {
-        instance.free(block.address, block.size);
+      try {
+        for (Block block : blocks) {
+          instance.free(block.address, block.size);
+        }
+      } catch (RuntimeException | Error fault) {
+        // The call itself is done: the next one has another instance.
+        return false;
       }
       blocks.clear();
     }

@@ -46,4 +46,7 @@ public interface Instance {
 
   /** Overwrites memory with zeros. */
   void wipe(long address, int size);
+
+  /** Wipes all of its memory, after it broke. */
+  default void drop() {}
 }

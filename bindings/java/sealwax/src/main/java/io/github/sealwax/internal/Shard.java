@@ -79,6 +79,9 @@ final class Shard {
 
   /** Drops a broken instance, with all that lives in it. */
   private void discard() {
+    if (crossing != null) {
+      crossing.drop();
+    }
     crossing = null;
     generation++;
   }

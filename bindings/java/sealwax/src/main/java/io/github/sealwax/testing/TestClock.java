@@ -24,7 +24,7 @@ public final class TestClock extends Clock {
 
   /** Makes a clock that stands at a time, in milliseconds. */
   public TestClock(Instant now) {
-    AtomicLong standing = new AtomicLong(now.toEpochMilli());
+    AtomicLong standing = new AtomicLong(millisecondsOf(now));
     milliseconds = standing;
     replicated =
         new Replicated(
@@ -37,9 +37,14 @@ public final class TestClock extends Clock {
             Function.TEST_CLOCK_FREE);
   }
 
+  /** A time before 1970 is 1970, as the system's is. */
+  private static long millisecondsOf(Instant time) {
+    return Math.max(0, time.toEpochMilli());
+  }
+
   /** Sets the time, for every codec on it; backwards too. */
   public void set(Instant now) {
-    milliseconds.set(now.toEpochMilli());
+    milliseconds.set(millisecondsOf(now));
     replicated.crossAll(
         (x, clock) -> {
           x.call(Function.TEST_CLOCK_SET, clock, milliseconds.get());

@@ -2,21 +2,37 @@ package io.github.sealwax.internal;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.sealwax.Code;
 import io.github.sealwax.Codec;
 import io.github.sealwax.InternalErrorException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
+import io.github.sealwax.Lifetime;
 import io.github.sealwax.Principal;
+import io.github.sealwax.RefusedException;
 import io.github.sealwax.Session;
 import io.github.sealwax.Sessions;
 import io.github.sealwax.View;
 import io.github.sealwax.internal.portable.Environment;
 import io.github.sealwax.internal.portable.PortableProvider;
+import io.github.sealwax.testing.TestClock;
+import io.github.sealwax.testing.TestCodec;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A fault ends an instance, and what lived in it; the next call works. */
 class FaultsTest {
@@ -82,7 +98,144 @@ class FaultsTest {
     broken.set(true);
     assertThrows(InternalErrorException.class, () -> view.session().seal(new byte[1]));
     String token = codec.view(Principal.subject("alice")).session().seal(new byte[1]);
-    assertThrows(io.github.sealwax.RefusedException.class, () -> before.session().open(token));
+    assertThrows(RefusedException.class, () -> before.session().open(token));
     before.session().open(before.session().seal(new byte[1]));
+  }
+
+  /** An instance of which one function fails at its call of a number. */
+  private static final class Failing implements InvocationHandler {
+    final Instance instance = new PortableProvider().instantiate();
+    final String name;
+    final int at;
+    final Object outcome;
+    int calls;
+    boolean dropped;
+
+    Failing(String name, int at, Object outcome) {
+      this.name = name;
+      this.at = at;
+      this.outcome = outcome;
+    }
+
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+      if (method.getName().equals("drop")) {
+        dropped = true;
+      }
+      if (method.getName().equals(name) && ++calls == at) {
+        if (outcome instanceof Throwable fault) {
+          throw fault;
+        }
+        return outcome;
+      }
+      try {
+        return method.invoke(instance, arguments);
+      } catch (InvocationTargetException failed) {
+        throw failed.getCause();
+      }
+    }
+
+    Instance proxy() {
+      return (Instance)
+          Proxy.newProxyInstance(
+              Instance.class.getClassLoader(), new Class<?>[] {Instance.class}, this);
+    }
+  }
+
+  /** What takes memory beside the scratch, and what does not. */
+  private static final byte[] LARGE = new byte[1 << 17];
+
+  /**
+   * Each call into an instance fails once: one call of ours is told so, or none is, and all work
+   * again.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"call", "allocate", "free", "no memory"})
+  void eachCallMayFail(String name) {
+    int told = 0;
+    boolean noMemory = name.equals("no memory");
+    for (int at = 1; ; at++) {
+      Throwable fault = at % 2 == 0 ? new StackOverflowError() : new IllegalStateException();
+      Failing failing =
+          new Failing(noMemory ? "allocate" : name, at, noMemory ? (Object) 0L : fault);
+      AtomicBoolean begun = new AtomicBoolean();
+      // The first instance fails, and the ones after it are sound.
+      Library sound =
+          Library.of(
+              () -> begun.getAndSet(true) ? new PortableProvider().instantiate() : failing.proxy(),
+              1);
+      int failed = 0;
+      View made = null;
+      for (int again = 0; made == null; again++) {
+        try {
+          made = build(sound).view(Principal.subject("alice"));
+        } catch (InternalErrorException expected) {
+          assertEquals(0, again);
+          failed++;
+        }
+      }
+      View alice = made;
+      Session stays = null;
+      for (Supplier<Session> work :
+          List.<Supplier<Session>>of(
+              () -> alice.sessions().open(alice.sessions().create(LARGE).toMap()),
+              () -> null,
+              () -> {
+                String token = alice.session().seal(LARGE);
+                assertArrayEquals(LARGE, alice.session().open(token).payload());
+                return null;
+              })) {
+        try {
+          Session opened = work.get();
+          stays = stays == null ? opened : stays;
+        } catch (InternalErrorException expected) {
+          failed++;
+          work.get();
+        }
+      }
+      if (failing.calls < at) {
+        break;
+      }
+      assertTrue(failed <= 1, name + " " + at + ": " + failed);
+      told += failed;
+      if (noMemory) {
+        // It is no fault of the instance: what lives there stays.
+        assertFalse(failing.dropped);
+        if (stays != null) {
+          alice.sessions().renew(stays, new byte[1]);
+        }
+      } else if (!name.equals("allocate") || at > 1) {
+        // The first allocation makes it: it has held nothing yet.
+        assertTrue(failing.dropped, name + " " + at);
+        assertArrayEquals(new byte[1 << 17], failing.instance.read(1 << 17, 1 << 17));
+      }
+    }
+    assertEquals(!name.equals("free"), told > 0);
+  }
+
+  private static Codec build(Library library) {
+    return Access.build(
+        Codec.builder("a").keys(KeyRing.of(Key.generate())).payloadLimit(1 << 18), library);
+  }
+
+  @Test
+  void aTimeIsTheNearestThatThereIs() {
+    assertEquals(0, Environment.nanosecondsOf(Instant.MIN));
+    assertEquals(0, Environment.nanosecondsOf(Instant.ofEpochSecond(-1)));
+    assertEquals(7_000_000_008L, Environment.nanosecondsOf(Instant.ofEpochSecond(7, 8)));
+    assertEquals(Long.MAX_VALUE, Environment.nanosecondsOf(Instant.MAX));
+    // Where the nanoseconds in 64 bits are those of 2026.
+    Instant again = Instant.ofEpochSecond(1_780_000_000L + 18_446_744_073L);
+    assertEquals(Long.MAX_VALUE, Environment.nanosecondsOf(again));
+  }
+
+  @Test
+  void aClockBefore1970OpensNothing() {
+    TestClock clock = new TestClock(Instant.ofEpochSecond(1_800_000_000));
+    View alice = TestCodec.of(clock).view(Principal.subject("alice"));
+    String forever = alice.session().seal(new byte[1], Lifetime.noExpiry());
+    clock.set(Instant.ofEpochSecond(-1));
+    var refused = assertThrows(RefusedException.class, () -> alice.session().open(forever));
+    assertEquals(Code.NOT_YET_VALID, refused.code());
   }
 }

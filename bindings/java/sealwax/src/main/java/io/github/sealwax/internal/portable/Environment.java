@@ -5,11 +5,25 @@ import java.time.Instant;
 
 /** The clock and the randomness of an instance. Tests have others. */
 public interface Environment {
-  /** Returns the time in nanoseconds since the Unix epoch. */
+  /**
+   * Returns the time in nanoseconds since the Unix epoch. One before it counts as 0: every token is
+   * then from the future, and refused.
+   */
   long nanoseconds();
 
   /** Fills {@code bytes} with randomness fit for keys. */
   void fill(byte[] bytes);
+
+  /** Returns a time, or the nearest that there is: beyond 2262 the numbers begin anew. */
+  static long nanosecondsOf(Instant time) {
+    long seconds = Math.max(0, time.getEpochSecond());
+    return seconds < Long.MAX_VALUE / NANOSECONDS
+        ? seconds * NANOSECONDS + time.getNano()
+        : Long.MAX_VALUE;
+  }
+
+  /** In a second. */
+  long NANOSECONDS = 1_000_000_000;
 
   /** The system's. */
   Environment SYSTEM =
@@ -18,8 +32,7 @@ public interface Environment {
 
         @Override
         public long nanoseconds() {
-          Instant now = Instant.now();
-          return now.getEpochSecond() * 1_000_000_000 + now.getNano();
+          return nanosecondsOf(Instant.now());
         }
 
         @Override

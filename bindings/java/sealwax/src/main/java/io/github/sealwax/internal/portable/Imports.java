@@ -31,7 +31,7 @@ final class Imports {
             "open", cipher::open,
             "clock_time_get",
                 (instance, in) -> {
-                  instance.memory().writeLong((int) in[2], environment.nanoseconds());
+                  instance.memory().writeLong((int) in[2], Math.max(0, environment.nanoseconds()));
                   return DONE;
                 },
             "random_get",

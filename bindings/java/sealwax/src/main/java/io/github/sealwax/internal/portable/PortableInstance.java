@@ -91,6 +91,11 @@ final class PortableInstance implements Instance {
   }
 
   @Override
+  public void drop() {
+    memory.zero();
+  }
+
+  @Override
   public void wipe(long address, int size) {
     memory.fill((byte) 0, (int) address, (int) address + size);
   }
