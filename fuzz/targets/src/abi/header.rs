@@ -1,0 +1,180 @@
+//! What `bindings/c/include/sealwax.h` declares; a test compares the two.
+
+use std::ffi::c_void;
+
+// Named after what a C caller gives. Objects have no type here: a caller mixes none up.
+pub type In = *const c_void;
+pub type Mut = *mut c_void;
+pub type Give = *mut Mut;
+pub type Bytes = *const u8;
+pub type Out = *mut u8;
+pub type Len = *mut usize;
+pub type Texts = *mut Bytes;
+pub type Number = *const u64;
+pub type Array = *const In;
+pub type Next = *mut i32;
+pub type Flag = *mut bool;
+
+pub type Status = i32;
+
+macro_rules! header {
+    ($($name:ident($($type:ident),*) -> $result:ident;)*) => {
+        #[allow(improper_ctypes)]
+        unsafe extern "C" {
+            $(pub fn $name($(_: $type),*) -> $result;)*
+        }
+
+        /// Each function with its types.
+        #[cfg(test)]
+        pub const DECLARED: &[(&str, &[&str], &str)] =
+            &[$((stringify!($name), &[$(stringify!($type)),*], stringify!($result))),*];
+    };
+}
+
+type Nothing = ();
+
+header! {
+    sealwax_code(Status) -> Bytes;
+    sealwax_is_refusal(Status) -> bool;
+    sealwax_key_generate(Give, Mut) -> Status;
+    sealwax_key_from_secret(Bytes, usize, Give, Mut) -> Status;
+    sealwax_key_parse(Bytes, usize, Give, Mut) -> Status;
+    sealwax_key_id(In, Out, Mut) -> Status;
+    sealwax_key_to_text(In, Out, usize, Len, Mut) -> Status;
+    sealwax_key_free(Mut) -> Nothing;
+    sealwax_ring_parse(Bytes, usize, Give, Mut) -> Status;
+    sealwax_ring_new(Array, usize, Give, Mut) -> Status;
+    sealwax_ring_ids(In, Out, usize, Len, Mut) -> Status;
+    sealwax_ring_free(Mut) -> Nothing;
+    sealwax_codec_new(In, Bytes, usize, In, Give, Mut) -> Status;
+    sealwax_codec_set_keys(In, In, Flag, Mut) -> Status;
+    sealwax_codec_free(Mut) -> Nothing;
+    sealwax_view_new(In, Bytes, usize, Bytes, usize, Bytes, usize, Give, Mut) -> Status;
+    sealwax_view_new_anonymous(In, Give, Mut) -> Status;
+    sealwax_view_free(Mut) -> Nothing;
+    sealwax_token_limit(In) -> usize;
+    sealwax_metadata_limit(In) -> usize;
+    sealwax_kind_name(i32) -> Bytes;
+    sealwax_default_ttl(i32) -> u32;
+    sealwax_check_ttl(u64, Mut) -> Status;
+    sealwax_seal_token(In, In, In, In, Bytes, usize, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_open(In, In, Number, Bytes, usize, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_mint_session_id(In, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_verify_session_id(In, Bytes, usize, Number, Mut, Mut) -> Status;
+    sealwax_new_handle(In, Bytes, usize, Number, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_verify_handle(In, Bytes, usize, Bytes, usize, Number, Mut, Mut) -> Status;
+    sealwax_session_create(In, In, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_session_mint(In, Out, usize, Len, Mut) -> Status;
+    sealwax_session_open(In, Bytes, usize, Give, Mut) -> Status;
+    sealwax_session_payload(In, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_session_id(In, Out, usize, Len, Mut, Mut) -> Status;
+    sealwax_session_renew(In, In, In, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_session_fork(In, In, In, Out, usize, Len, Mut) -> Status;
+    sealwax_session_free(Mut) -> Nothing;
+    sealwax_guard_new(In, Bytes, usize, Give, Mut) -> Status;
+    sealwax_guard_defers(In) -> bool;
+    sealwax_guard_free(Mut) -> Nothing;
+    sealwax_guard_message(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_guard_transport(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_guard_report(In, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_guard_revoke(In, Bytes, usize, u64, Give, Texts, Len, Mut) -> Status;
+    sealwax_guard_request(In, Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize, In, Number, u32, Give, Next, Texts, Len, Mut) -> Status;
+    sealwax_exchange_on(Mut, Bytes, usize, Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_exchange_result(Mut, Bytes, usize, Bytes, usize, Bytes, usize, bool, Next, Texts, Len, Mut) -> Status;
+    sealwax_exchange_handle(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_exchange_seal_state(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_exchange_write(Mut, Bytes, usize, Mut) -> Status;
+    sealwax_exchange_update(Mut, Bytes, usize, Mut) -> Status;
+    sealwax_exchange_fork(Mut, Texts, Len, Mut) -> Status;
+    sealwax_exchange_events(Mut, Texts, Len, Mut) -> Status;
+    sealwax_exchange_free(Mut) -> Nothing;
+    sealwax_ledger_text(Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_ledger_judge(Bytes, usize, u64, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_memory_new(usize, u64, Give, Mut) -> Status;
+    sealwax_memory_run(Mut, Bytes, usize, u64, Texts, Len, Mut) -> Status;
+    sealwax_memory_free(Mut) -> Nothing;
+    sealwax_redis_new(bool, Give, Mut) -> Status;
+    sealwax_redis_free(Mut) -> Nothing;
+    sealwax_redis_begin(In, Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_dialogue_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_dialogue_free(Mut) -> Nothing;
+    sealwax_inspect(Bytes, usize, Mut, Mut) -> Status;
+    sealwax_report_words(Bytes, usize, In, u64, Out, usize, Len, Mut) -> Status;
+    sealwax_report_json(Bytes, usize, In, Out, usize, Len, Mut) -> Status;
+    sealwax_request_context(Bytes, usize, Bytes, usize, Bytes, usize, Out, Mut) -> Status;
+    sealwax_token_fields(Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_principal_from_claims(Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_answer(Bytes, usize, Status, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_command_begin(Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_command_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_command_free(Mut) -> Nothing;
+    sealwax_test_clock_new(u64, Give, Mut) -> Status;
+    sealwax_test_clock_set(In, u64, Mut) -> Status;
+    sealwax_test_clock_free(Mut) -> Nothing;
+    sealwax_test_codec_new(In, Bytes, usize, In, In, Give, Mut) -> Status;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DECLARED;
+
+    const HEADER: &str = include_str!("../../../../bindings/c/include/sealwax.h");
+
+    /// Returns the type's name here of a parameter there.
+    fn of(parameter: &str) -> &'static str {
+        let text = parameter.trim();
+        // Without its name; the name of an array is within.
+        let kind = match text.contains("(*") {
+            true => "uint8_t *".to_owned(),
+            false => text
+                .trim_end_matches(|c: char| c.is_alphanumeric() || c == '_')
+                .trim()
+                .to_owned(),
+        };
+        match kind.as_str() {
+            "const char *" | "const uint8_t *" => "Bytes",
+            "char *" | "uint8_t *" => "Out",
+            "size_t *" => "Len",
+            "const char **" => "Texts",
+            "const uint64_t *" => "Number",
+            "int32_t *" => "Next",
+            "bool *" => "Flag",
+            "size_t" => "usize",
+            "uint64_t" => "u64",
+            "uint32_t" => "u32",
+            "int32_t" => "i32",
+            "bool" => "bool",
+            "sealwax_status" => "Status",
+            "void" => "Nothing",
+            "const struct sealwax_key *const *" => "Array",
+            kind if kind.ends_with("**") => "Give",
+            kind if kind.starts_with("const struct") => "In",
+            kind if kind.starts_with("struct") => "Mut",
+            other => panic!("{other}: {parameter}"),
+        }
+    }
+
+    #[test]
+    fn the_header_says_the_same() {
+        let code: Vec<_> = HEADER
+            .lines()
+            .filter(|line| !line.starts_with("//"))
+            .collect();
+        let code = code.join(" ");
+        for (name, types, result) in DECLARED {
+            let at = code
+                .find(&format!("{name}("))
+                .unwrap_or_else(|| panic!("{name}"));
+            let before = code[..at].rsplit([';', '{', '"']).next().unwrap();
+            let inside = &code[at + name.len() + 1..];
+            // A parameter may have parentheses, but none ends with `);`.
+            let inside = &inside[..inside.find(");").unwrap()];
+            let found: Vec<_> = inside.split(',').map(of).collect();
+            assert_eq!(
+                (&found[..], of(&format!("{before} x"))),
+                (*types, *result),
+                "{name}"
+            );
+        }
+    }
+}

@@ -1,0 +1,840 @@
+//! The C ABI by its structure: any calls in any order that the header allows, with NULL for any pointer, texts of any
+//! bytes, buffers of any size, and objects that are freed in any order. Nothing but what the header says is written, and no
+//! call finds a fault in sealwax. Under a sanitizer, memory is at its exact size.
+
+mod header;
+mod memory;
+
+use std::ffi::c_void;
+use std::ptr;
+
+use arbitrary::Arbitrary;
+// Its functions are linked by their names.
+use sealwax_c as _;
+
+use header::*;
+use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Room, Text, Told};
+
+#[derive(Arbitrary, Debug)]
+struct Input<'a> {
+    calls: Vec<Call<'a>>,
+}
+
+/// A call, with all that it may take: each function takes its part.
+#[derive(Arbitrary, Debug)]
+struct Call<'a> {
+    function: Function,
+    /// Which objects of their kinds; one in eight is NULL.
+    objects: [u8; 3],
+    texts: [Given<'a>; 4],
+    room: Room,
+    numbers: [u64; 2],
+    kind: u8,
+    nulls: u8,
+}
+
+/// What objects there are, by the place of their list.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Key,
+    Ring,
+    Codec,
+    View,
+    Session,
+    Guard,
+    Exchange,
+    Memory,
+    Redis,
+    Dialogue,
+    Command,
+    Clock,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Function {
+    Free(Kind),
+    KeyGenerate,
+    KeyFromSecret,
+    KeyParse,
+    KeyRead,
+    RingParse,
+    RingNew,
+    RingIds,
+    CodecNew,
+    SetKeys,
+    ViewNew,
+    Anonymous,
+    Plain,
+    Seal,
+    Open,
+    MintId,
+    VerifyId,
+    NewHandle,
+    VerifyHandle,
+    SessionCreate,
+    SessionMint,
+    SessionOpen,
+    SessionRead,
+    SessionRenew,
+    SessionFork,
+    GuardNew,
+    Message,
+    Transport,
+    Report,
+    Revoke,
+    Request,
+    On,
+    Result,
+    Handle,
+    SealState,
+    Write,
+    Fork,
+    LedgerText,
+    Judge,
+    MemoryNew,
+    MemoryRun,
+    RedisNew,
+    RedisBegin,
+    DialogueOn,
+    Inspect,
+    Words,
+    Context,
+    Claims,
+    Answer,
+    CommandBegin,
+    CommandOn,
+    ClockNew,
+    ClockSet,
+    TestCodec,
+}
+
+/// The objects that the caller owns.
+#[derive(Default)]
+struct Caller {
+    objects: [Vec<*mut c_void>; 12],
+    /// The latest texts.
+    returned: Vec<Vec<u8>>,
+    reached: bool,
+}
+
+pub fn run(input: &[u8]) -> bool {
+    let Some(input) = crate::read::<Input<'_>>(input) else {
+        return false;
+    };
+    let mut caller = Caller::default();
+    caller.begin();
+    for call in input.calls.iter().take(24) {
+        caller.call(call);
+    }
+    caller.reached
+}
+
+/// `sealwax_purpose`.
+#[repr(C)]
+struct Purpose {
+    kind: i32,
+    label: (Bytes, usize),
+    session_id: (Bytes, usize),
+    context: (Bytes, usize),
+}
+
+/// `sealwax_lifetime`.
+#[repr(C)]
+struct Lifetime(u64, bool);
+
+/// `sealwax_limits`.
+#[repr(C)]
+struct Limits([Number; 3]);
+
+/// `sealwax_caller`.
+#[repr(C)]
+struct Principal([(Bytes, usize); 3], bool);
+
+/// The sizes of what is written, by the header.
+const OPENED: usize = 48;
+const SEALED: usize = 32;
+const IDENTIFIER: usize = 40;
+const INSPECTION: usize = 72;
+
+impl Caller {
+    /// Most calls need a view, so there is one from the beginning.
+    fn begin(&mut self) {
+        let secret: Vec<u8> = (0_u8..32).map(|byte| byte.wrapping_mul(151)).collect();
+        let none = ptr::null_mut();
+        // SAFETY: as the header says.
+        unsafe {
+            let mut made = [none; 6];
+            assert_eq!(
+                sealwax_key_from_secret(secret.as_ptr(), 32, &raw mut made[0], none),
+                OK
+            );
+            assert_eq!(
+                sealwax_ring_new([made[0].cast_const()].as_ptr(), 1, &raw mut made[1], none),
+                OK
+            );
+            assert_eq!(
+                sealwax_test_clock_new(1_800_000_000_000, &raw mut made[2], none),
+                OK
+            );
+            let (name, size) = ("urn:fuzz".as_ptr(), 8);
+            let codec = sealwax_test_codec_new(
+                made[1],
+                name,
+                size,
+                ptr::null(),
+                made[2],
+                &raw mut made[3],
+                none,
+            );
+            assert_eq!(codec, OK);
+            let (null, alice) = (ptr::null(), "alice".as_ptr());
+            assert_eq!(
+                sealwax_view_new(made[3], null, 0, null, 0, alice, 5, &raw mut made[4], none),
+                OK
+            );
+            let settings = "{\"sessions\":{},\"ledger\":{\"local\":true},\"events\":true}";
+            assert_eq!(
+                sealwax_guard_new(
+                    made[3],
+                    settings.as_ptr(),
+                    settings.len(),
+                    &raw mut made[5],
+                    none
+                ),
+                OK
+            );
+            let kinds = [
+                Kind::Key,
+                Kind::Ring,
+                Kind::Clock,
+                Kind::Codec,
+                Kind::View,
+                Kind::Guard,
+            ];
+            for (kind, object) in kinds.into_iter().zip(made) {
+                self.objects[kind as usize].push(object);
+            }
+        }
+    }
+
+    /// One of its objects, or NULL.
+    fn object(&self, kind: Kind, which: u8) -> *mut c_void {
+        let all = &self.objects[kind as usize];
+        let at = usize::from(which / 8)
+            .checked_rem(all.len())
+            .filter(|_| which % 8 != 7);
+        at.map_or(ptr::null_mut(), |at| all[all.len() - 1 - at])
+    }
+
+    fn keep(&mut self, text: Vec<u8>) {
+        self.reached |= !text.is_empty();
+        self.returned.push(text);
+    }
+
+    /// Takes a new object, which is there if the call was done.
+    fn made(&mut self, kind: Kind, status: i32, object: *mut c_void) {
+        assert_eq!(status == OK, !object.is_null());
+        if status == OK {
+            self.objects[kind as usize].push(object);
+        }
+    }
+
+    /// Reads a text that an object owns, before the next call.
+    ///
+    /// # Safety
+    ///
+    /// As the library returned it.
+    unsafe fn owned(&mut self, status: i32, text: Bytes, len: usize) {
+        assert_eq!(
+            (status == OK || text.is_null(), status == OK || len == 0),
+            (true, true)
+        );
+        if !text.is_null() {
+            // SAFETY: the library says that it is valid until the next call with its object.
+            let text = unsafe { std::slice::from_raw_parts(text, len) }.to_vec();
+            assert!(std::str::from_utf8(&text).is_ok());
+            self.keep(text);
+        }
+    }
+
+    fn buffer(&mut self, buffer: &Buffer, status: i32) {
+        assert!(status != BUFFER_TOO_SMALL || buffer.cap() < 24_000);
+        if let Some(written) = buffer.written(status) {
+            self.keep(written);
+        }
+    }
+
+    #[expect(clippy::too_many_lines, reason = "a line or some for each function")]
+    fn call(&mut self, call: &Call<'_>) {
+        let texts = call
+            .texts
+            .each_ref()
+            .map(|text| Text::new(text, &self.returned));
+        let [a, b, c, d] = texts.each_ref().map(|text| (text.data(), text.len()));
+        let [first, second, third] = call.objects;
+        let null = |bit: u8| call.nulls >> bit & 1 == 1;
+        let mut out = Buffer::new(call.room);
+        let mut place = Place::new(null(0));
+        let mut told = Told::new(null(1));
+        let error = told.data();
+        let number = if null(2) {
+            ptr::null()
+        } else {
+            &raw const call.numbers[0]
+        };
+        let lifetime = Lifetime(call.numbers[0], null(3));
+        let lifetime: In = if null(4) {
+            ptr::null()
+        } else {
+            (&raw const lifetime).cast()
+        };
+        let kinds = [1, 2, 3, 4, 5, 127, 0, -1];
+        let purpose = Purpose {
+            kind: kinds[usize::from(call.kind % 8)],
+            label: b,
+            session_id: c,
+            context: d,
+        };
+        let purpose: In = if null(5) {
+            ptr::null()
+        } else {
+            (&raw const purpose).cast()
+        };
+        let (mut object, mut text, mut len, mut next) = (ptr::null_mut(), ptr::null(), 0, 0_i32);
+        let (give, texts_out, len_out): (Give, Texts, Len) = (
+            if null(6) {
+                ptr::null_mut()
+            } else {
+                &raw mut object
+            },
+            if null(7) {
+                ptr::null_mut()
+            } else {
+                &raw mut text
+            },
+            &raw mut len,
+        );
+        let view: In = self.object(Kind::View, first);
+        let guard: In = self.object(Kind::Guard, first);
+        let exchange = self.object(Kind::Exchange, first);
+        // SAFETY: as the header allows: each pointer is NULL, or to as much as is said; each object is NULL, or alive.
+        let status = unsafe {
+            match call.function {
+                Function::Free(kind) => {
+                    self.free(kind, first);
+                    OK
+                }
+                Function::KeyGenerate => sealwax_key_generate(give, error),
+                Function::KeyFromSecret => sealwax_key_from_secret(a.0, a.1, give, error),
+                Function::KeyParse => sealwax_key_parse(a.0, a.1, give, error),
+                Function::KeyRead => {
+                    let key: In = self.object(Kind::Key, first);
+                    let status = sealwax_key_id(key, place.data().cast(), error);
+                    place.checked(status, 4);
+                    let mut told = Told::new(false);
+                    let status =
+                        sealwax_key_to_text(key, out.data(), out.cap(), out.len(), told.data());
+                    told.checked(status);
+                    self.buffer(&out, status);
+                    return;
+                }
+                Function::RingParse => sealwax_ring_parse(a.0, a.1, give, error),
+                Function::RingNew => {
+                    let keys: Vec<In> = call
+                        .objects
+                        .iter()
+                        .map(|at| self.object(Kind::Key, *at).cast_const())
+                        .collect();
+                    sealwax_ring_new(keys.as_ptr(), usize::from(call.kind % 4), give, error)
+                }
+                Function::RingIds => {
+                    let ring: In = self.object(Kind::Ring, first);
+                    sealwax_ring_ids(ring, out.data(), out.cap(), out.len(), error)
+                }
+                Function::CodecNew => {
+                    let limits = Limits([number, ptr::null(), &raw const call.numbers[1]]);
+                    let limits: In = if null(3) {
+                        ptr::null()
+                    } else {
+                        (&raw const limits).cast()
+                    };
+                    sealwax_codec_new(
+                        self.object(Kind::Ring, first),
+                        a.0,
+                        a.1,
+                        limits,
+                        give,
+                        error,
+                    )
+                }
+                Function::TestCodec => {
+                    let (ring, clock) = (
+                        self.object(Kind::Ring, first),
+                        self.object(Kind::Clock, second),
+                    );
+                    let limits = Limits([ptr::null(), number, ptr::null()]);
+                    let limits: In = if null(3) {
+                        ptr::null()
+                    } else {
+                        (&raw const limits).cast()
+                    };
+                    sealwax_test_codec_new(ring, a.0, a.1, limits, clock, give, error)
+                }
+                Function::SetKeys => {
+                    let (codec, ring) = (
+                        self.object(Kind::Codec, first),
+                        self.object(Kind::Ring, second),
+                    );
+                    let status = sealwax_codec_set_keys(codec, ring, place.data().cast(), error);
+                    place.checked(status, 1);
+                    status
+                }
+                Function::ViewNew => {
+                    let codec: In = self.object(Kind::Codec, first);
+                    sealwax_view_new(codec, a.0, a.1, b.0, b.1, c.0, c.1, give, error)
+                }
+                Function::Anonymous => {
+                    sealwax_view_new_anonymous(self.object(Kind::Codec, first), give, error)
+                }
+                Function::Plain => {
+                    let codec: In = self.object(Kind::Codec, first);
+                    assert!(sealwax_token_limit(codec) <= sealwax_metadata_limit(codec));
+                    let kind = kinds[usize::from(call.kind % 8)];
+                    assert_eq!(
+                        sealwax_kind_name(kind).is_null(),
+                        sealwax_default_ttl(kind) == 0
+                    );
+                    let status = i32::from(first) - 3;
+                    assert!(
+                        !sealwax_code(status).is_null()
+                            && (!sealwax_is_refusal(status) || status >= 40)
+                    );
+                    let _ = sealwax_guard_defers(guard);
+                    sealwax_check_ttl(call.numbers[0], error)
+                }
+                Function::Seal => {
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    let status = sealwax_seal_token(
+                        view,
+                        purpose,
+                        lifetime,
+                        ptr::null(),
+                        a.0,
+                        a.1,
+                        out_,
+                        cap,
+                        len_,
+                        place.data(),
+                        error,
+                    );
+                    place.checked(status, SEALED);
+                    status
+                }
+                Function::Open => {
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    let status = sealwax_open(
+                        view,
+                        purpose,
+                        number,
+                        a.0,
+                        a.1,
+                        out_,
+                        cap,
+                        len_,
+                        place.data(),
+                        error,
+                    );
+                    place.checked(status, OPENED);
+                    status
+                }
+                Function::MintId => {
+                    let status = sealwax_mint_session_id(
+                        view,
+                        out.data(),
+                        out.cap(),
+                        out.len(),
+                        place.data(),
+                        error,
+                    );
+                    place.checked(status, IDENTIFIER);
+                    status
+                }
+                Function::VerifyId => {
+                    let status =
+                        sealwax_verify_session_id(view, a.0, a.1, number, place.data(), error);
+                    place.checked(status, IDENTIFIER);
+                    status
+                }
+                Function::NewHandle => {
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    let status = sealwax_new_handle(
+                        view,
+                        a.0,
+                        a.1,
+                        number,
+                        out_,
+                        cap,
+                        len_,
+                        place.data(),
+                        error,
+                    );
+                    place.checked(status, IDENTIFIER);
+                    status
+                }
+                Function::VerifyHandle => {
+                    let status = sealwax_verify_handle(
+                        view,
+                        a.0,
+                        a.1,
+                        b.0,
+                        b.1,
+                        number,
+                        place.data(),
+                        error,
+                    );
+                    place.checked(status, IDENTIFIER);
+                    status
+                }
+                Function::SessionCreate => sealwax_session_create(
+                    view,
+                    lifetime,
+                    a.0,
+                    a.1,
+                    out.data(),
+                    out.cap(),
+                    out.len(),
+                    error,
+                ),
+                Function::SessionMint => {
+                    sealwax_session_mint(view, out.data(), out.cap(), out.len(), error)
+                }
+                Function::SessionOpen => sealwax_session_open(view, a.0, a.1, give, error),
+                Function::SessionRead => {
+                    let session: In = self.object(Kind::Session, first);
+                    let status = match null(3) {
+                        true => sealwax_session_payload(
+                            session,
+                            out.data(),
+                            out.cap(),
+                            out.len(),
+                            place.data(),
+                            error,
+                        ),
+                        false => sealwax_session_id(
+                            session,
+                            out.data(),
+                            out.cap(),
+                            out.len(),
+                            place.data(),
+                            error,
+                        ),
+                    };
+                    place.checked(status, OPENED);
+                    status
+                }
+                Function::SessionRenew => {
+                    let session: In = self.object(Kind::Session, second);
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    sealwax_session_renew(view, lifetime, session, a.0, a.1, out_, cap, len_, error)
+                }
+                Function::SessionFork => {
+                    let session: In = self.object(Kind::Session, second);
+                    sealwax_session_fork(
+                        view,
+                        lifetime,
+                        session,
+                        out.data(),
+                        out.cap(),
+                        out.len(),
+                        error,
+                    )
+                }
+                Function::GuardNew => {
+                    sealwax_guard_new(self.object(Kind::Codec, first), a.0, a.1, give, error)
+                }
+                Function::Message => sealwax_guard_message(
+                    guard, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
+                ),
+                Function::Transport => sealwax_guard_transport(
+                    guard, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
+                ),
+                Function::Report => {
+                    sealwax_guard_report(guard, a.0, a.1, out.data(), out.cap(), out.len(), error)
+                }
+                Function::Revoke => sealwax_guard_revoke(
+                    guard,
+                    a.0,
+                    a.1,
+                    call.numbers[0],
+                    give,
+                    texts_out,
+                    len_out,
+                    error,
+                ),
+                Function::Request => {
+                    let principal = Principal([(ptr::null(), 0), (ptr::null(), 0), b], null(5));
+                    let caller: In = if null(4) {
+                        ptr::null()
+                    } else {
+                        (&raw const principal).cast()
+                    };
+                    let (method, flags) = ("tools/call".as_ptr(), u32::from(call.kind));
+                    sealwax_guard_request(
+                        guard,
+                        method,
+                        10,
+                        a.0,
+                        a.1,
+                        c.0,
+                        c.1,
+                        d.0,
+                        d.1,
+                        caller,
+                        number,
+                        flags,
+                        give,
+                        &raw mut next,
+                        texts_out,
+                        len_out,
+                        error,
+                    )
+                }
+                Function::On => {
+                    sealwax_exchange_on(exchange, a.0, a.1, b.0, b.1, texts_out, len_out, error)
+                }
+                Function::Result => sealwax_exchange_result(
+                    exchange,
+                    a.0,
+                    a.1,
+                    b.0,
+                    b.1,
+                    c.0,
+                    c.1,
+                    null(0),
+                    &raw mut next,
+                    texts_out,
+                    len_out,
+                    error,
+                ),
+                Function::Handle => sealwax_exchange_handle(
+                    exchange, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
+                ),
+                Function::SealState => {
+                    sealwax_exchange_seal_state(exchange, a.0, a.1, texts_out, len_out, error)
+                }
+                Function::Write if null(0) => sealwax_exchange_update(exchange, a.0, a.1, error),
+                Function::Write => sealwax_exchange_write(exchange, a.0, a.1, error),
+                Function::Fork if null(0) => {
+                    sealwax_exchange_events(exchange, texts_out, len_out, error)
+                }
+                Function::Fork => sealwax_exchange_fork(exchange, texts_out, len_out, error),
+                Function::LedgerText => sealwax_ledger_text(a.0, a.1, texts_out, len_out, error),
+                Function::Judge => {
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    sealwax_ledger_judge(
+                        a.0,
+                        a.1,
+                        call.numbers[0],
+                        b.0,
+                        b.1,
+                        out_,
+                        cap,
+                        len_,
+                        error,
+                    )
+                }
+                Function::MemoryNew => {
+                    sealwax_memory_new(usize::from(call.kind) << 10, call.numbers[0], give, error)
+                }
+                Function::MemoryRun => {
+                    let memory = self.object(Kind::Memory, first);
+                    sealwax_memory_run(memory, a.0, a.1, call.numbers[0], texts_out, len_out, error)
+                }
+                Function::RedisNew => sealwax_redis_new(null(0), give, error),
+                Function::RedisBegin => {
+                    let redis: In = self.object(Kind::Redis, first);
+                    sealwax_redis_begin(redis, a.0, a.1, give, texts_out, len_out, error)
+                }
+                Function::DialogueOn => sealwax_dialogue_on(
+                    self.object(Kind::Dialogue, first),
+                    a.0,
+                    a.1,
+                    texts_out,
+                    len_out,
+                    error,
+                ),
+                Function::Inspect => {
+                    let status = sealwax_inspect(a.0, a.1, place.data(), error);
+                    place.checked(status, INSPECTION);
+                    status
+                }
+                Function::Words => {
+                    let ring: In = self.object(Kind::Ring, third);
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    match null(0) {
+                        true => sealwax_report_json(a.0, a.1, ring, out_, cap, len_, error),
+                        false => sealwax_report_words(
+                            a.0,
+                            a.1,
+                            ring,
+                            call.numbers[0],
+                            out_,
+                            cap,
+                            len_,
+                            error,
+                        ),
+                    }
+                }
+                Function::Context => {
+                    let status = sealwax_request_context(
+                        a.0,
+                        a.1,
+                        b.0,
+                        b.1,
+                        c.0,
+                        c.1,
+                        place.data().cast(),
+                        error,
+                    );
+                    place.checked(status, 32);
+                    status
+                }
+                Function::Claims if null(0) => {
+                    sealwax_token_fields(a.0, a.1, out.data(), out.cap(), out.len(), error)
+                }
+                Function::Claims => {
+                    sealwax_principal_from_claims(a.0, a.1, out.data(), out.cap(), out.len(), error)
+                }
+                Function::Answer => {
+                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
+                    sealwax_answer(
+                        a.0,
+                        a.1,
+                        i32::from(call.kind),
+                        b.0,
+                        b.1,
+                        out_,
+                        cap,
+                        len_,
+                        error,
+                    )
+                }
+                Function::CommandBegin => {
+                    sealwax_command_begin(a.0, a.1, give, texts_out, len_out, error)
+                }
+                Function::CommandOn => sealwax_command_on(
+                    self.object(Kind::Command, first),
+                    a.0,
+                    a.1,
+                    texts_out,
+                    len_out,
+                    error,
+                ),
+                Function::ClockNew => sealwax_test_clock_new(call.numbers[0], give, error),
+                Function::ClockSet => {
+                    sealwax_test_clock_set(self.object(Kind::Clock, first), call.numbers[0], error)
+                }
+            }
+        };
+        told.checked(status);
+        // SAFETY: no call came in between.
+        unsafe { self.owned(status, text, len) };
+        if let Some(kind) = call.function.makes() {
+            self.made(kind, status, object);
+        } else if call.function.writes() {
+            self.buffer(&out, status);
+        }
+    }
+
+    /// Frees an object, or NULL.
+    fn free(&mut self, kind: Kind, which: u8) {
+        let object = self.object(kind, which);
+        self.objects[kind as usize].retain(|known| *known != object);
+        let free = match kind {
+            Kind::Key => sealwax_key_free,
+            Kind::Ring => sealwax_ring_free,
+            Kind::Codec => sealwax_codec_free,
+            Kind::View => sealwax_view_free,
+            Kind::Session => sealwax_session_free,
+            Kind::Guard => sealwax_guard_free,
+            Kind::Exchange => sealwax_exchange_free,
+            Kind::Memory => sealwax_memory_free,
+            Kind::Redis => sealwax_redis_free,
+            Kind::Dialogue => sealwax_dialogue_free,
+            Kind::Command => sealwax_command_free,
+            Kind::Clock => sealwax_test_clock_free,
+        };
+        // SAFETY: it is alive, or NULL, and nothing refers to it any more.
+        unsafe { free(object) };
+    }
+}
+
+impl Function {
+    /// The kind of object that it makes.
+    fn makes(self) -> Option<Kind> {
+        Some(match self {
+            Self::KeyGenerate | Self::KeyFromSecret | Self::KeyParse => Kind::Key,
+            Self::RingParse | Self::RingNew => Kind::Ring,
+            Self::CodecNew | Self::TestCodec => Kind::Codec,
+            Self::ViewNew | Self::Anonymous => Kind::View,
+            Self::SessionOpen => Kind::Session,
+            Self::GuardNew => Kind::Guard,
+            Self::Message | Self::Transport | Self::Revoke | Self::Request | Self::Handle => {
+                Kind::Exchange
+            }
+            Self::MemoryNew => Kind::Memory,
+            Self::RedisNew => Kind::Redis,
+            Self::RedisBegin => Kind::Dialogue,
+            Self::CommandBegin => Kind::Command,
+            Self::ClockNew => Kind::Clock,
+            _ => return None,
+        })
+    }
+
+    /// Whether it writes to a buffer.
+    fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::RingIds
+                | Self::Seal
+                | Self::Open
+                | Self::MintId
+                | Self::NewHandle
+                | Self::SessionCreate
+                | Self::SessionMint
+                | Self::SessionRead
+                | Self::SessionRenew
+                | Self::SessionFork
+                | Self::Report
+                | Self::Judge
+                | Self::Words
+                | Self::Claims
+                | Self::Answer
+        )
+    }
+}
+
+/// Whatever is left, in the order of the kinds.
+impl Drop for Caller {
+    fn drop(&mut self) {
+        let kinds = [
+            Kind::Key,
+            Kind::Ring,
+            Kind::Codec,
+            Kind::View,
+            Kind::Session,
+            Kind::Guard,
+            Kind::Exchange,
+            Kind::Memory,
+            Kind::Redis,
+            Kind::Dialogue,
+            Kind::Command,
+            Kind::Clock,
+        ];
+        for kind in kinds {
+            while !self.objects[kind as usize].is_empty() {
+                self.free(kind, 0);
+            }
+        }
+    }
+}

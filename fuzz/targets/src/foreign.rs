@@ -1,0 +1,104 @@
+//! Reads texts that nobody sealed, by everything that reads one: nothing opens, and no message quotes them.
+
+use std::sync::LazyLock;
+
+use sealwax::report::Report;
+use sealwax::{Error, Inspected, Key, KeyRing, RequestContext, SessionMetadata, View, inspect};
+
+use crate::leaks;
+use crate::tokens::spelling;
+use crate::world::{Audience, NOW, Place, Ring, Still, Who};
+
+static ALICE: LazyLock<View> = LazyLock::new(|| {
+    let place = Place {
+        ring: Ring::NewOld,
+        audience: Audience::Ours,
+        who: Who::Alice,
+    };
+    place.view(&Still::new())
+});
+
+pub fn run(input: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(input) else {
+        return false;
+    };
+    let view = &*ALICE;
+    let context = RequestContext::new("tools/call", "x", None).unwrap();
+    refused(view.session().open(text).map(drop), text);
+    refused(view.cursor("tools/list").open(text).map(drop), text);
+    refused(view.request_state(&context).open(text).map(drop), text);
+    refused(view.handle_state("basket").open(text).map(drop), text);
+    refused(view.custom("x").open(text).map(drop), text);
+    refused(view.verify_session_id(text, None).map(drop), text);
+    // The type of a handle is told.
+    let body = text.split_once('_').map_or(text, |(_, body)| body);
+    refused(view.verify_handle("basket", text, None).map(drop), body);
+    match SessionMetadata::from_json(text) {
+        Ok(metadata) => {
+            refused(
+                view.sessions().open(&metadata).map(drop),
+                &metadata.session_id,
+            );
+            let again = SessionMetadata::from_json(&metadata.to_json()).unwrap();
+            assert_eq!(again, metadata, "parse and print agree");
+        }
+        Err(error) => silent(&error, text),
+    }
+    spelling(text);
+    keys(text);
+    let _ = RequestContext::new(text, text, Some(text));
+    let _ = view.mint_handle(text);
+    let _ = view.cursor(text).seal(input);
+    reported(text)
+}
+
+fn refused(opened: Result<(), Error>, text: &str) {
+    let error = opened.expect_err("nobody sealed it");
+    assert!(error.is_refusal(), "{error}");
+    silent(&error, text);
+}
+
+fn silent(error: &Error, text: &str) {
+    leaks::assert_none(error, text);
+}
+
+fn keys(text: &str) {
+    match text.parse::<Key>() {
+        Ok(key) => assert_eq!(key.to_text().unwrap().as_str(), text, "one spelling"),
+        Err(error) => silent(&error, text),
+    }
+    if let Err(error) = text.parse::<KeyRing>() {
+        silent(&error, text);
+    }
+}
+
+/// What a report says of a text is what `inspect` read in it.
+fn reported(text: &str) -> bool {
+    let ring = Ring::NewOld.ring();
+    let (read, report) = match (inspect(text), Report::of(text, Some(&ring))) {
+        (Ok(read), Ok(report)) => (read, report),
+        (Err(read), Err(report)) => {
+            assert_eq!(read, report);
+            silent(&read, text);
+            return false;
+        }
+        _ => panic!("a report is of what can be inspected"),
+    };
+    let json: serde_json::Value = serde_json::from_str(&report.json()).unwrap();
+    let what = match read {
+        Inspected::Token { .. } => "token",
+        Inspected::SessionId { .. } => "session-id",
+        Inspected::Handle { .. } => "handle",
+        _ => "key",
+    };
+    assert_eq!(
+        (&json["what"], &json["length"]),
+        (&what.into(), &text.len().into())
+    );
+    let words = report.words(NOW);
+    // What can be used is not shown; a handle's type is.
+    let body = text.split_once(['_', '.']).map_or(text, |(_, body)| body);
+    leaks::assert_none(&words, body);
+    leaks::assert_none(&json, body);
+    true
+}

@@ -1,0 +1,420 @@
+//! Stores that say anything: the readers of a ledger's replies and of a Redis's answers, the judge on any records, and
+//! the ledger in memory beside a plain map.
+
+use std::collections::HashMap;
+
+use arbitrary::Arbitrary;
+use sealwax_mcp::document;
+use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
+use sealwax_mcp::ledger::{Command, Confirmation, Fitness, Memory, Reply, Script};
+use serde_json::{Value, json};
+
+use crate::world::NOW;
+
+#[derive(Arbitrary, Debug)]
+enum Input<'a> {
+    Reply(AnyScript, Vec<Text<'a>>),
+    Dialogue(Dialogue<'a>),
+    Judge {
+        command: AnyCommand<'a>,
+        later: i16,
+        values: Vec<Option<Vec<Text<'a>>>>,
+    },
+    Memory {
+        capacity: u32,
+        commands: Vec<(u8, AnyCommand<'a>)>,
+    },
+    Documents([&'a str; 3]),
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum AnyScript {
+    Open,
+    Admit,
+    Commit,
+    Revoke,
+}
+
+/// A text of a command, of a record or of a reply.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+enum Text<'a> {
+    Ok,
+    Word(u8),
+    Digit(u8),
+    Time(i16),
+    Number(u64),
+    Id(u8),
+    Dash,
+    Given(&'a str),
+}
+
+const WORDS: [&str; 22] = [
+    "used",
+    "ended",
+    "revoked",
+    "unknown",
+    "expired",
+    "stale",
+    "ahead",
+    "full",
+    "lost",
+    "broken",
+    "unconfirmed",
+    "unsupported",
+    "once",
+    "unused",
+    "live",
+    "end",
+    "idle",
+    "head",
+    "force",
+    "1.2.3",
+    "",
+    "ok ",
+];
+
+#[derive(Arbitrary, Debug)]
+struct Dialogue<'a> {
+    waits: bool,
+    commands: Vec<(AnyCommand<'a>, bool, Vec<Said<'a>>)>,
+}
+
+/// What a server answers.
+#[derive(Arbitrary, Debug)]
+enum Said<'a> {
+    Ok(u8),
+    Texts(Vec<Text<'a>>),
+    Fit,
+    Info(&'a str),
+    Number(i8),
+    NoScript,
+    Error(&'a str),
+}
+
+#[derive(Arbitrary, Debug)]
+struct AnyCommand<'a> {
+    script: AnyScript,
+    /// Of a valid form, of these tokens.
+    tokens: Vec<(Text<'a>, u8, [Text<'a>; 6])>,
+    first: [Text<'a>; 5],
+    /// Or whatever this is.
+    other: Option<(Vec<Text<'a>>, Vec<Text<'a>>)>,
+}
+
+impl AnyScript {
+    fn script(self) -> Script {
+        match self {
+            Self::Open => Script::Open,
+            Self::Admit => Script::Admit,
+            Self::Commit => Script::Commit,
+            Self::Revoke => Script::Revoke,
+        }
+    }
+}
+
+impl Text<'_> {
+    fn text(&self) -> String {
+        match self {
+            Self::Ok => "ok".into(),
+            Self::Word(at) => WORDS[usize::from(*at) % WORDS.len()].into(),
+            Self::Digit(digit) => (digit % 10).to_string(),
+            Self::Time(later) => NOW.saturating_add_signed((*later).into()).to_string(),
+            Self::Number(number) => number.to_string(),
+            Self::Id(id) => format!("{:032x}", id % 4),
+            Self::Dash => "-".into(),
+            Self::Given(text) => (*text).into(),
+        }
+    }
+}
+
+fn texts(texts: &[Text<'_>]) -> Vec<String> {
+    texts.iter().map(Text::text).collect()
+}
+
+impl AnyCommand<'_> {
+    fn command(&self) -> Command {
+        let script = self.script.script();
+        if let Some((keys, args)) = &self.other {
+            return Command::new(script, texts(keys), texts(args));
+        }
+        let key = |what: &str, id: u8| format!("swl1:{{0}}:{what}:{:02x}", id % 4);
+        let mut args = texts(&self.first);
+        let mut keys = match script {
+            Script::Admit => {
+                args.truncate(3);
+                vec![
+                    "swl1:{0}:began".into(),
+                    "swl1:{0}:fence".into(),
+                    key("p", 0),
+                ]
+            }
+            Script::Commit => vec![key("h:s", 0), key("e:s", 0)],
+            Script::Revoke => {
+                args.truncate(1);
+                vec![key("p", 0)]
+            }
+            _ => {
+                args.clear();
+                vec!["swl1:{0}:began".into(), "swl1:{0}:fence".into()]
+            }
+        };
+        if script == Script::Admit {
+            for (mode, id, details) in self.tokens.iter().take(3) {
+                let mode = mode.text();
+                keys.push(match &*mode {
+                    "once" | "unused" => key("u:r", *id),
+                    "idle" => key("i:t", *id),
+                    "head" => key("h:s", *id),
+                    _ => key("e:s", *id),
+                });
+                keys.push(key("e:s", *id));
+                args.push(mode);
+                args.extend(texts(details));
+            }
+        }
+        Command::new(script, keys, args)
+    }
+}
+
+pub fn run(input: &[u8]) -> bool {
+    match crate::read(input) {
+        Some(Input::Reply(script, reply)) => replied(script.script(), &texts(&reply)),
+        Some(Input::Dialogue(dialogue)) => talked(&dialogue),
+        Some(Input::Judge {
+            command,
+            later,
+            values,
+        }) => {
+            let values = values
+                .iter()
+                .map(|value| value.as_ref().map(|parts| texts(parts).join(" ")));
+            judged(
+                &command.command(),
+                NOW.saturating_add_signed(later.into()),
+                &values.collect::<Vec<_>>(),
+            )
+        }
+        Some(Input::Memory { capacity, commands }) => remembered(capacity, &commands),
+        Some(Input::Documents([first, second, third])) => documents(first, second, third),
+        None => false,
+    }
+}
+
+/// Only what says `ok` was done.
+fn replied(script: Script, texts: &[String]) -> bool {
+    let reply = Reply::of(script, texts);
+    let first = texts.first().map(String::as_str);
+    match &reply {
+        Reply::Done(_) => assert_eq!(first, Some("ok")),
+        Reply::Refused { place, .. } => {
+            let verdicts = ["used", "ended", "revoked", "unknown", "expired", "stale"];
+            assert!(verdicts.contains(&first.unwrap()));
+            assert!(script == Script::Admit || (script, *place) == (Script::Commit, 0));
+        }
+        Reply::Failed(failure) => {
+            assert_ne!(first, Some("ok"));
+            let _ = failure.to_string();
+        }
+        _ => {}
+    }
+    matches!(reply, Reply::Done(_))
+}
+
+impl Said<'_> {
+    fn answer(&self) -> Answer {
+        const FIT: &str = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
+                           aof_enabled:1\r\nrun_id:1a\r\nmaster_replid:2b\r\nevicted_keys:0\r\n";
+        match self {
+            Self::Ok(confirm) => Answer::Texts(vec!["ok".into(), (confirm % 3).to_string()]),
+            Self::Texts(reply) => Answer::Texts(texts(reply)),
+            Self::Fit => Answer::Text(FIT.into()),
+            Self::Info(info) => Answer::Text((*info).into()),
+            Self::Number(number) => Answer::Number((*number).into()),
+            Self::NoScript => Answer::Error("NOSCRIPT No matching script.".into()),
+            Self::Error(error) => Answer::Error((*error).into()),
+        }
+    }
+}
+
+/// The dialogue with a Redis ends, replies what the server said, and says `ok` alone only where that is true.
+fn talked(dialogue: &Dialogue<'_>) -> bool {
+    let (store, same) = (Redis::new(dialogue.waits), Redis::new(dialogue.waits));
+    let mut was_done = false;
+    for (command, checked, said) in dialogue.commands.iter().take(4) {
+        let command = command.command();
+        let mut document = json!(command);
+        document["checked"] = (*checked).into();
+        let (mut talk, mut next) = store.begin(command.clone(), *checked);
+        let (mut by_document, mut step) = document::dialogue(&same, &document.to_string()).unwrap();
+        let (mut heard, mut waited, mut own) = (Vec::new(), false, None);
+        let mut said = said.iter();
+        loop {
+            agrees(&next, &step);
+            let Next::Send(sent) = &next else { break };
+            if sent.args[0] == "WAIT" {
+                waited = true;
+                assert!(sent.own && dialogue.waits);
+            }
+            own = own.max(Some(sent.own));
+            assert!(!sent.own || dialogue.waits);
+            let Some(said) = said.next() else {
+                return was_done;
+            };
+            let answer = said.answer();
+            heard.push(answer.clone());
+            assert!(heard.len() < 12, "it ends");
+            step = document::answered(&mut by_document, &written(&answer)).unwrap();
+            next = talk.on(answer);
+        }
+        match next {
+            Next::Done(reply) => {
+                // What answers `WAIT` is no reply.
+                let replied = heard
+                    .iter()
+                    .rev()
+                    .skip(usize::from(waited))
+                    .find_map(|answer| match answer {
+                        Answer::Texts(texts) => Some(texts.clone()),
+                        _ => None,
+                    });
+                let replied = replied.expect("the server said it");
+                let unconfirmed = [replied.clone(), vec!["unconfirmed".into()]].concat();
+                assert!(reply == replied || reply == unconfirmed);
+                let confirmed = matches!(heard.last(), Some(Answer::Number(1..)));
+                assert_eq!(
+                    waited && !confirmed,
+                    waited && reply == unconfirmed && reply != replied
+                );
+                if let Reply::Done(done) = Reply::of(command.script, &replied) {
+                    let needs =
+                        done.confirmation != Confirmation::No && command.script != Script::Open;
+                    assert!(!needs || (waited && confirmed) || reply == unconfirmed);
+                    was_done = true;
+                }
+            }
+            Next::Failed(why) => {
+                // Of a server's error, nothing but its code.
+                if let Some(Answer::Error(_)) = heard.last() {
+                    let code = why.strip_prefix("expected an answer, found ").unwrap();
+                    assert!(
+                        code == "an error" || code.bytes().all(|byte| byte.is_ascii_uppercase()),
+                        "{why}"
+                    );
+                }
+            }
+            _ => {}
+        }
+        // Too late: an answer makes nothing of it.
+        assert!(matches!(
+            talk.on(Answer::Texts(vec!["ok".into(), "0".into()])),
+            Next::Failed(_)
+        ));
+    }
+    was_done
+}
+
+fn written(answer: &Answer) -> String {
+    match answer {
+        Answer::Texts(texts) => json!({ "texts": texts }),
+        Answer::Text(text) => json!({ "text": text }),
+        Answer::Number(number) => json!({ "number": number }),
+        Answer::Error(error) => json!({ "error": error }),
+    }
+    .to_string()
+}
+
+/// The document of a step says the same as the step.
+fn agrees(next: &Next, document: &str) {
+    let document: Value = serde_json::from_str(document).unwrap();
+    match next {
+        Next::Send(send) => {
+            assert_eq!(document["send"], json!(send.args));
+            assert_eq!(document["own"] == true, send.own);
+        }
+        Next::Done(reply) => assert_eq!(document["done"], json!(reply)),
+        Next::Unfit(why) => assert_eq!(document["unfit"], json!(why)),
+        Next::Failed(why) => assert_eq!(document["failed"], json!(why)),
+        _ => panic!("{next:?}"),
+    }
+}
+
+/// Whatever is stored: a command writes under its own keys, and one that is refused nothing but the fence.
+fn judged(command: &Command, now: u64, values: &[Option<String>]) -> bool {
+    let judged = command.judge(now, values);
+    let known = ["ok", "unsupported", "ahead", "lost", "broken"];
+    let verdict = &*judged.reply[0];
+    assert!(
+        known.contains(&verdict) || WORDS[..6].contains(&verdict),
+        "{verdict}"
+    );
+    for write in &judged.writes {
+        let at = command.keys.iter().position(|key| *key == write.key);
+        let at = at.expect("its own keys");
+        if write.value.is_some() {
+            assert!(verdict == "ok" || at < 2, "{judged:?}");
+        }
+    }
+    if let Some(values) = (values.len() == command.keys.len()).then_some(values) {
+        let document =
+            document::judge(&json!(command).to_string(), now, &json!(values).to_string());
+        let document: Value = serde_json::from_str(&document.unwrap()).unwrap();
+        assert_eq!(document, json!(judged));
+    }
+    verdict == "ok"
+}
+
+/// The ledger in memory does what the judge says, as a map without limits would.
+fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
+    let is_large = capacity >= 1 << 20;
+    let mut memory = Memory::new(capacity as usize, NOW);
+    let mut map: HashMap<String, (String, Option<u64>)> = HashMap::new();
+    let began = (NOW - 1).to_string();
+    map.insert("swl1:{0}:began".into(), (began.clone(), None));
+    map.insert(
+        "swl1:{0}:fence".into(),
+        (format!("{began} - {began}"), None),
+    );
+    let (mut now, mut was_done) = (NOW, false);
+    for (later, command) in commands.iter().take(24) {
+        now += u64::from(*later);
+        if command.other.is_some() {
+            let _ = memory.run(&command.command(), now);
+            return was_done;
+        }
+        let command = command.command();
+        let reply = memory.run(&command, now);
+        if !is_large {
+            was_done |= reply[0] == "ok";
+            continue;
+        }
+        map.retain(|_, (_, until)| until.is_none_or(|until| until > now));
+        let values: Vec<_> = command
+            .keys
+            .iter()
+            .map(|key| map.get(key).map(|(value, _)| value.clone()))
+            .collect();
+        let judged = command.judge(now, &values);
+        assert_eq!(reply, judged.reply);
+        for write in judged.writes {
+            match write.value {
+                Some(value) => drop(map.insert(write.key, (value, write.until))),
+                None => drop(map.remove(&write.key)),
+            }
+        }
+        was_done |= reply[0] == "ok";
+    }
+    was_done
+}
+
+fn documents(first: &str, second: &str, third: &str) -> bool {
+    let _ = Fitness::of(first);
+    let _ = document::judge(first, NOW, second);
+    let mut memory = Memory::new(1 << 16, NOW);
+    let ran = document::run(&mut memory, first, NOW);
+    let redis = Redis::new(false);
+    if let Ok((mut dialogue, _)) = document::dialogue(&redis, first) {
+        let _ = document::answered(&mut dialogue, second);
+        let _ = document::answered(&mut dialogue, third);
+    }
+    ran.is_ok_and(|reply| serde_json::from_str::<Vec<String>>(&reply).is_ok())
+}
