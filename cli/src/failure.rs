@@ -120,7 +120,7 @@ impl Failure {
             text.push_str("\n  tip: ");
             text.push_str(&tip.replace("`sealwax ", &format!("`{program} ")));
         }
-        text
+        without_keys(&text)
     }
 
     fn new(status: u8, code: Option<&'static str>, why: impl Into<String>) -> Self {
@@ -142,6 +142,18 @@ impl From<Error> for Failure {
             why: by_flag(error.to_string()),
         }
     }
+}
+
+/// Leaves out key texts, which the user may have given where a path or an id belongs.
+fn without_keys(text: &str) -> String {
+    let mut pieces = text.split("swk1_");
+    let mut safe = String::from(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let of_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        safe.push_str("swk1_…");
+        safe.push_str(piece.trim_start_matches(of_key));
+    }
+    safe
 }
 
 fn by_flag(message: String) -> String {
