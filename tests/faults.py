@@ -92,7 +92,7 @@ def prepared(copy: pathlib.Path) -> pathlib.Path:
     """Copy the core to a folder, without the other packages of the workspace."""
     # Tests of an earlier run may have gone.
     shutil.rmtree(copy / "tests", ignore_errors=True)
-    for name in ["src", "mcp", "tests"]:
+    for name in ["src", "mcp", "tests", "assurance/altered"]:
         shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
     shutil.copy(ROOT / "Cargo.lock", copy)
     shutil.copy(ROOT / "README.md", copy)
