@@ -66,6 +66,7 @@ export default defineConfig({
         page('What can be sealed', '/docs/tokens'),
         page('Refusals', '/docs/refusals'),
         page('Threat model', '/docs/threat-model'),
+        page('Assurance', '/docs/assurance'),
         page('SDKs and revisions', '/docs/systems'),
         page('Platforms', '/docs/platforms'),
         page('Proposals', '/docs/proposals'),
