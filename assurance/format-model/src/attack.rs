@@ -34,12 +34,12 @@ pub enum Attack {
 }
 
 /// The second one begins as the first, for fields that are not kept apart.
-const AUDIENCES: [&str; 2] = ["a", "ab"];
+pub(crate) const AUDIENCES: [&str; 2] = ["a", "ab"];
 /// Both are types of handles too. The first ends as the second.
-const LABELS: [&str; 2] = ["bc", "c"];
+pub(crate) const LABELS: [&str; 2] = ["bc", "c"];
 const SESSIONS: [&str; 2] = ["s1", "s2"];
 const CONTEXTS: [&str; 2] = ["r1", "r2"];
-const HOLDERS: [Holder; 2] = [Holder::Alice, Holder::Mallory];
+pub(crate) const HOLDERS: [Holder; 2] = [Holder::Alice, Holder::Mallory];
 /// Lifetime of tokens, and the maximum age, in seconds.
 const TTL: u32 = 600;
 const MAX_AGE: u64 = 1000;

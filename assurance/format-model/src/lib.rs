@@ -1,4 +1,4 @@
-//! A symbolic attacker (Dolev-Yao) against sealed tokens: a bounded search.
+//! A symbolic attacker (Dolev-Yao) against sealed tokens, and against [session ids and handles](identifier): a bounded search.
 //!
 //! Ciphers are terms: nobody makes or reads one without its key, and it opens with exactly the nonce and the associated
 //! data that it was sealed with. The attacker has every token that was ever sealed, every principal's, from the wire or
@@ -6,6 +6,7 @@
 //! was removed, presents what he made anywhere, and lets servers renew what they open for him.
 
 mod attack;
+pub mod identifier;
 mod opening;
 mod term;
 

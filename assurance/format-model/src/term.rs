@@ -8,12 +8,26 @@ pub const NOW: u64 = 1_800_000_000;
 /// A key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
-    /// In the ring of every service.
+    /// In the ring of every service, and seals.
     Ours,
+    /// In the ring behind it, and still opens.
+    Former,
     /// It leaked, and was removed: the attacker has it.
     Removed,
     /// The attacker's own.
     Theirs,
+}
+
+impl Key {
+    /// Whether a service opens with it, and with removed ones if it should.
+    #[must_use]
+    pub fn opens(self, removed: bool) -> bool {
+        match self {
+            Self::Ours | Self::Former => true,
+            Self::Removed => removed,
+            Self::Theirs => false,
+        }
+    }
 }
 
 /// Who is authenticated.

@@ -1,5 +1,4 @@
-//! With every check no attack is found; without one, these are.
-#![allow(missing_docs)]
+//! On sealed tokens.
 
 use format_model::{Attack, Check, attacks};
 

@@ -1,52 +1,13 @@
-//! The opening of the model is that of the codec: the same texts, made of real tokens, get the same verdict.
-#![allow(missing_docs, clippy::unwrap_used)]
+//! The opening of the model is that of the codec.
 
 use std::collections::{BTreeMap, HashMap};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
-use format_model::{Holder, Key, Opener, Purpose, Sealed, Text, open, pairs};
-use sealwax::{Codec, Environment, Error, KeyRing, Principal, Sealer, Ttl, View, hazmat};
+use format_model::{Key, Opener, Sealed, Text, open, pairs};
+use sealwax::{Ttl, hazmat};
 
-/// A clock that stands still, and nonces of one number: not zeros, which count as none.
-struct World(u64, u16);
-
-impl Environment for World {
-    fn now_ms(&self) -> u64 {
-        self.0 * 1000
-    }
-
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        bytes.fill(1);
-        bytes[..2].copy_from_slice(&self.1.to_le_bytes());
-        Ok(())
-    }
-}
-
-fn key(key: Key) -> sealwax::Key {
-    let secret: Vec<u8> = (0..32u8)
-        .map(|at| at.wrapping_mul(73) ^ (0x80 + key as u8))
-        .collect();
-    sealwax::Key::from_secret(&secret).unwrap()
-}
-
-fn view(of: Key, audience: &str, holder: Holder, world: World) -> View {
-    let codec = Codec::builder(KeyRing::new([key(of)]).unwrap(), audience).build_in(world);
-    let name = format!("{holder:?}");
-    codec.unwrap().view(&Principal::subject(name)).unwrap()
-}
-
-fn sealer<'v>(
-    view: &'v View,
-    purpose: &'v Purpose,
-    context: &'v [u8],
-) -> Sealer<'v, sealwax::kind::Untyped> {
-    let mut of = sealwax::Purpose::of(purpose.kind);
-    of.label = purpose.label;
-    of.session_id = purpose.session;
-    of.context = context;
-    view.sealer(of)
-}
+use crate::world::{World, key, sealer, view};
 
 /// 32 bytes, or none.
 fn context(of: &str) -> Vec<u8> {
@@ -58,8 +19,8 @@ fn context(of: &str) -> Vec<u8> {
 
 /// The bytes of a token, of a length that leaves unused bits in its last character.
 fn bytes(sealed: &Sealed) -> Vec<u8> {
-    let world = World(sealed.claims.issued, sealed.nonce);
-    let view = view(sealed.key, sealed.audience, sealed.holder, world);
+    let world = World(sealed.claims.issued * 1000, sealed.nonce);
+    let view = view(&[sealed.key], sealed.audience, sealed.holder, world);
     let context = context(sealed.purpose.context);
     let sealer = sealer(&view, &sealed.purpose, &context).with_ttl(Ttl::Given(
         std::time::Duration::from_secs(sealed.claims.ttl.into()),
@@ -110,10 +71,10 @@ fn the_codec_says_what_the_model_says() {
         *count += 1;
         let bytes = made.entry(*one.cipher).or_insert_with(|| bytes(one.cipher));
         let view = view(
-            Key::Ours,
+            &[Key::Ours],
             opener.audience,
             opener.holder,
-            World(opener.now, 0),
+            World(opener.now * 1000, 0),
         );
         let context = context(opener.purpose.context);
         let mut sealer = sealer(&view, &opener.purpose, &context);
