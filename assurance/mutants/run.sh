@@ -9,6 +9,8 @@ root=$(git rev-parse --show-toplevel)
 build=$root/build/mutants
 tree=$build/tree
 mkdir -p "$tree"
+# What it had of an earlier commit goes, but for what was compiled.
+find "$tree" -mindepth 1 -maxdepth 1 ! -name target -exec rm -rf {} +
 (cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree")
 
 # Random cases are for what no example was thought of; sixteen of each find most faults, and all run in `make test`.
