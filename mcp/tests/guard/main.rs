@@ -5,6 +5,8 @@ mod answers;
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 #[cfg(feature = "documents")]
+mod document_events;
+#[cfg(feature = "documents")]
 mod documents;
 mod exchange;
 mod handler;

@@ -1,0 +1,248 @@
+//! The engine by documents: outcomes of steps that adapters report, and what only documents have.
+
+use sealwax::Codec;
+use sealwax_mcp::ledger::Memory;
+use sealwax_mcp::ledger::redis::Redis;
+use sealwax_mcp::{Exchange, Guard, document};
+use serde_json::{Value, json};
+
+use crate::common::Clock;
+
+const NOW: u64 = 1_800_000_000;
+const METADATA: &str = "io.modelcontextprotocol/session";
+
+fn codec() -> Codec {
+    Clock::at_ms(NOW * 1000).codec()
+}
+
+fn guard(settings: &Value) -> Guard {
+    document::guard(codec(), &settings.to_string()).unwrap()
+}
+
+fn read(document: &str) -> Value {
+    serde_json::from_str(document).unwrap()
+}
+
+fn message(guard: &Guard, mut message: Value) -> (Exchange, Value) {
+    message["principal"] = json!({"subject": "alice"});
+    let (exchange, step) = document::message(guard, &message.to_string(), None);
+    (exchange, read(&step))
+}
+
+fn on(exchange: &mut Exchange, event: &Value, value: Option<&str>) -> Value {
+    read(&document::on(exchange, &event.to_string(), value).unwrap())
+}
+
+/// Runs what the ledger is asked, until something else is next.
+fn run(memory: &mut Memory, exchange: &mut Exchange, mut step: Value) -> Value {
+    while step["step"] == "ledger" {
+        let reply = document::run(memory, &step.to_string(), NOW).unwrap();
+        step = on(exchange, &json!({"ledger": read(&reply)}), None);
+    }
+    step
+}
+
+/// The session that a server makes for Alice, as `_meta` has it.
+fn created(guard: &Guard, memory: &mut Memory) -> Value {
+    let (mut exchange, step) = message(guard, json!({"method": "sessions/create"}));
+    let step = run(memory, &mut exchange, step);
+    assert_eq!(step["step"], "begin");
+    let step = on(&mut exchange, &json!({"begun": {}}), Some(r#"{"count":0}"#));
+    let step = run(memory, &mut exchange, step);
+    read(step["builtinResult"].as_str().unwrap())["session"].take()
+}
+
+fn call_in(session: &Value) -> Value {
+    let client = json!({"id": session["sessionId"], "state": session["state"]});
+    json!({"method": "tools/call", "target": "play", "session": client})
+}
+
+#[test]
+fn every_question_can_fail() {
+    let settings = json!({"hasAccept": true, "sessions": {}, "transitionUntil": NOW + 60});
+    let asked = guard(&settings);
+    let page = codec().view(&sealwax::Principal::subject("alice")).unwrap();
+    let page = page.cursor("tools/list").seal(b"2").unwrap();
+    let with_ledger = guard(&json!({"ledger": {}}));
+    let old = json!({"method": "tools/call", "target": "play", "token": "of before"});
+    let list = json!({"method": "tools/list", "token": page.as_str()});
+    let cases = [
+        (&asked, list, "ask", "answer", "accept_unavailable"),
+        (
+            &asked,
+            old,
+            "transition",
+            "transition",
+            "accept_unavailable",
+        ),
+        (
+            &asked,
+            json!({"method": "sessions/create"}),
+            "begin",
+            "begun",
+            "invalid_argument",
+        ),
+        (
+            &with_ledger,
+            json!({"method": "tools/call", "target": "play", "modern": true}),
+            "ledger",
+            "ledger",
+            "ledger_unavailable",
+        ),
+    ];
+    for (guard, request, question, event, code) in cases {
+        let (mut exchange, mut step) = message(guard, request);
+        assert_eq!(step["step"], question, "{step}");
+        // A ledger is asked again.
+        while step["step"] == question {
+            step = on(&mut exchange, &json!({event: {"failed": "it threw"}}), None);
+        }
+        assert_eq!(step["refused"][0]["code"], code, "{step}");
+    }
+}
+
+#[test]
+fn what_another_request_wrote_is_updated_or_the_update_fails() {
+    let guard = guard(&json!({"sessions": {}, "ledger": {}}));
+    let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
+    let session = created(&guard, &mut memory);
+    let serve = |memory: &mut Memory| {
+        let (mut exchange, step) = message(&guard, call_in(&session));
+        let step = run(memory, &mut exchange, step);
+        assert_eq!(step["step"], "deliver", "{step}");
+        exchange
+    };
+    let result = json!({"result": {"members": {}}});
+    let overtaken = |memory: &mut Memory| {
+        let (mut first, mut late) = (serve(memory), serve(memory));
+        first.update(r#"{"count":1}"#).unwrap();
+        late.update(r#"{"count":1}"#).unwrap();
+        let step = on(&mut first, &result, None);
+        assert_eq!(run(memory, &mut first, step)["step"], "respond");
+        let step = on(&mut late, &result, None);
+        let step = run(memory, &mut late, step);
+        assert_eq!(
+            (&step["step"], &step["value"]),
+            (&json!("update"), &json!(r#"{"count":1}"#))
+        );
+        late
+    };
+    let mut late = overtaken(&mut memory);
+    let step = on(&mut late, &json!({"updated": {"failed": "it threw"}}), None);
+    assert_eq!(step["refused"][0]["code"], "invalid_argument", "{step}");
+}
+
+#[test]
+fn a_session_that_is_forked_leaves_as_another_one() {
+    let guard = guard(&json!({"sessions": {}}));
+    let session = created(&guard, &mut Memory::new(1, 0));
+    let (mut exchange, _) = message(&guard, call_in(&session));
+    let forked = read(&document::fork(&mut exchange).unwrap());
+    assert!(forked["sessionId"].as_str().unwrap().starts_with("sess_"));
+    assert_ne!(forked["sessionId"], session["sessionId"]);
+}
+
+#[test]
+fn a_write_that_the_sdk_would_drop_is_an_error() {
+    let guard = guard(&json!({"sessions": {}}));
+    let session = created(&guard, &mut Memory::new(1, 0));
+    for (no_meta, step) in [(false, "respond"), (true, "reply")] {
+        let (mut exchange, _) = message(&guard, call_in(&session));
+        exchange.write(r#"{"count":1}"#).unwrap();
+        let result = json!({"result": {"noMeta": no_meta}});
+        assert_eq!(on(&mut exchange, &result, None)["step"], step);
+    }
+}
+
+#[test]
+fn a_result_that_says_nothing_of_caches_stays_so() {
+    let guard = guard(&json!({"sessions": {}}));
+    let session = created(&guard, &mut Memory::new(1, 0));
+    for (members, private) in [
+        (json!({}), Value::Null),
+        (json!({"cacheScope": "public"}), json!("private")),
+    ] {
+        let (mut exchange, _) = message(&guard, call_in(&session));
+        let result = json!({"result": {"members": members}});
+        let step = on(&mut exchange, &result, None);
+        assert_eq!(step["result"]["cacheScope"], private, "{step}");
+        assert!(step["result"]["_meta"][METADATA].is_object(), "{step}");
+    }
+}
+
+#[test]
+fn a_session_of_the_transport_holds_what_both_sides_said() {
+    let guard = guard(&json!({}));
+    let request =
+        json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
+    let params = r#"{"protocolVersion":"2025-11-25","clientInfo":{"name":"ours"}}"#;
+    let (mut exchange, step) = document::transport(&guard, &request.to_string(), Some(params));
+    assert_eq!(read(&step)["step"], "deliver");
+    let result = r#"{"protocolVersion":"2025-06-18"}"#;
+    let step = on(&mut exchange, &json!({"result": {}}), Some(result));
+    let id = &step["headers"]["Mcp-Session-Id"];
+    let next =
+        json!({"http": "POST", "method": "ping", "header": id, "principal": {"subject": "alice"}});
+    let (_, step) = document::transport(&guard, &next.to_string(), None);
+    let step = read(&step);
+    let negotiated = read(step["negotiated"].as_str().unwrap());
+    assert_eq!(negotiated["clientInfo"]["name"], "ours", "{negotiated}");
+    assert_eq!(negotiated["protocolVersion"], "2025-06-18", "{negotiated}");
+}
+
+#[test]
+fn what_is_never_reported_has_no_members() {
+    let (_, step) = message(
+        &guard(&json!({})),
+        json!({"method": "tools/call", "target": "play"}),
+    );
+    assert_eq!(step["members"][3], "requestState");
+    let notification = json!({"method": "notifications/progress", "notification": true});
+    let (_, step) = message(&guard(&json!({})), notification);
+    assert_eq!(
+        (&step["report"], &step["members"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
+fn numbers_have_64_bits() {
+    for (until, is_good) in [
+        ("18446744073709551615", true),
+        ("-1", false),
+        ("1.5", false),
+    ] {
+        let settings = format!(r#"{{"transitionUntil": {until}}}"#);
+        assert_eq!(
+            document::guard(codec(), &settings).is_ok(),
+            is_good,
+            "{until}"
+        );
+    }
+}
+
+#[test]
+fn a_dialogue_with_a_redis_is_told_step_by_step() {
+    let redis = Redis::new(true);
+    let command = json!({"script": "commit", "keys": ["a", "b", "c"], "args": []});
+    let (mut dialogue, step) = document::dialogue(&redis, &command.to_string()).unwrap();
+    assert_eq!(read(&step), json!({"send": ["INFO"]}));
+    let old = json!({"text": "redis_version:1.0.0\r\n"});
+    let step = read(&document::answered(&mut dialogue, &old.to_string()).unwrap());
+    assert!(step["unfit"].is_string(), "{step}");
+
+    let mut checked = command;
+    checked["checked"] = json!(true);
+    let begin = || document::dialogue(&redis, &checked.to_string()).unwrap();
+    let (mut dialogue, step) = begin();
+    assert_eq!(read(&step)["send"][0], "EVALSHA");
+    let reply = json!({"texts": ["ok", "0"]});
+    let step = read(&document::answered(&mut dialogue, &reply.to_string()).unwrap());
+    assert_eq!(step["done"], json!(["ok", "0"]), "{step}");
+    assert!(step["plain"].is_string(), "{step}");
+    for number in ["-1", "1"] {
+        let answer = format!(r#"{{"number": {number}}}"#);
+        let step = read(&document::answered(&mut begin().0, &answer).unwrap());
+        assert!(step["failed"].is_string(), "{step}");
+    }
+}
