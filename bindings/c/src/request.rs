@@ -148,8 +148,7 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
         call(error, || {
             let claims = input::text("claims", claims, claims_len)?;
             let out = Buffer::text(out, cap, len)?;
-            let read: Credential = serde_json::from_str(claims)
-                .map_err(|error| Error::InvalidArgument(format!("claims: {error}").into()))?;
+            let read: Credential = serde_json::from_str(claims).map_err(unread)?;
             let principal = Principal::from_claims(&JwtClaims {
                 iss: read.iss.as_deref(),
                 sub: read.sub.as_deref(),
@@ -162,6 +161,18 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
             out.write(parts.to_string().as_bytes())
         })
     }
+}
+
+/// Says where, and not what: the reader's own words quote a text, and that may be a bearer token.
+fn unread(error: serde_json::Error) -> Error {
+    let (line, column) = (error.line(), error.column());
+    Error::InvalidArgument(
+        format!(
+            "claims: expected a JSON object, with iss, sub, client_id and azp as texts and at most \
+             once; found another thing at line {line}, column {column}"
+        )
+        .into(),
+    )
 }
 
 /// The claims to read; a duplicate is an error.
