@@ -1,5 +1,6 @@
 //! Reads texts that nobody sealed, by everything that reads one: nothing opens, and no message quotes them.
 
+use std::fmt::Display;
 use std::sync::LazyLock;
 
 use sealwax::report::Report;
@@ -30,9 +31,8 @@ pub fn run(input: &[u8]) -> bool {
     refused(view.handle_state("basket").open(text).map(drop), text);
     refused(view.custom("x").open(text).map(drop), text);
     refused(view.verify_session_id(text, None).map(drop), text);
-    // The type of a handle is told.
-    let body = text.split_once('_').map_or(text, |(_, body)| body);
-    refused(view.verify_handle("basket", text, None).map(drop), body);
+    let handle = view.verify_handle("basket", text, None).map(drop);
+    quiet(&is_refused(handle), text);
     match SessionMetadata::from_json(text) {
         Ok(metadata) => {
             refused(
@@ -53,13 +53,29 @@ pub fn run(input: &[u8]) -> bool {
 }
 
 fn refused(opened: Result<(), Error>, text: &str) {
+    silent(&is_refused(opened), text);
+}
+
+fn is_refused(opened: Result<(), Error>) -> Error {
     let error = opened.expect_err("nobody sealed it");
     assert!(error.is_refusal(), "{error}");
-    silent(&error, text);
+    error
 }
 
 fn silent(error: &Error, text: &str) {
     leaks::assert_none(error, text);
+}
+
+/// Holds nothing of the text but its prefix: a handle's type is told, which may be a part of the rest again.
+fn quiet(message: &dyn Display, text: &str) {
+    let (prefix, body) = text.split_once(['_', '.']).unwrap_or(("", text));
+    let message = message.to_string();
+    let beside = if prefix.is_empty() {
+        message
+    } else {
+        message.replace(prefix, " ")
+    };
+    leaks::assert_none(&beside, body);
 }
 
 fn keys(text: &str) {
@@ -96,9 +112,7 @@ fn reported(text: &str) -> bool {
         (&what.into(), &text.len().into())
     );
     let words = report.words(NOW);
-    // What can be used is not shown; a handle's type is.
-    let body = text.split_once(['_', '.']).map_or(text, |(_, body)| body);
-    leaks::assert_none(&words, body);
-    leaks::assert_none(&json, body);
+    quiet(&words, text);
+    quiet(&json, text);
     true
 }

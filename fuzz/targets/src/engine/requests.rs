@@ -379,10 +379,10 @@ impl Waiting {
                 }
             }
         }
-        let is_served = ["sessions/create", "sessions/delete"].contains(&self.request.method);
-        let has_session =
-            world.settings.sessions.is_some() && self.request.session.is_some() && !is_served;
-        assert_eq!(respond.metadata.is_some(), has_session && !is_error);
+        assert_eq!(
+            respond.metadata.is_some(),
+            self.has_session(world) && !is_error
+        );
         let Some(metadata) = &respond.metadata else {
             return;
         };
@@ -400,6 +400,12 @@ impl Waiting {
                 world.latest.insert(id.clone(), latest);
             }
         }
+    }
+
+    /// Whether the result belongs to a session: not where the request made or ended it.
+    fn has_session(&self, world: &World) -> bool {
+        let is_served = ["sessions/create", "sessions/delete"].contains(&self.request.method);
+        world.settings.sessions.is_some() && self.request.session.is_some() && !is_served
     }
 
     /// A list shows its handler no session, and renews it all the same.
@@ -446,9 +452,7 @@ impl Waiting {
                 )
             }
             _ => {
-                let has_session =
-                    world.settings.sessions.is_some() && self.request.session.is_some();
-                let public = result.public == Some(true) && !has_session;
+                let public = result.public == Some(true) && !self.has_session(world);
                 let (method, seals) =
                     (self.request.method, if public { Who::Anybody } else { who });
                 let opened = world.knowing(seals).cursor(method).open(token).unwrap();
