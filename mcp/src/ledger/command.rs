@@ -328,6 +328,8 @@ fn or_zero(number: Option<u64>) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use sealwax::Principal;
+
     use super::{Namespace, RecordKind};
 
     #[test]
@@ -337,10 +339,21 @@ mod tests {
         let end = namespace.end(&[RecordKind::Session, RecordKind::Transport], id, None);
         let keys = end.unwrap().keys;
         assert_eq!(keys.len(), 7, "{keys:?}");
+        // Where the latest state of a session is kept, it is given up.
+        assert_ne!(keys[3], keys[4]);
+        assert_eq!(keys[5], keys[6]);
         for wrong in ["", "0123", &id.to_uppercase(), &id.replace('f', "é")] {
             namespace
                 .end(&[RecordKind::Session], wrong, None)
                 .unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_revocation_is_remembered_for_longer_than_anything_lives() {
+        let namespace = Namespace::new("https://mcp.example.com", "");
+        let revoke = namespace.revoke(&Principal::subject("alice"), None);
+        // 400 days, on a clock that is five minutes behind.
+        assert_eq!(revoke.unwrap().args, ["34560300"]);
     }
 }
