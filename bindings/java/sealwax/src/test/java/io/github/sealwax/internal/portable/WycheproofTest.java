@@ -1,0 +1,123 @@
+package io.github.sealwax.internal.portable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+import run.endive.runtime.ImportFunction;
+import run.endive.runtime.ImportValues;
+import run.endive.runtime.Instance;
+import run.endive.wasm.WasmModule;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Project Wycheproof's ChaCha20-Poly1305, through the functions that the module imports. WYCHEPROOF
+ * names the file: assurance/wycheproof has it from the crate of that name.
+ */
+@EnabledIfEnvironmentVariable(named = "WYCHEPROOF", matches = ".+")
+class WycheproofTest {
+  private static final long DONE = 0;
+  private static final long REFUSED = 1;
+  private static final int NONCE = 12;
+
+  // Where the arguments of a call lie in the memory.
+  private static final int KEY_AT = 0;
+  private static final int NONCE_AT = 64;
+  private static final int TAG_AT = 128;
+  private static final int DATA_AT = 1 << 14;
+  private static final int BODY_AT = 1 << 15;
+
+  private final WasmModule module = Portable.load();
+  private final ImportValues imports = Imports.of(module, Environment.SYSTEM);
+  private final Instance instance =
+      Instance.builder(module)
+          .withMachineFactory(Portable::create)
+          .withImportValues(imports)
+          .withMemoryFactory(FlatMemory::new)
+          .build();
+  private final FlatMemory memory = (FlatMemory) instance.memory();
+
+  @Test
+  void everyVector() {
+    JsonNode file = JsonMapper.shared().readTree(Path.of(System.getenv("WYCHEPROOF")));
+    int valid = 0;
+    int invalid = 0;
+    int otherNonces = 0;
+    List<Integer> failed = new ArrayList<>();
+    for (JsonNode group : file.get("testGroups")) {
+      for (JsonNode vector : group.get("tests")) {
+        boolean passed = true;
+        if (hex(vector, "iv").length != NONCE) {
+          otherNonces++;
+        } else if (vector.get("result").asString().equals("valid")) {
+          valid++;
+          passed = isOpened(vector) && isSealed(vector);
+        } else {
+          invalid++;
+          passed = isRefused(vector) && !isSealed(vector);
+        }
+        if (!passed) {
+          failed.add(vector.get("tcId").asInt());
+        }
+      }
+    }
+    assertEquals(List.of(), failed);
+    assertEquals(
+        List.of(256, 60, 9, 325),
+        List.of(valid, invalid, otherNonces, file.get("numberOfTests").asInt()));
+  }
+
+  private boolean isOpened(JsonNode vector) {
+    return call("open", vector, "ct") == DONE && holds(BODY_AT, hex(vector, "msg"));
+  }
+
+  /** Refused, and the body is as it was. */
+  private boolean isRefused(JsonNode vector) {
+    return call("open", vector, "ct") == REFUSED && holds(BODY_AT, hex(vector, "ct"));
+  }
+
+  private boolean isSealed(JsonNode vector) {
+    return call("seal", vector, "msg") == DONE
+        && holds(BODY_AT, hex(vector, "ct"))
+        && holds(TAG_AT, hex(vector, "tag"));
+  }
+
+  private long call(String name, JsonNode vector, String body) {
+    ImportFunction function =
+        Arrays.stream(imports.functions())
+            .filter(each -> each.name().equals(name))
+            .findFirst()
+            .orElseThrow();
+    put(KEY_AT, vector, "key");
+    put(NONCE_AT, vector, "iv");
+    // Sealing writes the tag, and may not find it there.
+    memory.fill((byte) 0, TAG_AT, DATA_AT);
+    if (name.equals("open")) {
+      put(TAG_AT, vector, "tag");
+    }
+    int data = put(DATA_AT, vector, "aad");
+    int length = put(BODY_AT, vector, body);
+    return function.handle()
+        .apply(instance, KEY_AT, NONCE_AT, DATA_AT, data, BODY_AT, length, TAG_AT)[0];
+  }
+
+  private int put(int at, JsonNode vector, String name) {
+    byte[] bytes = hex(vector, name);
+    memory.write(at, bytes);
+    return bytes.length;
+  }
+
+  private boolean holds(int at, byte[] expected) {
+    return Arrays.equals(expected, memory.readBytes(at, expected.length));
+  }
+
+  private static byte[] hex(JsonNode vector, String name) {
+    return HexFormat.of().parseHex(vector.get(name).asString());
+  }
+}
