@@ -340,7 +340,7 @@ def test_nothing_secret_is_printed_pickled_or_copied(
     opened = sessions.open(sessions.create(b"payload"))
     holders = (key, sealwax.KeyRing([key]), codec, alice, alice.session(), sessions)
     for holder in holders:
-        assert KEY[5:] not in repr(holder)
+        assert not any(KEY[at : at + 8] in repr(holder) for at in range(5, len(KEY) - 7))
         assert SECRET not in repr(holder)
         for copying in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(TypeError, match="neither copied nor pickled"):

@@ -47,12 +47,17 @@ _decode = json.JSONDecoder(parse_constant=_refuse).decode
 _encode = _writer()
 
 
+# The standard library's error holds the payload. What is raised while it is handled would keep it
+# as its `__context__`.
+
+
 def dumps(name: str, value: Any) -> bytes:
     """Write a value of the caller's."""
     try:
         return _encode(value).encode()
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"{name}: expected a value that JSON can hold: {error}") from None
+        why = str(error)
+    raise InvalidArgument(f"{name}: expected a value that JSON can hold: {why}")
 
 
 def loads(payload: bytes) -> Any:
@@ -60,4 +65,5 @@ def loads(payload: bytes) -> Any:
     try:
         return _decode(payload.decode())
     except (ValueError, RecursionError):
-        raise Malformed("expected a payload that is JSON") from None
+        pass
+    raise Malformed("expected a payload that is JSON")

@@ -119,7 +119,9 @@ def text(name: str, value: str) -> bytes:
     try:
         return utf8(name, value, errors="strict")
     except UnicodeEncodeError:
-        raise InvalidArgument(f"{name}: expected Unicode without lone surrogates") from None
+        pass
+    # Not while that one is handled: it has the text, and would stay in the `__context__` of this.
+    raise InvalidArgument(f"{name}: expected Unicode without lone surrogates")
 
 
 def optional_text(name: str, value: str | None) -> bytes | None:
