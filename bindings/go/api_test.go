@@ -245,13 +245,17 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 	codec := must(New(ring, "a"))
 	alice := viewFor(t, codec, "alice")
 	opened := must(alice.Session().Open(must(alice.Session().Seal([]byte("the payload")))))
-	session := must(alice.Sessions().Open(must(json.Marshal(
-		must(alice.Sessions().Create([]byte("the payload")))))))
+	metadata := must(alice.Sessions().Create([]byte("the payload")))
+	session := must(alice.Sessions().Open(must(json.Marshal(metadata))))
 	id := must(alice.VerifySessionID(session.ID()))
 	secret := unhex(secretHex)
+	never := append(pieces(keyText[5:], 8), secretHex, strings.ToUpper(secretHex), string(secret), fmt.Sprintf("%x", keyText),
+		fmt.Sprintf("%X", keyText), fmt.Sprintf("%d", secret)[1:20], fmt.Sprintf("%d", []byte(keyText))[1:20],
+		"the payload", fmt.Sprintf("%x", "the payload"), session.ID(), metadata.State)
 	told := 0
 	for _, holder := range []any{
 		key, *key, ring, *ring, codec, *codec, alice, *alice, alice.Session(), opened, *opened, session, *session, id, *id,
+		metadata, &metadata,
 		struct {
 			Key  *Key
 			Ring KeyRing
@@ -264,16 +268,15 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
 			written = append(written, fmt.Sprintf(verb, holder))
 		}
-		if text, err := json.Marshal(holder); err == nil {
+		_, isSent := holder.(SessionMetadata)
+		_, isSentToo := holder.(*SessionMetadata)
+		if text, err := json.Marshal(holder); err == nil && !isSent && !isSentToo {
 			written = append(written, string(text))
 		}
 		for _, text := range written {
 			told += len(text)
-			for _, never := range []string{
-				keyText[5:], secretHex, strings.ToUpper(secretHex), string(secret), fmt.Sprintf("%x", keyText), fmt.Sprintf("%X", keyText),
-				fmt.Sprintf("%d", secret)[1:20], fmt.Sprintf("%d", []byte(keyText))[1:20], "the payload", fmt.Sprintf("%x", "the payload"), session.ID(),
-			} {
-				if strings.Contains(text, never) {
+			for _, piece := range never {
+				if strings.Contains(text, piece) {
 					t.Errorf("%T: %s", holder, text)
 				}
 			}

@@ -2,18 +2,30 @@ package sealwax
 
 import (
 	"encoding/json"
+	"fmt"
+	"log/slog"
 
 	"github.com/sealwax/sealwax-go/internal/host"
 	"github.com/sealwax/sealwax-go/internal/module"
 )
 
-// SessionMetadata is the value of _meta["io.modelcontextprotocol/session"].
+// SessionMetadata is the value of _meta["io.modelcontextprotocol/session"]. As JSON it is whole; printed and logged, without
+// its id and its state.
 type SessionMetadata struct {
 	SessionID string `json:"sessionId"`
 	// ExpiresAt is the session's end unless it is renewed, in RFC 3339: a hint for the host.
 	ExpiresAt string `json:"expiresAt,omitempty"`
 	State     string `json:"state"`
 }
+
+// String returns the end alone.
+func (m SessionMetadata) String() string { return "SessionMetadata(expires at " + m.ExpiresAt + ")" }
+
+// Format writes the end alone.
+func (m SessionMetadata) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(m.String())) }
+
+// LogValue returns the end alone.
+func (m SessionMetadata) LogValue() slog.Value { return slog.StringValue(m.String()) }
 
 // Session is an opened data-layer session: its id and its state, every check passed.
 type Session struct {

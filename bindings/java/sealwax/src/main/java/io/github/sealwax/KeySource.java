@@ -68,6 +68,12 @@ record KeySource(@Nullable Path file, @Nullable String text) {
     }
   }
 
+  /** Without the text, which is that of the keys. */
+  @Override
+  public String toString() {
+    return "KeySource " + (file != null ? file : "SEALWAX_KEYS");
+  }
+
   private static InvalidKeyException invalid(Path path, @Nullable String why) {
     return new InvalidKeyException("keys file " + path + ": " + why);
   }

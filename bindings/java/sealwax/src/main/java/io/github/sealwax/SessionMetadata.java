@@ -40,4 +40,10 @@ public record SessionMetadata(
   public String toJson() {
     return new String(Documents.write("metadata", toMap()), StandardCharsets.UTF_8);
   }
+
+  /** Returns the end alone: who has the id and the state may go on with the session. */
+  @Override
+  public String toString() {
+    return "SessionMetadata[expiresAt=" + expiresAt + "]";
+  }
 }

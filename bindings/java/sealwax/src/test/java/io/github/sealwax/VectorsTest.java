@@ -40,11 +40,11 @@ class VectorsTest {
           "custom",
           127);
 
-  private interface Check {
+  interface Check {
     void run(JsonNode file, JsonNode vector);
   }
 
-  private static Stream<DynamicTest> each(String section, Check check) {
+  static Stream<DynamicTest> each(String section, Check check) {
     List<DynamicTest> tests =
         FILES.stream()
             .flatMap(
@@ -303,13 +303,13 @@ class VectorsTest {
                 }));
   }
 
-  private static void atItsTime(JsonNode vector, Runnable body) {
+  static void atItsTime(JsonNode vector, Runnable body) {
     long now =
         vector.has("now_ms") ? vector.get("now_ms").asLong() : vector.get("now").asLong() * 1000;
     TestEnvironment.at(now, null, body);
   }
 
-  private static Object open(JsonNode file, JsonNode vector) {
+  static Object open(JsonNode file, JsonNode vector) {
     JsonNode age = vector.get("max_age");
     Duration maxAge = age.isNull() ? null : Duration.ofSeconds(age.asLong());
     return switch (vector.get("what").asString()) {
