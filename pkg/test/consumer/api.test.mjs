@@ -93,10 +93,11 @@ test('what was freed says so, and freeing again is nothing', () => {
 
 test('no secret is printed', () => {
   const session = alice.sessions().open(alice.sessions().create(payload));
-  const secret = key.toText();
+  const secret = key.toText().slice(5);
+  const eights = [...secret.slice(7)].map((_, at) => secret.slice(at, at + 8));
   for (const object of [key, keys, codec, alice, alice.session(), alice.sessions(), session]) {
     const printed = show(object, { showHidden: true, depth: 9 }) + JSON.stringify(object) + object;
-    assert.ok(!printed.includes(secret.slice(5, 20)), printed);
+    assert.ok(!eights.some((eight) => printed.includes(eight)), printed);
     assert.ok(!printed.includes('language=en') && !printed.includes('payload:'), printed);
     assert.equal(JSON.stringify(object), '{}');
   }

@@ -138,7 +138,7 @@ function checkOpened(opened, expected) {
   equal(opened.expiresAt, expected.ttl === 0 ? undefined : expected.issued_at + expected.ttl);
 }
 
-function open(sealwax, vector, file) {
+export function open(sealwax, vector, file) {
   return at(vector.now_ms ?? vector.now * 1000, null, () => {
     const view = viewOf(sealwax, vector, file);
     const options = { maxAge: vector.max_age ?? undefined };
@@ -185,7 +185,7 @@ function sealerOf(view, { kind, label, session_id, context }) {
 }
 
 /** Whether a vector gives its kind a field that the kind's method has no parameter for. */
-function cannotBeSaid({ what, kind, label, session_id, context }) {
+export function cannotBeSaid({ what, kind, label, session_id, context }) {
   if (what !== 'sealed' || kind === 'custom') return false;
   const own = {
     state: 'session_id',
@@ -202,7 +202,7 @@ function life(ttl) {
 }
 
 /** Acts at a time, and with the given randomness where there is some, once the time is mixed in. */
-function at(nowMs, random, act) {
+export function at(nowMs, random, act) {
   const { now } = Date;
   const { now: sinceStart } = performance;
   const { getRandomValues } = crypto;
