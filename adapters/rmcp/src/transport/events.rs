@@ -39,7 +39,9 @@ fn end(stream: &[u8]) -> Option<usize> {
 /// Changes the data of an event, if it is JSON. It leaves as one line of data.
 fn changed_event(event: &[u8], change: &mut impl FnMut(&mut Value)) -> Option<Vec<u8>> {
     let (mut json, mut out) = (Vec::new(), String::new());
-    for line in std::str::from_utf8(event).ok()?.split(['\n', '\r']) {
+    // As a reader decodes it: a comment that is not UTF-8 makes no difference.
+    let event = String::from_utf8_lossy(event);
+    for line in event.split(['\n', '\r']) {
         match line.strip_prefix("data:") {
             Some(data) => json.push(data.strip_prefix(' ').unwrap_or(data)),
             None if line.is_empty() => {}
@@ -77,5 +79,12 @@ mod tests {
             "data: {\"s\":1}\n\n: x\n\n"
         );
         assert_eq!(rewritten(&["data: x\n\n"]), "data: x\n\n");
+    }
+
+    #[test]
+    fn a_comment_that_is_not_utf_8_changes_nothing() {
+        let mut held = b":\xff\ndata: {}\n\n".to_vec();
+        let out = events(&mut held, &mut |message| message["s"] = 1.into());
+        assert!(out.ends_with(b"\ndata: {\"s\":1}\n\n"), "{out:?}");
     }
 }
