@@ -339,6 +339,10 @@ mod tests {
         assert_eq!(dialogue.on(texts(&open)), done(&open));
         let (_, next) = store.begin(command(Script::Commit, &[]), true);
         assert_eq!(sent(&next), ("EVALSHA", false));
+        // Opening is never confirmed: it changes nothing that a fail-over may lose.
+        let (mut dialogue, _) = store.begin(command(Script::Open, &[]), true);
+        let open = ["ok", "1", "1", "9", "2"];
+        assert_eq!(dialogue.on(texts(&open)), done(&open));
 
         let rest = Redis::new(false);
         let (mut dialogue, _) = rest.begin(command(Script::Open, &[]), true);
@@ -359,6 +363,7 @@ mod tests {
             ),
             ("ERR user_script:1: OOM command not allowed secret", "OOM"),
             ("ERR secret", "an error"),
+            ("IO LOADING secret", "LOADING"),
             (
                 "READONLY You can't write against a read only replica.",
                 "READONLY",

@@ -211,3 +211,26 @@ impl fmt::Display for Failure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, Reply, Script};
+
+    #[test]
+    fn each_failure_tells_what_to_do() {
+        for (texts, failure, told) in [
+            (&["ahead"][..], Failure::Ahead, "clock is ahead"),
+            (&["full"], Failure::Full, "room"),
+            (&["lost"], Failure::Lost, "lost"),
+            (
+                &["broken", "swl1:x"],
+                Failure::Broken("swl1:x".into()),
+                "swl1:x",
+            ),
+            (&["other"], Failure::Unspecified, "LEDGER.md"),
+        ] {
+            assert!(failure.to_string().contains(told), "{failure}");
+            assert_eq!(Reply::of(Script::Admit, texts), Reply::Failed(failure));
+        }
+    }
+}

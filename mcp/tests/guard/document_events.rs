@@ -186,8 +186,86 @@ fn a_session_of_the_transport_holds_what_both_sides_said() {
     let (_, step) = document::transport(&guard, &next.to_string(), None);
     let step = read(&step);
     let negotiated = read(step["negotiated"].as_str().unwrap());
-    assert_eq!(negotiated["clientInfo"]["name"], "ours", "{negotiated}");
+    let client = json!({"name": "ours", "version": ""});
+    assert_eq!(negotiated["clientInfo"], client, "{negotiated}");
     assert_eq!(negotiated["protocolVersion"], "2025-06-18", "{negotiated}");
+}
+
+#[test]
+fn a_session_of_the_transport_has_at_most_4096_characters() {
+    let guard = guard(&json!({}));
+    let begin = json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
+    let length = |padding: usize| {
+        let params = json!({"capabilities": {"experimental": {"x": "x".repeat(padding)}}});
+        let (begin, params) = (begin.to_string(), params.to_string());
+        let (mut exchange, _) = document::transport(&guard, &begin, Some(&params));
+        let result = r#"{"protocolVersion":"2025-06-18"}"#;
+        let step = on(&mut exchange, &json!({"result": {}}), Some(result));
+        let id = step["headers"]["Mcp-Session-Id"].as_str().map(str::len);
+        id.ok_or_else(|| step["refused"][0]["code"].clone())
+    };
+    let last = (2_700..3_100)
+        .take_while(|&padding| length(padding).is_ok())
+        .last();
+    assert_eq!(length(last.unwrap()), Ok(4_096));
+    assert_eq!(length(last.unwrap() + 1), Err(json!("too_large")));
+}
+
+#[test]
+fn a_refused_session_of_the_transport_is_named_in_the_log() {
+    let codec = codec();
+    let view = codec.view(&sealwax::Principal::subject("bob")).unwrap();
+    let token = view.session().seal(b"{}").unwrap();
+    let request = json!({"http": "POST", "method": "ping", "header": token.as_str(),
+                         "principal": {"subject": "alice"}});
+    let (_, step) = document::transport(&guard(&json!({})), &request.to_string(), None);
+    let refused = &read(&step)["refused"][0];
+    assert_eq!(refused["code"], "principal_mismatch");
+    let opened = view.session().open(&token).unwrap();
+    assert_eq!(refused["id"], opened.token_id().to_string(), "{refused}");
+}
+
+#[test]
+fn ends_are_not_offered_where_nothing_remembers_them() {
+    let request = json!({"http": "DELETE", "header": "x", "principal": {"subject": "alice"}});
+    let (_, step) = document::transport(&guard(&json!({})), &request.to_string(), None);
+    let step = read(&step);
+    assert_eq!(
+        (&step["status"], &step["allow"]),
+        (&json!(405), &json!("GET, POST"))
+    );
+}
+
+#[test]
+fn without_a_caller_a_request_is_answered_and_anything_else_dropped() {
+    let guard = guard(&json!({"transport": {"sep1359": true}}));
+    for (message, next, status) in [
+        (json!({"method": "ping"}), "reply", Value::Null),
+        (
+            json!({"method": "x", "notification": true}),
+            "drop",
+            Value::Null,
+        ),
+        (json!({}), "drop", Value::Null),
+        (
+            json!({"http": "POST", "method": "ping"}),
+            "reply",
+            json!(400),
+        ),
+        (json!({"http": "POST"}), "reply", json!(400)),
+    ] {
+        let mut message = message;
+        message["messageSessionId"] = json!("sw1.AQ");
+        let (mut exchange, step) = document::transport(&guard, &message.to_string(), None);
+        assert_eq!(read(&step)["step"], "identify", "{message}");
+        let step = on(&mut exchange, &json!({"principal": {"nobody": true}}), None);
+        assert_eq!(step["refused"][0]["code"], "unauthenticated", "{step}");
+        assert_eq!(
+            (&step["step"], &step["status"]),
+            (&json!(next), &status),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -310,3 +310,20 @@ fn a_revocation_is_tried_twice_and_confirmed() {
     assert_eq!(told(&[Ok(&[])]), failed);
     assert_eq!(told(&[Err("late"), Err("late")]), failed);
 }
+
+/// Lua's patterns would read it in another way.
+#[test]
+fn a_fence_with_white_space_in_a_word_is_broken() {
+    let namespace = Namespace::new(AUDIENCE, "");
+    let id = "0123456789abcdef0123456789abcdef";
+    let end = namespace.end(&[RecordKind::Session], id, None).unwrap();
+    for (fence, word) in [
+        ("1 run 2", "ok"),
+        ("1 a\tb 2", "broken"),
+        ("1  2", "broken"),
+        ("1 run", "broken"),
+    ] {
+        let judged = end.judge(START, &[Some("1"), Some(fence), None, None, None]);
+        assert_eq!(judged.reply[0], word, "{fence:?}");
+    }
+}
