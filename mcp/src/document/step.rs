@@ -10,7 +10,7 @@ use crate::ledger::Command;
 use crate::members::Millis;
 use crate::patch::Patch;
 use crate::session::Session;
-use crate::step::{Deliver, HandleResult, Presented, Question, Reply, Report, Step};
+use crate::step::{Deliver, HandleResult, Presented, Question, Reply, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 use std::time::Duration;
@@ -141,7 +141,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,
         Step::Deliver(delivered) => {
-            members = self::members(delivered, fields);
+            members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
             Next::Deliver(delivered)
         }
@@ -174,14 +174,11 @@ impl Document<'_> {
     }
 }
 
-/// Returns the members of the result that the engine reads.
-fn members(deliver: &Deliver, fields: Option<TokenFields>) -> &'static [&'static str] {
-    match fields {
-        Some(fields) if deliver.report != Report::Never => match fields.kind {
-            Kind::RequestState => &["resultType", "cacheScope", "ttlMs", "requestState"],
-            _ => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
-        },
-        _ => &[],
+/// Returns the members of the result that the engine reads. A message without token fields has none.
+fn members(fields: TokenFields) -> &'static [&'static str] {
+    match fields.kind {
+        Kind::RequestState => &["resultType", "cacheScope", "ttlMs", "requestState"],
+        _ => &["resultType", "cacheScope", "ttlMs", "nextCursor"],
     }
 }
 

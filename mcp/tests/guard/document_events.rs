@@ -275,7 +275,7 @@ fn what_is_never_reported_has_no_members() {
         json!({"method": "tools/call", "target": "play"}),
     );
     assert_eq!(step["members"][3], "requestState");
-    let notification = json!({"method": "notifications/progress", "notification": true});
+    let notification = json!({"method": "tools/call", "target": "play", "notification": true});
     let (_, step) = message(&guard(&json!({})), notification);
     assert_eq!(
         (&step["report"], &step["members"]),
@@ -308,6 +308,16 @@ fn a_dialogue_with_a_redis_is_told_step_by_step() {
     let old = json!({"text": "redis_version:1.0.0\r\n"});
     let step = read(&document::answered(&mut dialogue, &old.to_string()).unwrap());
     assert!(step["unfit"].is_string(), "{step}");
+
+    let (mut dialogue, _) = document::dialogue(&redis, &command.to_string()).unwrap();
+    let fit = "redis_version:7.2.4\r\nrole:master\r\nconnected_slaves:0\r\nmaxmemory:0\r\n\
+               maxmemory_policy:noeviction\r\naof_enabled:0\r\nrun_id:1a\r\nmaster_replid:2b\r\n\
+               evicted_keys:0\r\n";
+    let step = read(&document::answered(&mut dialogue, &json!({"text": fit}).to_string()).unwrap());
+    assert!(
+        step["warned"][0].as_str().unwrap().contains("appendonly"),
+        "{step}"
+    );
 
     let mut checked = command;
     checked["checked"] = json!(true);
