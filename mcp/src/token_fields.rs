@@ -34,12 +34,6 @@ pub struct TokenFields {
 }
 
 impl TokenFields {
-    /// Returns the members of a result that the engine reads.
-    #[must_use]
-    pub fn members(self) -> [&'static str; 4] {
-        ["resultType", "cacheScope", "ttlMs", self.result]
-    }
-
     /// Returns whether a request needs its caller even if it brings no token: its handler may make one,
     /// and must not run if nobody could open that.
     #[must_use]

@@ -172,7 +172,7 @@ fn a_result_that_says_nothing_of_caches_stays_so() {
 
 #[test]
 fn a_session_of_the_transport_holds_what_both_sides_said() {
-    let guard = guard(&json!({}));
+    let guard = guard(&json!({"transport": {"ttl": 60}}));
     let request =
         json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
     let params = r#"{"protocolVersion":"2025-11-25","clientInfo":{"name":"ours"}}"#;
@@ -181,14 +181,94 @@ fn a_session_of_the_transport_holds_what_both_sides_said() {
     let result = r#"{"protocolVersion":"2025-06-18"}"#;
     let step = on(&mut exchange, &json!({"result": {}}), Some(result));
     let id = &step["headers"]["Mcp-Session-Id"];
-    let next =
+    let mut next =
         json!({"http": "POST", "method": "ping", "header": id, "principal": {"subject": "alice"}});
-    let (_, step) = document::transport(&guard, &next.to_string(), None);
-    let step = read(&step);
+    let sent = |next: &Value| read(&document::transport(&guard, &next.to_string(), None).1);
+    let step = sent(&next);
     let negotiated = read(step["negotiated"].as_str().unwrap());
+    assert!(
+        step["id"].as_str().is_some_and(|id| id.len() == 32),
+        "{step}"
+    );
+    assert_eq!(step["expiresAt"], NOW + 60);
+    assert_eq!(step["addSessionId"], Value::Null);
     let client = json!({"name": "ours", "version": ""});
     assert_eq!(negotiated["clientInfo"], client, "{negotiated}");
     assert_eq!(negotiated["protocolVersion"], "2025-06-18", "{negotiated}");
+
+    // SEP-1359 has it in the message too, where it must be the same.
+    next["messageSessionId"] = id.clone();
+    assert_eq!(sent(&next)["addSessionId"], *id);
+    next["messageSessionId"] = json!("another");
+    assert_eq!(sent(&next)["status"], 400);
+}
+
+#[test]
+fn the_wrapper_declares_sessions_where_the_sdk_has_no_place_for_it() {
+    for (declares, sessions, is_declared) in [
+        (true, json!({}), true),
+        (false, json!({}), false),
+        (true, Value::Null, false),
+    ] {
+        let settings = json!({"transport": {"declares": declares}, "sessions": sessions});
+        let guard = guard(&settings);
+        for (message, result) in [
+            (
+                json!({"http": "POST", "method": "server/discover", "modern": true}),
+                None,
+            ),
+            (
+                json!({"method": "initialize"}),
+                Some(r#"{"protocolVersion":"2025-06-18"}"#),
+            ),
+            (
+                json!({"http": "POST", "method": "initialize", "principal": {"anonymous": true}}),
+                Some(r#"{"protocolVersion":"2025-06-18"}"#),
+            ),
+        ] {
+            let (mut exchange, step) = document::transport(&guard, &message.to_string(), None);
+            let is_initialize = message["method"] == "initialize";
+            let reported = read(&step)["report"] == true;
+            assert_eq!(
+                reported,
+                is_initialize || is_declared,
+                "{settings} {message}"
+            );
+            if reported {
+                let step = on(&mut exchange, &json!({"result": {}}), result);
+                let declared = &step["result"]["capabilities"];
+                assert_eq!(
+                    declared.is_object(),
+                    is_declared,
+                    "{settings} {message} {step}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_of_another_user_ends_or_the_ledger_is_told_of() {
+    let settings = json!({"transport": {"sep1359": true}, "ledger": {}});
+    let guard = guard(&settings);
+    let codec = codec();
+    let bob = codec.view(&sealwax::Principal::subject("bob")).unwrap();
+    let token = bob.session().seal(br#"{"protocolVersion":"x"}"#).unwrap();
+    let request = json!({"method": "ping", "messageSessionId": token.as_str(),
+                         "principal": {"subject": "alice"}});
+    for (answers, code) in [(true, "principal_mismatch"), (false, "ledger_unavailable")] {
+        let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
+        let (mut exchange, step) = document::transport(&guard, &request.to_string(), None);
+        let mut step = read(&step);
+        assert_eq!(step["step"], "ledger");
+        while step["step"] == "ledger" && !answers {
+            step = on(&mut exchange, &json!({"ledger": {"failed": "down"}}), None);
+        }
+        let step = run(&mut memory, &mut exchange, step);
+        let refused = step["refused"].as_array().unwrap();
+        assert_eq!(refused.last().unwrap()["code"], code, "{step}");
+        assert_eq!(step["step"], "reply");
+    }
 }
 
 #[test]
