@@ -43,3 +43,15 @@ pub(super) fn token_id(text: &str) -> Option<String> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::remembered;
+
+    #[test]
+    fn what_has_no_end_is_remembered_for_the_longest_life_on_the_latest_clock() {
+        assert_eq!(remembered(None, 7), 7 + 400 * 86_400 + 300);
+        assert_eq!(remembered(Some(9), 7), 9);
+        assert_eq!(remembered(Some(u64::MAX), 7), remembered(None, 7));
+    }
+}

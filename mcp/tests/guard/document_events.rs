@@ -133,6 +133,63 @@ fn what_another_request_wrote_is_updated_or_the_update_fails() {
 }
 
 #[test]
+fn a_deleted_session_is_answered_and_named_in_the_log_when_it_comes_again() {
+    let guard = guard(&json!({"sessions": {}, "ledger": {}}));
+    let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
+    let session = created(&guard, &mut memory);
+    let delete = json!({"method": "sessions/delete", "session": {"id": session["sessionId"]}});
+    let (mut exchange, step) = message(&guard, delete);
+    let step = run(&mut memory, &mut exchange, step);
+    assert_eq!(
+        (&step["step"], &step["builtinResult"]),
+        (&json!("deliver"), &json!("{}"))
+    );
+    let (mut exchange, step) = message(&guard, call_in(&session));
+    let step = run(&mut memory, &mut exchange, step);
+    assert_eq!(step["refused"][0]["code"], "ended");
+    assert_eq!(
+        step["refused"][0]["id"].as_str().map(str::len),
+        Some(32),
+        "{step}"
+    );
+}
+
+#[test]
+fn a_late_state_is_named_in_the_log() {
+    let guard = guard(&json!({"sessions": {}, "ledger": {}}));
+    let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
+    let session = created(&guard, &mut memory);
+    let ids = [false, true].map(|is_late| {
+        let (mut exchange, step) = message(&guard, call_in(&session));
+        let step = run(&mut memory, &mut exchange, step);
+        if is_late {
+            assert_eq!(step["refused"][0]["code"], "stale", "{step}");
+            return step["refused"][0]["id"].clone();
+        }
+        exchange.write(r#"{"count":1}"#).unwrap();
+        let written = on(&mut exchange, &json!({"result": {"members": {}}}), None);
+        run(&mut memory, &mut exchange, written);
+        step["session"]["ulid"].clone()
+    });
+    assert_eq!(ids[0], ids[1]);
+}
+
+#[test]
+fn a_refused_state_is_named_in_the_log_by_its_own_id() {
+    let guard = guard(&json!({"sessions": {}}));
+    let session = created(&guard, &mut Memory::new(1, 0));
+    let mut call = call_in(&session);
+    call["principal"] = json!({"subject": "mallory"});
+    let (_, step) = document::message(&guard, &call.to_string(), None);
+    let step = read(&step);
+    assert_eq!(
+        step["refused"][0]["id"].as_str().map(str::len),
+        Some(32),
+        "{step}"
+    );
+}
+
+#[test]
 fn a_session_that_is_forked_leaves_as_another_one() {
     let guard = guard(&json!({"sessions": {}}));
     let session = created(&guard, &mut Memory::new(1, 0));
