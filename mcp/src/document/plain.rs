@@ -15,8 +15,8 @@ use sealwax::{Error, Principal};
 pub enum Next {
     /// A step, as a document.
     Step(String),
-    /// `deliver` with nothing but `opened`. If there are [`events`](super::events), then it has a text. The result is reported if it has the member that
-    /// [`TokenFields::result`] names, with all its [`members`](TokenFields::members).
+    /// `deliver` with nothing but `opened`. If there are [`events`](super::events), then it has a text. The result is
+    /// reported as [`Members`](super::Members), if it has the one that [`TokenFields::result`] names.
     Deliver(Option<String>),
     /// `respond` with this token for that member of the result; `None` changes nothing, and has no
     /// [`events`](super::events).

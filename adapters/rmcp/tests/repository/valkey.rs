@@ -1,6 +1,7 @@
 //! A Valkey server for a test, which ends with the test.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -116,8 +117,7 @@ fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
         if child.try_wait().unwrap().is_some() {
             return None;
         }
-        // It answers as soon as it listens.
-        if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+        if answers(port) {
             return Some(child);
         }
         std::thread::sleep(Duration::from_millis(10));
@@ -125,6 +125,17 @@ fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
     let _ = child.kill();
     let _ = child.wait();
     None
+}
+
+/// Returns whether it answers. A node of a cluster that finds its second port taken listens, and then ends.
+fn answers(port: u16) -> bool {
+    let ask = || -> std::io::Result<usize> {
+        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.write_all(b"PING\r\n")?;
+        stream.read(&mut [0; 8])
+    };
+    ask().is_ok_and(|read| read > 0)
 }
 
 /// Creates a new folder.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -27,14 +28,9 @@ func store(t *testing.T, settings ...string) string {
 		}
 		t.Skip("LEFT OUT for want of VALKEY_SERVER")
 	}
-	listening, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listening.Addr().String()
-	_, port, _ := strings.Cut(address, ":")
-	_ = listening.Close()
-	command := exec.Command(program, append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, settings...)...)
+	port := freePort(t)
+	address := fmt.Sprint("127.0.0.1:", port)
+	command := exec.Command(program, append([]string{"--port", fmt.Sprint(port), "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir()}, settings...)...)
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +45,28 @@ func store(t *testing.T, settings ...string) string {
 	}
 	t.Fatal("the server does not answer")
 	return ""
+}
+
+// freePort returns a port below those that the system gives to clients; a node of a cluster takes the one 10,000 above it too.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 10_000 + rand.IntN(12_000)
+		free := true
+		for _, each := range []int{port, port + 10_000} {
+			listening, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", each))
+			if err != nil {
+				free = false
+				continue
+			}
+			_ = listening.Close()
+		}
+		if free {
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 func opened(t *testing.T, client redis.UniversalClient) *goredis.Ledger {

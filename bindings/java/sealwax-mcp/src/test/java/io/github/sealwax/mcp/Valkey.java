@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** A real Valkey at a port of its own: VALKEY_SERVER is its program. */
@@ -25,14 +26,28 @@ final class Valkey implements AutoCloseable {
   Valkey(String... config) {
     assumeTrue(
         PROGRAM != null || System.getenv("CI") != null, "LEFT OUT, for want of VALKEY_SERVER");
-    try (ServerSocket free = new ServerSocket(0)) {
-      port = free.getLocalPort();
+    port = freePort();
+    try {
       folder = Files.createTempDirectory("valkey");
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
     this.config = List.of(config);
     start();
+  }
+
+  /** Below those that the system gives to clients; a node of a cluster takes the one 10,000 above it too. */
+  private static int freePort() {
+    for (int tries = 0; tries < 100; tries++) {
+      int found = ThreadLocalRandom.current().nextInt(10_000, 22_000);
+      try (ServerSocket one = new ServerSocket(found);
+          ServerSocket two = new ServerSocket(found + 10_000)) {
+        return Math.min(one.getLocalPort(), two.getLocalPort());
+      } catch (IOException e) {
+        // Another one has it.
+      }
+    }
+    throw new IllegalStateException("no port is free");
   }
 
   void start() {
