@@ -36,7 +36,7 @@ final class Valkey implements AutoCloseable {
     start();
   }
 
-  /** Below those that the system gives to clients; a node of a cluster takes the one 10,000 above it too. */
+  /** Below those of clients; a node of a cluster takes the one 10,000 above it too. */
   private static int freePort() {
     for (int tries = 0; tries < 100; tries++) {
       int found = ThreadLocalRandom.current().nextInt(10_000, 22_000);
