@@ -114,6 +114,38 @@ header! {
     sealwax_test_codec_new(In, Bytes, usize, In, In, Give, Mut) -> Status;
 }
 
+/// A text, as a member of an argument: a pointer and a size.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Slice(pub Bytes, pub usize);
+
+/// `sealwax_purpose`.
+#[repr(C)]
+pub struct Purpose {
+    pub kind: i32,
+    pub label: Slice,
+    pub session_id: Slice,
+    pub context: Slice,
+}
+
+/// `sealwax_lifetime`.
+#[repr(C)]
+pub struct Lifetime(pub u64, pub bool);
+
+/// `sealwax_limits`.
+#[repr(C)]
+pub struct Limits(pub [Number; 3]);
+
+/// `sealwax_caller`.
+#[repr(C)]
+pub struct Principal(pub [Slice; 3], pub bool);
+
+/// The sizes of what is written, by the header.
+pub const OPENED: usize = 48;
+pub const SEALED: usize = 32;
+pub const IDENTIFIER: usize = 40;
+pub const INSPECTION: usize = 72;
+
 #[cfg(test)]
 mod tests {
     use super::DECLARED;

@@ -2,111 +2,19 @@
 //! bytes, buffers of any size, and objects that are freed in any order. Nothing but what the header says is written, and no
 //! call finds a fault in sealwax. Under a sanitizer, memory is at its exact size.
 
+mod call;
 mod header;
 mod memory;
 
 use std::ffi::c_void;
 use std::ptr;
 
-use arbitrary::Arbitrary;
 // Its functions are linked by their names.
 use sealwax_c as _;
 
+use call::{Call, Function, Input, Kind};
 use header::*;
-use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Room, Text, Told};
-
-#[derive(Arbitrary, Debug)]
-struct Input<'a> {
-    calls: Vec<Call<'a>>,
-}
-
-/// A call, with all that it may take: each function takes its part.
-#[derive(Arbitrary, Debug)]
-struct Call<'a> {
-    function: Function,
-    /// Which objects of their kinds; one in eight is NULL.
-    objects: [u8; 3],
-    texts: [Given<'a>; 4],
-    room: Room,
-    numbers: [u64; 2],
-    kind: u8,
-    nulls: u8,
-}
-
-/// What objects there are, by the place of their list.
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Key,
-    Ring,
-    Codec,
-    View,
-    Session,
-    Guard,
-    Exchange,
-    Memory,
-    Redis,
-    Dialogue,
-    Command,
-    Clock,
-}
-
-#[derive(Arbitrary, Clone, Copy, Debug)]
-enum Function {
-    Free(Kind),
-    KeyGenerate,
-    KeyFromSecret,
-    KeyParse,
-    KeyRead,
-    RingParse,
-    RingNew,
-    RingIds,
-    CodecNew,
-    SetKeys,
-    ViewNew,
-    Anonymous,
-    Plain,
-    Seal,
-    Open,
-    MintId,
-    VerifyId,
-    NewHandle,
-    VerifyHandle,
-    SessionCreate,
-    SessionMint,
-    SessionOpen,
-    SessionRead,
-    SessionRenew,
-    SessionFork,
-    GuardNew,
-    Message,
-    Transport,
-    Report,
-    Revoke,
-    Request,
-    On,
-    Result,
-    Handle,
-    SealState,
-    Write,
-    Fork,
-    LedgerText,
-    Judge,
-    MemoryNew,
-    MemoryRun,
-    RedisNew,
-    RedisBegin,
-    DialogueOn,
-    Inspect,
-    Words,
-    Context,
-    Claims,
-    Answer,
-    CommandBegin,
-    CommandOn,
-    ClockNew,
-    ClockSet,
-    TestCodec,
-}
+use memory::{BUFFER_TOO_SMALL, Buffer, OK, Place, Text, Told};
 
 /// The objects that the caller owns.
 #[derive(Default)]
@@ -128,33 +36,6 @@ pub fn run(input: &[u8]) -> bool {
     }
     caller.reached
 }
-
-/// `sealwax_purpose`.
-#[repr(C)]
-struct Purpose {
-    kind: i32,
-    label: (Bytes, usize),
-    session_id: (Bytes, usize),
-    context: (Bytes, usize),
-}
-
-/// `sealwax_lifetime`.
-#[repr(C)]
-struct Lifetime(u64, bool);
-
-/// `sealwax_limits`.
-#[repr(C)]
-struct Limits([Number; 3]);
-
-/// `sealwax_caller`.
-#[repr(C)]
-struct Principal([(Bytes, usize); 3], bool);
-
-/// The sizes of what is written, by the header.
-const OPENED: usize = 48;
-const SEALED: usize = 32;
-const IDENTIFIER: usize = 40;
-const INSPECTION: usize = 72;
 
 impl Caller {
     /// Most calls need a view, so there is one from the beginning.
@@ -270,7 +151,7 @@ impl Caller {
             .texts
             .each_ref()
             .map(|text| Text::new(text, &self.returned));
-        let [a, b, c, d] = texts.each_ref().map(|text| (text.data(), text.len()));
+        let [a, b, c, d] = texts.each_ref().map(|text| Slice(text.data(), text.len()));
         let [first, second, third] = call.objects;
         let null = |bit: u8| call.nulls >> bit & 1 == 1;
         let mut out = Buffer::new(call.room);
@@ -572,7 +453,8 @@ impl Caller {
                     error,
                 ),
                 Function::Request => {
-                    let principal = Principal([(ptr::null(), 0), (ptr::null(), 0), b], null(5));
+                    let principal =
+                        Principal([Slice(ptr::null(), 0), Slice(ptr::null(), 0), b], null(5));
                     let caller: In = if null(4) {
                         ptr::null()
                     } else {
@@ -766,51 +648,6 @@ impl Caller {
         };
         // SAFETY: it is alive, or NULL, and nothing refers to it any more.
         unsafe { free(object) };
-    }
-}
-
-impl Function {
-    /// The kind of object that it makes.
-    fn makes(self) -> Option<Kind> {
-        Some(match self {
-            Self::KeyGenerate | Self::KeyFromSecret | Self::KeyParse => Kind::Key,
-            Self::RingParse | Self::RingNew => Kind::Ring,
-            Self::CodecNew | Self::TestCodec => Kind::Codec,
-            Self::ViewNew | Self::Anonymous => Kind::View,
-            Self::SessionOpen => Kind::Session,
-            Self::GuardNew => Kind::Guard,
-            Self::Message | Self::Transport | Self::Revoke | Self::Request | Self::Handle => {
-                Kind::Exchange
-            }
-            Self::MemoryNew => Kind::Memory,
-            Self::RedisNew => Kind::Redis,
-            Self::RedisBegin => Kind::Dialogue,
-            Self::CommandBegin => Kind::Command,
-            Self::ClockNew => Kind::Clock,
-            _ => return None,
-        })
-    }
-
-    /// Whether it writes to a buffer.
-    fn writes(self) -> bool {
-        matches!(
-            self,
-            Self::RingIds
-                | Self::Seal
-                | Self::Open
-                | Self::MintId
-                | Self::NewHandle
-                | Self::SessionCreate
-                | Self::SessionMint
-                | Self::SessionRead
-                | Self::SessionRenew
-                | Self::SessionFork
-                | Self::Report
-                | Self::Judge
-                | Self::Words
-                | Self::Claims
-                | Self::Answer
-        )
     }
 }
 

@@ -1,0 +1,143 @@
+//! What an input says: which function is called, with what.
+
+use arbitrary::Arbitrary;
+
+use super::memory::{Given, Room};
+
+#[derive(Arbitrary, Debug)]
+pub struct Input<'a> {
+    pub calls: Vec<Call<'a>>,
+}
+
+/// A call, with all that it may take: each function takes its part.
+#[derive(Arbitrary, Debug)]
+pub struct Call<'a> {
+    pub function: Function,
+    /// Which objects of their kinds; one in eight is NULL.
+    pub objects: [u8; 3],
+    pub texts: [Given<'a>; 4],
+    pub room: Room,
+    pub numbers: [u64; 2],
+    pub kind: u8,
+    pub nulls: u8,
+}
+
+/// What objects there are, by the place of their list.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Key,
+    Ring,
+    Codec,
+    View,
+    Session,
+    Guard,
+    Exchange,
+    Memory,
+    Redis,
+    Dialogue,
+    Command,
+    Clock,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub enum Function {
+    Free(Kind),
+    KeyGenerate,
+    KeyFromSecret,
+    KeyParse,
+    KeyRead,
+    RingParse,
+    RingNew,
+    RingIds,
+    CodecNew,
+    SetKeys,
+    ViewNew,
+    Anonymous,
+    Plain,
+    Seal,
+    Open,
+    MintId,
+    VerifyId,
+    NewHandle,
+    VerifyHandle,
+    SessionCreate,
+    SessionMint,
+    SessionOpen,
+    SessionRead,
+    SessionRenew,
+    SessionFork,
+    GuardNew,
+    Message,
+    Transport,
+    Report,
+    Revoke,
+    Request,
+    On,
+    Result,
+    Handle,
+    SealState,
+    Write,
+    Fork,
+    LedgerText,
+    Judge,
+    MemoryNew,
+    MemoryRun,
+    RedisNew,
+    RedisBegin,
+    DialogueOn,
+    Inspect,
+    Words,
+    Context,
+    Claims,
+    Answer,
+    CommandBegin,
+    CommandOn,
+    ClockNew,
+    ClockSet,
+    TestCodec,
+}
+
+impl Function {
+    /// The kind of object that it makes.
+    pub fn makes(self) -> Option<Kind> {
+        Some(match self {
+            Self::KeyGenerate | Self::KeyFromSecret | Self::KeyParse => Kind::Key,
+            Self::RingParse | Self::RingNew => Kind::Ring,
+            Self::CodecNew | Self::TestCodec => Kind::Codec,
+            Self::ViewNew | Self::Anonymous => Kind::View,
+            Self::SessionOpen => Kind::Session,
+            Self::GuardNew => Kind::Guard,
+            Self::Message | Self::Transport | Self::Revoke | Self::Request | Self::Handle => {
+                Kind::Exchange
+            }
+            Self::MemoryNew => Kind::Memory,
+            Self::RedisNew => Kind::Redis,
+            Self::RedisBegin => Kind::Dialogue,
+            Self::CommandBegin => Kind::Command,
+            Self::ClockNew => Kind::Clock,
+            _ => return None,
+        })
+    }
+
+    /// Whether it writes to a buffer.
+    pub fn writes(self) -> bool {
+        matches!(
+            self,
+            Self::RingIds
+                | Self::Seal
+                | Self::Open
+                | Self::MintId
+                | Self::NewHandle
+                | Self::SessionCreate
+                | Self::SessionMint
+                | Self::SessionRead
+                | Self::SessionRenew
+                | Self::SessionFork
+                | Self::Report
+                | Self::Judge
+                | Self::Words
+                | Self::Claims
+                | Self::Answer
+        )
+    }
+}
