@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::{list, text};
 use sealwax::Principal;
 use sealwax_mcp::document;
-use sealwax_mcp::ledger::{Command, Namespace, Script};
+use sealwax_mcp::ledger::{self, Command, Namespace, Script, sqlite};
 use serde_json::{Value, json};
 
 const NOW: i64 = 1_800_000_000;
@@ -13,24 +13,37 @@ const NOW: i64 = 1_800_000_000;
 /// Where a store has no process, nothing shows another one.
 const PROCESSES: [&str; 4] = ["OTHER", "PROMOTED", "EVICTED", "FORMER"];
 
-fn vectors() -> Value {
+pub fn vectors() -> Value {
     serde_json::from_str(include_str!("../../../tests/vectors/ledger.json")).unwrap()
 }
 
+/// Returns whether a case has records of another process, of which a store with transactions has none.
+pub fn is_of_another_process(case: &Value) -> bool {
+    texts(&case["values"], NOW)
+        .iter()
+        .flatten()
+        .any(|value| PROCESSES.iter().any(|other| value.contains(other)))
+}
+
+/// Returns the command of a case at this time.
+pub fn command(case: &Value, now: i64) -> Value {
+    json!({"script": case["script"], "keys": case["keys"], "args": texts(&case["args"], now)})
+}
+
 /// `@N` is a time; a store with transactions has no process of its own.
-fn resolved(text: &str) -> String {
+fn resolved(text: &str, now: i64) -> String {
     let parts = text.split(' ').map(|part| match part.strip_prefix('@') {
-        Some(seconds) => (NOW + seconds.parse::<i64>().unwrap()).to_string(),
+        Some(seconds) => (now + seconds.parse::<i64>().unwrap()).to_string(),
         None if part == "RUN" => "-".into(),
         None => part.into(),
     });
     parts.collect::<Vec<_>>().join(" ")
 }
 
-fn texts(value: &Value) -> Vec<Option<String>> {
+pub fn texts(value: &Value, now: i64) -> Vec<Option<String>> {
     list(value)
         .iter()
-        .map(|text| text.as_str().map(resolved))
+        .map(|text| text.as_str().map(|text| resolved(text, now)))
         .collect()
 }
 
@@ -39,23 +52,18 @@ fn a_judgement_is_as_the_vectors_have_it() {
     let vectors = vectors();
     let (mut played, mut other_process) = (0, 0);
     for case in list(&vectors["cases"]) {
-        if texts(&case["values"])
-            .iter()
-            .flatten()
-            .any(|value| PROCESSES.iter().any(|other| value.contains(other)))
-        {
+        if is_of_another_process(case) {
             other_process += 1;
             continue;
         }
-        let command =
-            json!({"script": case["script"], "keys": case["keys"], "args": texts(&case["args"])});
-        let values = Value::from(texts(&case["values"]));
+        let command = command(case, NOW);
+        let values = Value::from(texts(&case["values"], NOW));
         let now = u64::try_from(NOW).unwrap();
         let judged = document::judge(&command.to_string(), now, &values.to_string()).unwrap();
         let judged: Value = serde_json::from_str(&judged).unwrap();
         assert_eq!(
             judged["reply"],
-            Value::from(texts(&case["reply"])),
+            Value::from(texts(&case["reply"], NOW)),
             "{case}"
         );
 
@@ -86,7 +94,7 @@ fn a_judgement_is_as_the_vectors_have_it() {
                 let left = if left.is_null() {
                     Value::Null
                 } else {
-                    Value::from(texts(left))
+                    Value::from(texts(left, NOW))
                 };
                 (key.clone(), left)
             })
@@ -98,6 +106,28 @@ fn a_judgement_is_as_the_vectors_have_it() {
         played > 300 && other_process > 0,
         "{played} {other_process}"
     );
+}
+
+/// By these names the other languages ask for them.
+#[test]
+fn scripts_and_statements_have_names() {
+    for script in [Script::Open, Script::Admit, Script::Commit, Script::Revoke] {
+        assert_eq!(ledger::text(script.name()).unwrap(), script.lua());
+    }
+    for (name, statement) in [
+        ("connect", sqlite::CONNECT),
+        ("normal", sqlite::NORMAL),
+        ("create", sqlite::CREATE),
+        ("begin", sqlite::BEGIN),
+        ("now", sqlite::NOW),
+        ("read", sqlite::READ),
+        ("write", sqlite::WRITE),
+        ("delete", sqlite::DELETE),
+        ("sweep", sqlite::SWEEP),
+    ] {
+        assert_eq!(ledger::text(&format!("sqlite-{name}")).unwrap(), statement);
+    }
+    assert!(ledger::text("sqlite-drop").is_err());
 }
 
 #[test]
@@ -129,7 +159,7 @@ fn a_command_that_is_not_whole_is_unsupported() {
         let case = cases.iter().find(|case| case["script"] == script).unwrap();
         let whole = [
             &case["keys"],
-            &Value::from(texts(&case["args"])),
+            &Value::from(texts(&case["args"], NOW)),
             &case["values"],
         ]
         .map(|part| list(part).to_vec());

@@ -11,6 +11,8 @@ mod documents;
 mod exchange;
 mod handler;
 mod ledger;
+#[cfg(feature = "sqlite")]
+mod ledger_file;
 mod ledger_vectors;
 mod matching;
 mod messages;
