@@ -22,7 +22,7 @@ quick=--test=codec
 all="-C=--lib -C=--test=codec"
 first=-Zunstable-options\ --fail-fast
 skip="--skip nonces:: --skip clones:: --skip keys_file:: --skip no_changed_character"
-own='cipher/(by_|chacha20)|sqlite/engine|src/ledger/mod'
+own='cipher/(by_(host|ring|simd128)|chacha20)|sqlite/engine|src/ledger/mod'
 case $name in
 core) files="-f src/**" features=serde,testing ;;
 # Code that a feature turns on.

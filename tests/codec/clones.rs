@@ -78,7 +78,6 @@ fn nothing_random_is_lost() {
 
 /// The system's generator as a clone has it: `getrandom` of the C library replaced by one that repeats.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[cfg_attr(miri, ignore = "it starts processes")]
 #[test]
 fn the_systems_generator_may_repeat() {
     use std::fs;
