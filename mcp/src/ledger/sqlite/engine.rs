@@ -199,6 +199,7 @@ mod tests {
         assert_eq!(modes(), [0o660]);
         std::fs::remove_dir_all(&folder).unwrap();
         let no_file = std::path::Path::new(":memory:");
+        // Of a run that failed.
         let _ = std::fs::remove_file(no_file);
         drop(Sqlite::open(no_file).unwrap());
         assert!(!no_file.exists());

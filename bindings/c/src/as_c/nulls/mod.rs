@@ -53,7 +53,6 @@ macro_rules! nulls {
         assert_eq!(outcome, $expected, stringify!($f));
     }};
 }
-
 use nulls;
 
 /// A place for the outputs of a function.
@@ -83,7 +82,7 @@ impl Places {
     }
 }
 
-/// Lends its arguments' text; the place for the pointer to it.
+/// Makes places for outputs of these types, which are not initialized.
 macro_rules! places {
     ($($place:ident: $type:ty),*) => {
         $(let mut $place = Box::new(std::mem::MaybeUninit::<$type>::uninit());
