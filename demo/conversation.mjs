@@ -3,7 +3,13 @@
 import { createInterface } from 'node:readline';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { ClientSessions } from 'sealwax/mcp/client';
+
+const SESSION = 'io.modelcontextprotocol/session';
+const NOT_FOUND = -32043;
+/** The SDK has no schema for results of a draft. */
+const ANYTHING = {
+  '~standard': { version: 1, vendor: 'demo', validate: (value) => ({ value }) },
+};
 
 const [url, bearer, era] = process.argv.slice(2);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -23,8 +29,8 @@ client.setRequestHandler('elicitation/create', async ({ params }) => {
   return { action: 'accept', content: await told() };
 });
 const headers = { authorization: `Bearer ${bearer}` };
-const sessions = new ClientSessions();
-const opened = (name) => sessions.open(client, { server: 'fleet', user: 'me', name });
+/** The metadata of each session by its name, as the server sent it last. */
+const sessions = new Map();
 await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
 tell('connected');
 
@@ -37,14 +43,34 @@ for (let order = await told(); order !== null; order = await told()) {
 }
 await client.close();
 
+/** Calls a tool in a session, which the server creates at its first call. */
+async function called(name, call) {
+  if (!sessions.has(name)) {
+    const { session } = await client.request({ method: 'sessions/create', params: {} }, ANYTHING);
+    sessions.set(name, session);
+  }
+  const { sessionId, state } = sessions.get(name);
+  try {
+    const result = await client.callTool({ ...call, _meta: { [SESSION]: { sessionId, state } } });
+    sessions.set(name, { ...sessions.get(name), ...result._meta[SESSION] });
+    return result;
+  } catch (error) {
+    if (error.code === NOT_FOUND) sessions.delete(name);
+    throw error;
+  }
+}
+
 async function carryOut({ call, delete: over, page, session, tools }) {
   if (call !== undefined) {
-    const caller = session === undefined ? client : await opened(session);
-    const { content, isError } = await caller.callTool(call);
+    const { content, isError } =
+      session === undefined ? await client.callTool(call) : await called(session, call);
     return { text: content[0].text, isError: isError === true };
   }
   if (over !== undefined) {
-    await (await opened(over)).delete();
+    const { sessionId } = sessions.get(over);
+    const params = { _meta: { [SESSION]: { sessionId } } };
+    await client.request({ method: 'sessions/delete', params }, ANYTHING);
+    sessions.delete(over);
     return { deleted: over };
   }
   if (tools !== undefined) return { tools: (await client.listTools()).tools.length };

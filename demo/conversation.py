@@ -12,9 +12,13 @@ import mcp_types as types
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from sealwax.mcp.client import ClientSessions
+from pydantic import TypeAdapter
 
-SESSIONS = ClientSessions()
+SESSION, STALE = "io.modelcontextprotocol/session", "io.github.sealwax/stale"
+NOT_FOUND = -32043
+ANYTHING: Any = TypeAdapter(dict[str, Any])
+#: The sessions by name, as their server told of them last.
+SESSIONS: dict[str, dict[str, Any]] = {}
 
 
 async def told() -> Any:
@@ -32,16 +36,33 @@ async def answer(_context: object, params: Any) -> types.ElicitResult:
     return types.ElicitResult(action="accept", content=await told())
 
 
+async def called(client: Client, name: str | None, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+    """Call a tool, in the session of that name; the first time the server creates one."""
+    if name is None:
+        return await client.call_tool(tool, arguments)
+    if name not in SESSIONS:
+        request: Any = types.Request(method="sessions/create", params=None)
+        SESSIONS[name] = (await client.session.send_request(request, ANYTHING))["session"]
+    while True:
+        # When it expires is for the host only.
+        sent = {member: SESSIONS[name][member] for member in ("sessionId", "state")}
+        try:
+            result = await client.call_tool(tool, arguments, meta={SESSION: sent})
+        except MCPError as error:
+            if error.code == NOT_FOUND:
+                del SESSIONS[name]
+            raise
+        meta = result.meta or {}
+        SESSIONS[name] |= meta[SESSION]
+        # Nothing ran, for the state was not the latest one, which the answer has.
+        if meta.get(STALE) != {"ran": False}:
+            return result
+
+
 async def carry_out(client: Client, order: dict[str, Any]) -> dict[str, Any]:
     if "call" in order:
-        name = order.get("session")
-        caller = client if name is None else await SESSIONS.open(client, server="fleet", user="me", name=name)
-        result = await caller.call_tool(order["call"]["name"], order["call"]["arguments"])
+        result = await called(client, order.get("session"), order["call"]["name"], order["call"]["arguments"])
         return {"text": result.content[0].text, "isError": bool(result.is_error)}
-    if "delete" in order:
-        session = await SESSIONS.open(client, server="fleet", user="me", name=order["delete"])
-        await session.delete()
-        return {"deleted": order["delete"]}
     if "tools" in order:
         return {"tools": len((await client.list_tools()).tools)}
     params = types.PaginatedRequestParams(cursor=order["page"])

@@ -5,8 +5,8 @@
     PORT=8000 python examples/sessions.py          # on HTTP
 
 The server stores nothing: the client keeps each session, sealed, and sends it with its requests. With
-SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and
-concurrent calls all count.
+SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and of
+two concurrent calls one is told that its state is stale.
 With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, and aud: AUDIENCE.
 """
 
@@ -79,9 +79,8 @@ def told(text: str, *, is_error: bool = False) -> CallToolResult:
 async def count(ctx: Context) -> CallToolResult:
     """Return one more than last time in this session."""
     session = session_of(ctx, "count")
-    session.update(lambda value: {**value, "count": value["count"] + 1})
-    # Of the value that is written: a concurrent call may have counted before.
-    return session.result(lambda value: told(str(value["count"])))
+    session.write({**session.value, "count": session.value["count"] + 1})
+    return told(str(session.value["count"]))
 
 
 @server.tool()

@@ -41,9 +41,11 @@ impl Counter {
     #[tool(description = "Counts: always one more than last time in this session")]
     async fn count(&self, mut session: Session<Work>) -> Result<CallToolResult, ErrorData> {
         log("count", &session);
-        session.update(|work| work.count += 1)?;
-        // Of parallel calls, each tells the number that it wrote.
-        Ok(session.result(|work| text(work.count)))
+        let mut work = session.value().clone();
+        work.count += 1;
+        let count = work.count;
+        session.write(work)?;
+        Ok(text(count))
     }
 
     #[tool(description = "Begins a draft")]

@@ -4,7 +4,7 @@
  *
  * `SEALWAX_KEYS="$(npx sealwax keygen)" node sessions.js` serves stdio, with `PORT` HTTP; with
  * `NOTES_JWT_SECRET`, a caller over HTTP needs a token. With `SEALWAX_LEDGER`, the URL of a Redis or Valkey
- * that all replicas share, sessions can be deleted, and concurrent calls all count.
+ * that all replicas share, sessions can be deleted, and of concurrent calls one counts: the others hear it.
  */
 
 import { createServer } from 'node:http';
@@ -64,9 +64,9 @@ function counterServer(): McpServer {
 
   server.registerTool('count', { description: 'One more than last time' }, (ctx) => {
     const session = sessionOf('count', ctx);
-    session.update((value) => ({ ...value, count: value.count + 1 }));
-    // Of parallel calls, each tells the number that it wrote.
-    return session.result(({ count }) => said(`${count}`));
+    const count = session.value.count + 1;
+    session.write({ ...session.value, count });
+    return said(`${count}`);
   });
 
   server.registerTool('begin', { description: 'Begins a transaction' }, (ctx) => {

@@ -46,6 +46,41 @@ impl KeyRing {
         &self.0
     }
 
+    /// Reads a ring, and calls `each` with every line and the texts of its keys: for the command, which edits lines and
+    /// has to see each key that a server sees.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for a text that is no ring.
+    #[doc(hidden)]
+    pub fn read_lines(text: &str, mut each: impl FnMut(&str, &[&str])) -> Result<Self, Error> {
+        // Editors and other programs show such a text as other lines than these.
+        if text.starts_with('\u{feff}') {
+            return Err(Error::InvalidKey(
+                "expected UTF-8 without a byte order mark, found one".into(),
+            ));
+        }
+        if text.split('\r').skip(1).any(|next| !next.starts_with('\n')) {
+            return Err(Error::InvalidKey(
+                "expected lines that end with LF or CR LF, found a CR without LF".into(),
+            ));
+        }
+        let mut keys = Vec::new();
+        for line in text.lines() {
+            let code = line.split('#').next().unwrap_or_default();
+            let words = code.split(|c: char| c == ',' || c.is_ascii_whitespace());
+            let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+            for word in &words {
+                keys.push(word.parse().map_err(|error| {
+                    let at = keys.len() + 1;
+                    Error::InvalidKey(format!("key {at} of the ring: {error}").into())
+                })?);
+            }
+            each(line, &words);
+        }
+        Self::of(keys)
+    }
+
     /// Not inlined: two callers, and the size of the WebAssembly module counts.
     #[inline(never)]
     fn of(keys: Vec<Key>) -> Result<Self, Error> {
@@ -76,21 +111,10 @@ impl KeyRing {
 impl FromStr for KeyRing {
     type Err = Error;
 
-    /// Reads key texts separated by commas or white space. `#` and what follows in its line is a comment.
+    /// Reads key texts separated by commas or white space. `#` and what follows in its line is a comment. Lines end
+    /// with LF or CR LF, and there is no byte order mark.
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut comment = false;
-        let separates = |c: char| {
-            comment = c == '#' || comment && !matches!(c, '\n' | '\r');
-            comment || c == ',' || c.is_ascii_whitespace()
-        };
-        let texts = text.split(separates).filter(|text| !text.is_empty());
-        let mut keys = Vec::new();
-        for (at, text) in texts.take(MAX_KEYS + 1).enumerate() {
-            keys.push(text.parse().map_err(|error| {
-                Error::InvalidKey(format!("key {} of the ring: {error}", at + 1).into())
-            })?);
-        }
-        Self::of(keys)
+        Self::read_lines(text, |_, _| {})
     }
 }
 

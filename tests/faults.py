@@ -1,7 +1,7 @@
-"""Makes each fault of faults.toml in the core, of which some test of data has to fail.
+"""Makes each fault of faults.toml, of which some test has to fail: one of data in the core, a quick one of its language in a guard.
 
-Usage: python3 tests/faults.py DIR PYTHON [EVERY]. DIR is scratch space that may be kept between runs; PYTHON has a Valkey. Of EVERY
-faults only the first is made, but all are looked for in the sources.
+Usage: python3 tests/faults.py DIR PYTHON [EVERY [GROUP]]. DIR is scratch space that may be kept between runs; PYTHON has a Valkey. Of
+EVERY faults only the first is made, but all are looked for in the sources. GROUP is one of those in faults.toml.
 """
 
 import os
@@ -13,6 +13,8 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
+from guards import COMPILES, GUARDS, Guard
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 #: How many are tried at a time.
@@ -20,8 +22,8 @@ SHARES = 2
 
 #: The tests that read data: a crate, a test binary of it, and modules of that.
 CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "keys"])
-GUARD = ("sealwax-mcp", "guard", ["transcripts", "random", "exchange", "documents", "plain"])
-LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "transcripts"])
+GUARD = ("sealwax-mcp", "guard", ["random", "exchange", "documents", "plain"])
+LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors"])
 CANONICAL = ("sealwax", "codec", ["canonical"])
 KEYS_FILE = ("sealwax", "codec", ["keys_file"])
 CLONES = ("sealwax", "codec", ["clones"])
@@ -42,10 +44,11 @@ OWN = {
 class Fault(NamedTuple):
     """A text of a file, its faulty replacement, and the tests that have to fail; none of a script of the ledger."""
 
+    group: str
     file: str
     right: str
     wrong: str
-    tests: tuple[str, str, list[str]] | None
+    tests: tuple[str, str, list[str]] | Guard | None
 
     def __str__(self) -> str:
         return f"{self.file}: {self.right}  ->  {self.wrong}"
@@ -53,10 +56,11 @@ class Fault(NamedTuple):
 
 def all_faults() -> list[Fault]:
     groups = tomllib.loads(pathlib.Path(__file__).with_suffix(".toml").read_text())
+    tests = {"ledger": LEDGER, "scripts": None, **GUARDS}
     return [
-        *(Fault(file, right, wrong, tests_of(file)) for file, right, wrong in groups["core"]),
-        *(Fault(file, right, wrong, LEDGER) for file, right, wrong in groups["ledger"]),
-        *(Fault(file, right, wrong, None) for file, right, wrong in groups["scripts"]),
+        Fault(group, file, right, wrong, tests.get(group) or (tests_of(file) if group == "core" else None))
+        for group, faults in groups.items()
+        for file, right, wrong in faults
     ]
 
 
@@ -74,7 +78,13 @@ def tests_fail(copy: pathlib.Path, crate: str, binary: str, modules: list[str]) 
     run = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, check=False)
     if run.returncode != 0 and "test result: FAILED" not in run.stdout:
         raise OSError(f"it does not compile:\n{run.stderr[-2000:]}")
-    return run.returncode != 0
+    if run.returncode != 0 or binary != "guard":
+        return run.returncode != 0
+    build = ["cargo", "build", "--quiet", "--offline", f"--package={crate}", "--example=engine-scenario"]
+    subprocess.run(build, cwd=copy, env=environment, check=True)
+    engine = copy / "target/debug/examples/engine-scenario"
+    play = [sys.executable, ROOT / "tests/driver/run.py", "engine", engine]
+    return subprocess.run(play, capture_output=True, check=False).returncode != 0
 
 
 def scripts_fail(copy: pathlib.Path, python: str) -> bool:
@@ -85,15 +95,17 @@ def scripts_fail(copy: pathlib.Path, python: str) -> bool:
 
 
 def is_seen(copy: pathlib.Path, python: str, fault: Fault) -> bool:
+    if isinstance(fault.tests, Guard):
+        return bool(fault.tests.failure(copy))
     return tests_fail(copy, *fault.tests) if fault.tests else scripts_fail(copy, python)
 
 
 def prepared(copy: pathlib.Path) -> pathlib.Path:
     """Copy the core to a folder, without the other packages of the workspace."""
-    # Tests of an earlier run may have gone.
+    # Tests of an earlier run may have gone; and what it compiled last has a fault, so that all of these are newer.
     shutil.rmtree(copy / "tests", ignore_errors=True)
     for name in ["src", "mcp", "tests", "assurance/altered"]:
-        shutil.copytree(ROOT / name, copy / name, dirs_exist_ok=True)
+        shutil.copytree(ROOT / name, copy / name, copy_function=shutil.copy, dirs_exist_ok=True)
     shutil.copy(ROOT / "Cargo.lock", copy)
     shutil.copy(ROOT / "README.md", copy)
     manifest = (ROOT / "Cargo.toml").read_text()
@@ -102,17 +114,34 @@ def prepared(copy: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def unseen(copy: pathlib.Path, python: str, faults: list[Fault]) -> list[str]:
+def ready(scratch: pathlib.Path, python: str, group: str) -> pathlib.Path:
+    """Return a copy of what the faults of a group are made in, whose tests pass without any."""
+    copy = scratch / group
+    if group in GUARDS:
+        GUARDS[group].prepared(copy)
+        failure = GUARDS[group].failure(copy, COMPILES)
+    else:
+        prepared(copy)
+        whole = [
+            (*CODEC[:2], CODEC[2] + CANONICAL[2] + CLONES[2]),
+            (*GUARD[:2], GUARD[2] + LEDGER[2] + ANSWERS[2]),
+        ]
+        fail = any(tests_fail(copy, *tests) for tests in whole) or scripts_fail(copy, python)
+        failure = "run them by themselves" if fail else ""
+    if failure:
+        sys.exit(f"the tests of {group} fail without any fault: {failure}")
+    return copy
+
+
+def unseen(scratch: pathlib.Path, python: str, faults: list[Fault]) -> list[str]:
     """Make each of the faults; return messages about those that no test sees."""
-    copy = prepared(copy)
-    whole = [
-        (*CODEC[:2], CODEC[2] + CANONICAL[2] + CLONES[2]),
-        (*GUARD[:2], GUARD[2] + LEDGER[2] + ANSWERS[2]),
-    ]
-    if any(tests_fail(copy, *tests) for tests in whole) or scripts_fail(copy, python):
-        return ["the tests fail without any fault"]
+    copies: dict[str, pathlib.Path] = {}
     found = []
     for fault in faults:
+        group = fault.group if fault.group in GUARDS else "core"
+        if group not in copies:
+            copies[group] = ready(scratch, python, group)
+        copy = copies[group]
         file = copy / fault.file
         source = (ROOT / fault.file).read_text()
         file.write_text(source.replace(fault.right, fault.wrong))
@@ -125,17 +154,17 @@ def unseen(copy: pathlib.Path, python: str, faults: list[Fault]) -> list[str]:
     return found
 
 
-def main(scratch: pathlib.Path, python: str, every: int = 1) -> None:
-    faults = all_faults()
+def main(scratch: pathlib.Path, python: str, every: str = "1", group: str | None = None) -> None:
+    faults = [fault for fault in all_faults() if group in (None, fault.group)]
     missed = [
         f"{fault.file} has no longer: {fault.right}"
         for fault in faults
         if fault.right not in (ROOT / fault.file).read_text()
     ]
     if not missed:
-        tried = faults[::every]
+        tried = faults[:: int(every)]
         # A compiler often works on one core only; but a second folder compiles all dependencies first.
-        at_once = SHARES if every == 1 else 1
+        at_once = SHARES if len(tried) > 50 else 1
         with ThreadPoolExecutor() as threads:
             shares = [
                 threads.submit(unseen, scratch / f"faults-{n}", python, tried[n::at_once]) for n in range(at_once)
@@ -148,4 +177,4 @@ def main(scratch: pathlib.Path, python: str, every: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(pathlib.Path(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:]))
+    main(pathlib.Path(sys.argv[1]), *sys.argv[2:])

@@ -16,7 +16,7 @@ from sealwax import _engine, ledger
 
 THREADS = 4
 PAYLOAD = bytes(range(256)) * 4
-ALICE = {"subject": "alice"}
+ALICE = sealwax.Principal(subject="alice")
 CALL = {"method": "tools/call", "target": "t", "modern": True, "principal": ALICE}
 COMMAND = {"script": "open", "keys": ["began", "fence"], "args": []}
 
@@ -46,7 +46,7 @@ class Shared:
 
     def guards(self) -> None:
         self.guard = _engine.Guard(self.codec, {"events": True})
-        self.exchange, _ = self.guard.message(CALL)
+        self.exchange, _ = self.guard.message(**CALL)
 
     def exchanges(self) -> None:
         """Another thread may have freed it, or gone on with it."""
@@ -56,7 +56,7 @@ class Shared:
             exchange.on({"result": {"members": {"resultType": "input_required"}}})
             exchange.free()
         except sealwax.InvalidArgument:
-            self.exchange, _ = self.guard.message(CALL)
+            self.exchange, _ = self.guard.message(**CALL)
 
     def ledgers(self) -> None:
         """Nothing is awaited: its first step is its last."""

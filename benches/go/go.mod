@@ -1,6 +1,6 @@
 module sealwax.bench
 
-go 1.25.0
+go 1.26.0
 
 require (
 	github.com/golang-jwt/jwt/v5 v5.3.1
@@ -9,8 +9,8 @@ require (
 )
 
 require (
-	golang.org/x/crypto v0.55.0 // indirect
-	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/crypto v0.59.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
 )
 
 replace github.com/sealwax/sealwax-go => ../../bindings/go

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sealwax/sealwax-go/internal/host"
 )
@@ -115,7 +116,12 @@ func NewKeyRing(keys ...*Key) (*KeyRing, error) {
 // ParseKeyRing reads key texts separated by commas or white space. # and what follows in its line is a comment.
 func ParseKeyRing(text string) (*KeyRing, error) { return parseRing([]byte(text)) }
 
-func parseRing(text []byte) (*KeyRing, error) { return makeRing(host.RingOf(text)) }
+func parseRing(text []byte) (*KeyRing, error) {
+	if !utf8.Valid(text) {
+		return nil, invalid(ErrInvalidKey, "expected UTF-8")
+	}
+	return makeRing(host.RingOf(text))
+}
 
 const ringIDsMax = 64
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 )
 
 // A file is larger than 16 keys and what may be said of them, or it is no file of keys.
@@ -32,9 +31,6 @@ func ReadKeyRing(path string) (*KeyRing, error) {
 	}
 	if err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, wrong(reason(err))
-	}
-	if !utf8.Valid(text[:n]) {
-		return nil, wrong("expected UTF-8")
 	}
 	ring, err := parseRing(text[:n])
 	if told, ok := err.(*Error); ok && told.Code == ErrInvalidKey {

@@ -156,6 +156,49 @@ func TestACodecFollowsItsFileAndKeepsItsKeysWhileTheFileIsBad(t *testing.T) {
 	refuses(t, ErrUnknownKey, err)
 }
 
+// What two readers could read differently is refused: in a file, and in the environment.
+func TestATextOfKeysIsReadInOneWay(t *testing.T) {
+	key := textsOf(must(GenerateKey()))
+	path := filepath.Join(t.TempDir(), "keys")
+	for name, text := range map[string]string{
+		"a byte order mark": "\ufeff" + key, "no UTF-8": key + " # \xff",
+	} {
+		replace(t, path, text)
+		_, err := ReadKeyRing(path)
+		refuses(t, ErrInvalidKey, err)
+		_, err = ParseKeyRing(text)
+		refuses(t, ErrInvalidKey, err)
+		if t.Failed() {
+			t.Fatal(name)
+		}
+	}
+	replace(t, path, "# one\r\n"+key+"\r\n")
+	_ = must(ReadKeyRing(path))
+}
+
+// breaking is a log that panics, after it has told.
+type breaking struct{ logged }
+
+func (b breaking) Handle(ctx context.Context, record slog.Record) error {
+	_ = b.logged.Handle(ctx, record)
+	panic("of a logger")
+}
+
+func TestALoggerThatPanicsEndsNoWatch(t *testing.T) {
+	a, b := must(GenerateKey()), must(GenerateKey())
+	path, log := filepath.Join(t.TempDir(), "keys"), newLog()
+	replace(t, path, textsOf(a))
+	codec := must(FromFile(path, "a", WithKeysInterval(time.Millisecond), WithLogger(slog.New(breaking{log}))))
+	t.Cleanup(func() { _ = codec.Close() })
+	replace(t, path, "nothing")
+	_, text, _ := log.next(t)
+	same(t, "text", text, "sealwax: invalid_key")
+	replace(t, path, textsOf(b))
+	_, text, _ = log.next(t)
+	same(t, "text", text, "sealwax: keys_changed")
+	same(t, "codec", strings.Contains(codec.String(), b.ID()), true)
+}
+
 func TestAMountedSecretIsFollowedThroughItsLinks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a right there")

@@ -43,6 +43,8 @@ func (k *codec) readAgain(path, before string, logger *slog.Logger) (fault strin
 	if logger == nil {
 		logger = slog.Default()
 	}
+	// The logger's panic ends neither the watch nor the process.
+	defer func() { _ = recover() }()
 	ring, err := ReadKeyRing(path)
 	changed := false
 	if err == nil {

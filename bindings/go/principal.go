@@ -70,9 +70,9 @@ func (p part) pointer() *string {
 // OpenID Connect Core §2). Every language uses this rule, so that a user is the same principal at every replica.
 // [ErrInvalidArgument] if iss or sub is missing, and for a part that is not a text, is empty or is over 1,024 bytes.
 func PrincipalFromClaims(claims any) (Principal, error) {
-	given, err := json.Marshal(claims)
+	given, err := host.JSON("claims", claims)
 	if err != nil {
-		return Principal{}, invalid(ErrInvalidArgument, "claims: expected a value that JSON can hold: "+err.Error())
+		return Principal{}, err
 	}
 	found, err := written(principalMax, func(c *host.Call, out host.Ptr, limit int32, size host.Ptr) int32 {
 		claims, claimsLen := c.Put(given)

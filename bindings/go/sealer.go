@@ -1,8 +1,6 @@
 package sealwax
 
 import (
-	"encoding/json"
-
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
@@ -27,11 +25,11 @@ func (s Sealer) Seal(payload []byte, lifetime ...Lifetime) (token string, err er
 	})
 }
 
-// SealJSON seals a value as JSON, written by [json.Marshal].
+// SealJSON seals a value as JSON, written by [json.Marshal]. Its texts have to be UTF-8.
 func (s Sealer) SealJSON(value any, lifetime ...Lifetime) (token string, err error) {
-	payload, err := json.Marshal(value)
+	payload, err := host.JSON("value", value)
 	if err != nil {
-		return "", invalid(ErrInvalidArgument, "value: expected a value that JSON can hold: "+err.Error())
+		return "", err
 	}
 	return s.Seal(payload, lifetime...)
 }

@@ -19,35 +19,29 @@ impl KeyFile {
         Self(Vec::new())
     }
 
-    /// Reads key texts between white space and commas. `#` begins a comment, which ends with its line.
+    /// Reads the lines as a ring reads them.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let (mut lines, mut keys) = (Vec::new(), Vec::new());
-        for line in text.lines() {
-            let code = line.split('#').next().unwrap_or_default();
-            let words: Vec<_> = code
-                .split(|c: char| c == ',' || c.is_ascii_whitespace())
-                .filter(|word| !word.is_empty())
-                .collect();
+        let mut lines = Vec::new();
+        let ring = KeyRing::read_lines(text, |line, words| {
             for (at, word) in words.iter().enumerate() {
-                let key: Key = word.parse().map_err(|error| {
-                    Error::InvalidKey(format!("key {} of the ring: {error}", keys.len() + 1).into())
-                })?;
                 let text = match (words.len(), at + 1 == words.len()) {
                     (1, _) => line.to_owned(),
                     // The last of several has the comment.
                     (_, true) => format!("{word}{}", comment(line)),
                     (_, false) => (*word).to_owned(),
                 };
-                lines.push(Line::of(text, Some(key.id())));
-                keys.push(key);
+                lines.push((Zeroizing::new(text), true));
             }
             if words.is_empty() {
-                lines.push(Line::of(line.to_owned(), None));
+                lines.push((Zeroizing::new(line.to_owned()), false));
             }
-        }
-        // A ring's own rules: how many, and each once.
-        KeyRing::new(keys)?;
-        Ok(Self(lines))
+        })?;
+        let mut ids = ring.ids();
+        let lines = lines.into_iter().map(|(text, has_key)| {
+            let key = if has_key { ids.next() } else { None };
+            Line { text, key }
+        });
+        Ok(Self(lines.collect()))
     }
 
     /// Returns the ids in their order: the first seals.
@@ -59,9 +53,9 @@ impl KeyFile {
     pub fn add(&mut self, key: &Key) {
         if let Some(text) = key.to_text() {
             let after = self.0.iter().rposition(|line| line.key.is_some());
-            let line = Line::of(text.to_string(), Some(key.id()));
-            self.0
-                .insert(after.map_or(self.0.len(), |after| after + 1), line);
+            let key = Some(key.id());
+            let at = after.map_or(self.0.len(), |after| after + 1);
+            self.0.insert(at, Line { text, key });
         }
     }
 
@@ -81,20 +75,19 @@ impl KeyFile {
         Some(self.0.remove(at))
     }
 
-    pub fn to_text(&self) -> Zeroizing<String> {
+    /// Returns the text, if a ring reads exactly these keys in it.
+    pub fn to_text(&self) -> Result<Zeroizing<String>, Error> {
         let mut text = Zeroizing::new(String::new());
         for line in &self.0 {
             text.push_str(&line.text);
             text.push('\n');
         }
-        text
-    }
-}
-
-impl Line {
-    fn of(text: String, key: Option<KeyId>) -> Self {
-        let text = Zeroizing::new(text);
-        Self { text, key }
+        let ring: KeyRing = text.parse()?;
+        if !ring.ids().eq(self.ids()) {
+            let why = "expected a server to read the keys that were meant: nothing was changed";
+            return Err(Error::InvalidKey(why.into()));
+        }
+        Ok(text)
     }
 }
 
@@ -139,7 +132,7 @@ mod tests {
         let expected = format!(
             "# of notes, swk1_no key\n\n{c} # of June\n{a}\n{b} # of May\n# the next is new\n# end\n"
         );
-        assert_eq!(file.to_text().as_str(), expected);
+        assert_eq!(file.to_text().unwrap().as_str(), expected);
         file.retire(keys[1].id());
         let added = Key::generate().unwrap();
         file.add(&added);
@@ -148,7 +141,7 @@ mod tests {
             "# of notes, swk1_no key\n\n{c} # of June\n{a}\n{}\n# the next is new\n# end\n",
             d.as_str()
         );
-        assert_eq!(file.to_text().as_str(), expected);
+        assert_eq!(file.to_text().unwrap().as_str(), expected);
         assert_eq!(KeyFile::parse(&expected).unwrap().ids().len(), 3);
     }
 
@@ -159,5 +152,15 @@ mod tests {
         for text in ["", "# none", "nonsense", twice.as_str()] {
             KeyFile::parse(text).unwrap_err();
         }
+    }
+
+    #[test]
+    fn a_text_in_which_a_ring_reads_another_key_is_not_written() {
+        let keys = [(); 2].map(|()| Key::generate().unwrap());
+        let [shown, hidden] = keys.each_ref().map(|key| key.to_text().unwrap());
+        let mut file = KeyFile::parse(&shown).unwrap();
+        file.0[0].text = format!("{} {}", shown.as_str(), hidden.as_str()).into();
+        let error = file.to_text().unwrap_err();
+        assert!(error.to_string().contains("nothing was changed"), "{error}");
     }
 }

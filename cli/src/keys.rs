@@ -8,6 +8,7 @@ use crate::input::{Input, Stop};
 use crate::key_file::KeyFile;
 use crate::options::wrong;
 use crate::step::{Answer, Ask, Done, Write};
+use crate::tokens::utf8;
 
 /// What Prometheus is asked: how many tokens of each key were opened in the last day. `increase` alone would not count the
 /// first tokens of a series, such as that of a replica that was started meanwhile. docs/monitoring/grafana.json has the same.
@@ -192,10 +193,8 @@ fn read(input: &Input<'_>, replaced: bool) -> Result<Option<KeyFile>, Stop> {
     };
     match input.ask(ask)? {
         Answer::Bytes(bytes) => {
-            let file = KeyFile::parse(&String::from_utf8_lossy(bytes));
-            Ok(Some(
-                file.map_err(|error| Failure::from(error).found_in(path))?,
-            ))
+            let file = utf8(bytes).and_then(|text| Ok(KeyFile::parse(text)?));
+            Ok(Some(file.map_err(|failure| failure.found_in(path))?))
         }
         Answer::Absent => Ok(None),
         other => Err(Failure::unread(path, other).into()),
@@ -227,10 +226,9 @@ fn chosen(input: &Input<'_>, ids: &[KeyId]) -> Result<KeyId, Failure> {
     })
 }
 
-/// Returns the file to write. It is read again first, as a replica will.
+/// Returns the file to write.
 fn replaced(path: &str, file: &KeyFile, said: String) -> Result<Done, Stop> {
-    let text = file.to_text();
-    KeyFile::parse(&text)?;
+    let text = file.to_text()?;
     Ok(Done {
         write: Some(Write {
             path: path.into(),

@@ -266,6 +266,12 @@ pub(crate) fn ring(input: &Input<'_>) -> Result<KeyRing, Stop> {
     }
 }
 
+/// Returns the text of a file of keys.
+pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Failure> {
+    let text = std::str::from_utf8(bytes);
+    text.map_err(|_| Error::InvalidKey("expected UTF-8".into()).into())
+}
+
 /// Returns the keys, if they are given.
 pub(crate) fn given_ring(input: &Input<'_>) -> Result<Option<KeyRing>, Stop> {
     let in_ring = |text: &str, place: &str| {
@@ -291,7 +297,7 @@ pub(crate) fn given_ring(input: &Input<'_>) -> Result<Option<KeyRing>, Stop> {
         replaced: false,
     };
     match input.ask(read)? {
-        Answer::Bytes(bytes) => in_ring(&String::from_utf8_lossy(bytes), &place),
+        Answer::Bytes(bytes) => in_ring(utf8(bytes).map_err(|it| it.found_in(&place))?, &place),
         other => Err(Failure::unread(&place, other).into()),
     }
 }

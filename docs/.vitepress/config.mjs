@@ -40,6 +40,7 @@ export default defineConfig({
       ),
       group(
         'How to',
+        page('The user', '/docs/principal'),
         page('requestState', '/docs/request-state'),
         page('Sessions', '/docs/sessions'),
         page('Cursors and handles', '/docs/handles'),

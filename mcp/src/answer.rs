@@ -1,6 +1,7 @@
 //! The fixed answers to clients, one for each part of the protocol (SPEC.md, "What a failure looks
 //! like on the wire").
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub struct RpcError {
     /// The code.
     pub code: i32,
     /// The message.
-    pub message: &'static str,
+    pub message: Cow<'static, str>,
     /// The data, if the profile has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -134,16 +135,12 @@ impl Stale {
         let ran = self.ran;
         if method == "tools/call" {
             return Answer::ToolResult(ToolResult {
-                content: [TextContent {
-                    content_type: "text",
-                    text: if ran { RAN } else { NOT_RAN },
-                }],
-                is_error: true,
                 result_type: modern.then_some("complete"),
                 meta: Some(StaleMeta {
                     session: self.session,
                     stale: Ran { ran },
                 }),
+                ..ToolResult::error(if ran { RAN } else { NOT_RAN })
             });
         }
         let data = Some(ErrorData::Stale(Box::new(self)));
@@ -172,7 +169,7 @@ pub struct TextContent {
     #[serde(rename = "type")]
     pub content_type: &'static str,
     /// The text.
-    pub text: &'static str,
+    pub text: Cow<'static, str>,
 }
 
 impl Profile {
@@ -303,21 +300,34 @@ impl Answer {
     fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
         Self::Error(RpcError {
             code,
-            message,
+            message: message.into(),
             data,
         })
     }
 
+    /// Returns what a model hears of arguments that a `requestState` cannot be bound to.
+    pub(super) fn invalid_arguments(why: &Error, modern: bool) -> Self {
+        let mut result = ToolResult::error(format!("Invalid arguments. {why}"));
+        result.result_type = modern.then_some("complete");
+        Self::ToolResult(result)
+    }
+
     fn tool_error(text: &'static str) -> Self {
-        Self::ToolResult(ToolResult {
+        Self::ToolResult(ToolResult::error(text))
+    }
+}
+
+impl ToolResult {
+    fn error(text: impl Into<Cow<'static, str>>) -> Self {
+        Self {
             content: [TextContent {
                 content_type: "text",
-                text,
+                text: text.into(),
             }],
             is_error: true,
             result_type: None,
             meta: None,
-        })
+        }
     }
 }
 

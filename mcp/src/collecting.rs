@@ -1,11 +1,11 @@
 //! Collects what happens to tokens that are not refused, if anybody counts them.
 
-use crate::admission::Token;
 use crate::context::Context;
 use crate::event::{Happened, TokenEvent};
 use crate::ledger::Check;
 use crate::step::Item;
 use crate::text::hex;
+use crate::token::Token;
 use sealwax::{Inspected, KeyId, SessionMetadata, inspect};
 
 impl Context {
@@ -16,14 +16,14 @@ impl Context {
         }
         let now = self.guard.now();
         for token in tokens {
-            let (event, age) = match (&token.check, token.presented.item) {
+            let (event, age) = match (&token.check, token.item) {
                 (Some(Check::End | Check::Force), _) => (Happened::Ended, None),
                 // It counted when it was opened. This is its renewal.
                 (Some(Check::Once), Item::HandleState) => continue,
                 _ => (Happened::Opened, Some(now.saturating_sub(token.issued_at))),
             };
-            let id = Some(token.presented.id.clone());
-            self.happened(event, token.presented.item, token.key_id, id, age);
+            let id = Some(token.id.clone());
+            self.happened(event, token.item, token.key_id, id, age);
         }
     }
 

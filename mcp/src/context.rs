@@ -12,10 +12,11 @@ use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
 use crate::log::{Fault, Level, Origin, Refused};
 use crate::pending::Pending;
 use crate::reason::Reason;
-use crate::step::{Item, Presented, Reply, Step};
-use crate::text::{hex, token_id, until};
+use crate::step::{Item, Reply, Step};
+use crate::text::token_id;
 use crate::time_left::TimeLeft;
-use sealwax::{Error, Principal, TokenId, View};
+use crate::token::Token;
+use sealwax::{Error, Principal, View};
 
 pub(super) struct Context {
     pub guard: Guard,
@@ -182,7 +183,7 @@ impl Context {
     }
 
     /// Checks that a replica confirmed a command, if it should or must survive a fail-over.
-    pub fn confirmed(&mut self, done: &Done, about: Option<&Presented>) -> Result<(), Reason> {
+    pub fn confirmed(&mut self, done: &Done, about: Option<&Token>) -> Result<(), Reason> {
         if !done.unconfirmed {
             return Ok(());
         }
@@ -244,28 +245,6 @@ impl From<Answer> for Reply {
                 tool: Some(Box::new(tool)),
                 ..Self::default()
             },
-        }
-    }
-}
-
-impl Presented {
-    /// Returns a sealed token for the author's `accept`.
-    pub(super) fn token(item: Item, id: TokenId, expires_at: Option<u64>) -> Self {
-        Self {
-            item,
-            id: id.to_string(),
-            until: until(expires_at),
-            public: false,
-        }
-    }
-
-    /// Returns a session id or a handle for the author's `accept`; their end is in milliseconds.
-    pub(super) fn ulid(item: Item, ulid: &[u8; 16], ends_at_ms: Option<u64>) -> Self {
-        Self {
-            item,
-            id: hex(ulid),
-            until: until(ends_at_ms.map(|end| end.div_ceil(1000))),
-            public: false,
         }
     }
 }

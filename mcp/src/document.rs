@@ -22,6 +22,7 @@ pub use event::{Members, on};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};
+pub(crate) use plain::next;
 pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
 pub use report::{events, report};

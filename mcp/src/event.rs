@@ -33,7 +33,7 @@ pub struct TokenEvent {
 )]
 #[non_exhaustive]
 pub enum Happened {
-    /// `opened`: it passed every check, those of `accept` and of the ledger too.
+    /// `opened`: it passed every check, those of the ledger too.
     Opened,
     /// `sealed`: it was made, and leaves with the answer.
     Sealed,

@@ -6,12 +6,12 @@ use crate::context::{Awaited, Context};
 use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
-use crate::input::{Event, Failed, HandleOp, Message, TransportMessage, Verdict};
+use crate::input::{Event, Failed, HandleOp, Message, TransportMessage};
 use crate::log::{Origin, Refused};
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
-use crate::session::{Session, Written};
+use crate::session::Session;
 use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
 #[cfg(feature = "documents")]
 use crate::token_fields::TokenFields;
@@ -202,8 +202,9 @@ impl Exchange {
     ///
     /// # Errors
     ///
-    /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, [`Error::TooLarge`],
-    /// [`Error::EntropyUnavailable`].
+    /// As [`state`](Self::state); [`Error::InvalidArgument`] for invalid JSON, and for arguments that a
+    /// state cannot be bound to, in words for the model; [`Error::TooLarge`],
+    /// [`Error::EntropyUnavailable`]. The author hears of it, so the engine logs nothing.
     pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
         self.flow.request_mut()?.seal_state(&self.context, json)
     }
@@ -212,6 +213,11 @@ impl Exchange {
     #[cfg(feature = "documents")]
     pub(super) fn was_refused(&self) -> bool {
         !self.context.refused.is_empty()
+    }
+
+    #[cfg(feature = "documents")]
+    pub(super) fn has_events(&self) -> bool {
+        !self.context.events.is_empty()
     }
 
     /// Returns the members of the request that carry a token.
@@ -238,19 +244,7 @@ impl Exchange {
     /// [`Error::InvalidArgument`] without a session, in a notification, before and after its
     /// handler, if the server holds the value, and for invalid JSON.
     pub fn write(&mut self, json: &str) -> Result<(), Error> {
-        self.flow.request_mut()?.write(json, Written::Once)
-    }
-
-    /// Writes the session's value, computed by a function of the author. If another request wrote
-    /// in the meantime, [`Step::Update`] asks to apply the function to that value, unless
-    /// [`write`](Self::write) was called too. A result that was made from the value is then made again
-    /// ([`Updated::result`](super::Updated::result)).
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write).
-    pub fn update(&mut self, json: &str) -> Result<(), Error> {
-        self.flow.request_mut()?.write(json, Written::Again)
+        self.flow.request_mut()?.write(json)
     }
 
     /// Forks the session: the new one starts with the written value, or else the opened one, and
@@ -328,23 +322,10 @@ impl Exchange {
             let limit = guard.settings().time_limit;
             let answer = match &mut step {
                 Step::Identify => context.given.take().map(Event::Principal),
-                Step::Ask { within, .. } => {
-                    *within = context.time.wait(guard.now_ms(), limit);
-                    let late = || Event::Answer(Verdict::Unavailable(late("accept")));
-                    within.is_zero().then(late)
-                }
-                Step::Transition { within, .. } => {
-                    *within = context.time.wait(guard.now_ms(), limit);
-                    let late = || Event::Transition(Err(late("transition")));
-                    within.is_zero().then(late)
-                }
                 Step::Ledger(command) => {
                     // The engine can try it once more.
                     command.within = context.time.wait(guard.now_ms(), limit * 3 / 10);
-                    command
-                        .within
-                        .is_zero()
-                        .then(|| Event::Ledger(Err(late("ledger"))))
+                    command.within.is_zero().then(late)
                 }
                 Step::Deliver(deliver) => {
                     deliver.within = context.time.left();
@@ -370,8 +351,9 @@ impl Exchange {
     }
 }
 
-fn late(what: &str) -> Failed {
-    Failed(format!("{what}: expected an answer in time, found none"))
+fn late() -> Event<'static> {
+    let why = "ledger: expected an answer in time, found none";
+    Event::Ledger(Err(Failed(why.into())))
 }
 
 impl Step {

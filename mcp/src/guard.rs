@@ -11,7 +11,6 @@ use crate::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};
-use crate::text::canonical;
 use sealwax::{Codec, Error, Principal, RequestContext, View};
 
 /// The rules of a server's guard: a codec and settings. It is cheap to clone and safe to share
@@ -22,24 +21,14 @@ pub struct Guard(Arc<Settings>);
 pub(super) struct Settings {
     pub codec: Codec,
     pub request_state_ttl: Option<Duration>,
-    /// The time until which tokens from before the guard are accepted, in Unix seconds.
-    pub transition_until: Option<u64>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
-    pub has_accept: bool,
     pub events: bool,
     pub time_limit: Duration,
     pub ledger: Option<Ledger>,
     callers: Callers,
-}
-
-impl Settings {
-    /// Returns whether ends are remembered, by `accept` or a ledger.
-    pub fn remembers(&self) -> bool {
-        self.has_accept || self.ledger.is_some()
-    }
 }
 
 /// The ledger of a guard.
@@ -66,11 +55,9 @@ impl Guard {
         GuardBuilder {
             codec,
             request_state_ttl: None,
-            transition_until: None,
             only: Vec::new(),
             sessions: None,
             transport: TransportSettings::default(),
-            has_accept: false,
             events: false,
             time_limit: Duration::from_secs(1),
             ledger: None,
@@ -161,11 +148,9 @@ impl fmt::Debug for Guard {
 pub struct GuardBuilder {
     codec: Codec,
     pub(super) request_state_ttl: Option<Duration>,
-    pub(super) transition_until: Option<u64>,
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
-    pub(super) has_accept: bool,
     pub(super) events: bool,
     pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
@@ -176,15 +161,6 @@ impl GuardBuilder {
     #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
         self.request_state_ttl = Some(ttl);
-        self
-    }
-
-    /// Accepts, until this time in Unix seconds, a `requestState` that is no sealed token: it is asked of the
-    /// author's opener ([`Step::Transition`](crate::Step::Transition)). What is sealed is always of this
-    /// format.
-    #[must_use]
-    pub fn transition_until(mut self, until: u64) -> Self {
-        self.transition_until = Some(until);
         self
     }
 
@@ -212,14 +188,6 @@ impl GuardBuilder {
     #[must_use]
     pub fn transport(mut self, transport: TransportSettings) -> Self {
         self.transport = transport;
-        self
-    }
-
-    /// Sets whether there is an `accept`, which is asked before a token counts, and remembers ends:
-    /// false by default.
-    #[must_use]
-    pub fn has_accept(mut self, has_accept: bool) -> Self {
-        self.has_accept = has_accept;
         self
     }
 
@@ -268,7 +236,8 @@ impl GuardBuilder {
             for name in names {
                 arguments.insert(name.clone(), Value::Null);
             }
-            let arguments = canonical(arguments);
+            // A map of texts always serializes.
+            let arguments = serde_json::to_string(&Value::Object(arguments)).unwrap_or_default();
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)
                 .map_err(|error| Error::argument(format!("only: {error}")))?;
@@ -295,11 +264,9 @@ impl GuardBuilder {
         Ok(Guard(Arc::new(Settings {
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
-            transition_until: self.transition_until,
             only: self.only,
             sessions: self.sessions,
             transport: self.transport,
-            has_accept: self.has_accept,
             events: self.events,
             time_limit: self.time_limit,
             ledger,

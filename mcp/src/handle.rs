@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::admission;
 use crate::admission::{Admission, RefusedAt};
 use crate::answer::RpcError;
 use crate::context::{About, Context};
@@ -10,9 +9,10 @@ use crate::input::{ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue,
 use crate::ledger::Check;
 use crate::reason::Reason;
 use crate::session::json;
-use crate::step::{HandleResult, HandleTimes, Item, Presented, Reply, Step};
+use crate::step::{HandleResult, HandleTimes, Item, Reply, Step};
 use crate::text::hex;
 use crate::text::{rfc3339, until};
+use crate::token;
 use sealwax::{Error, Handle, Sealer, Token, View, kind};
 
 pub(super) struct HandleFlow {
@@ -134,9 +134,9 @@ impl HandleFlow {
                     .map_err(Reason::Unsealed)?;
                 (result, predecessor.filter(|_| *once).map(spent))
             }
-            Work::End { .. } if !settings.remembers() => {
+            Work::End { .. } if settings.ledger.is_none() => {
                 return Err(Error::argument(
-                    "end: expected a guard with a ledger or `accept`, which remembers what ended",
+                    "end: expected a guard with a ledger, which remembers what ended",
                 )
                 .into());
             }
@@ -155,12 +155,7 @@ impl HandleFlow {
                 (result, Some(token))
             }
         };
-        // To end or renew a handle, the handler has had it accepted before.
-        let admission = Admission::new(token.into_iter().collect());
-        Ok(match self.work {
-            Work::Check | Work::Open { .. } => (admission, result),
-            _ => (admission.without_accept(), result),
-        })
+        Ok((Admission::new(token.into_iter().collect()), result))
     }
 
     fn admitted(
@@ -234,33 +229,36 @@ impl HandleFlow {
         })
     }
 
-    fn check(&self, view: &View) -> Result<(HandleResult, admission::Token), Error> {
+    fn check(&self, view: &View) -> Result<(HandleResult, token::Token), Error> {
         let handle = view.verify_handle(&self.handle_type, self.text()?, self.max_age)?;
-        let ends = self.max_age.map(|age| handle.ends_at_ms(age));
-        let presented = Presented::ulid(Item::Handle, handle.ulid(), ends);
-        let token = admission::Token::made(presented, handle.created_at_ms(), self.token_check());
+        let token = token::Token::made(
+            Item::Handle,
+            handle.ulid(),
+            handle.created_at_ms(),
+            self.token_check(),
+        );
         Ok((self.facts(&handle), token))
     }
 
-    fn open(&self, view: &View) -> Result<(HandleResult, admission::Token), Error> {
+    fn open(&self, view: &View) -> Result<(HandleResult, token::Token), Error> {
         let sealer: Sealer<'_, kind::HandleState> = view.handle_state(&self.handle_type);
         let sealer = match self.max_age {
             Some(max_age) => sealer.max_age(max_age),
             None => sealer,
         };
         let opened = sealer.open(self.text()?)?;
-        let token = admission::Token::new(Item::HandleState, &opened, Some(self.token_check()));
+        let token = token::Token::new(Item::HandleState, &opened, Some(self.token_check()));
         let result = HandleResult {
             handle: None,
-            id: token.presented.id.clone(),
+            id: token.id.clone(),
             expires_at: opened.expires_at().and_then(rfc3339),
             value: Some(json(opened.payload())?.into()),
             predecessor: Some(Predecessor {
                 started_at: opened.started_at(),
                 generation: opened.generation(),
-                id: token.presented.id.clone(),
+                id: token.id.clone(),
                 issued_at: opened.issued_at(),
-                until: token.presented.until,
+                until: token.until,
             }),
             times: Some(HandleTimes {
                 issued_at: opened.issued_at(),
@@ -321,7 +319,7 @@ impl HandleFlow {
         let reply = Reply::from(context.refuse(reason, about));
         let error = reply.tool.as_ref().map(|tool| RpcError {
             code,
-            message: tool.content[0].text,
+            message: tool.content[0].text.clone(),
             data: None,
         });
         Step::Reply(Reply { error, ..reply })
@@ -329,14 +327,10 @@ impl HandleFlow {
 }
 
 /// Returns the handle that a renewal uses up.
-fn spent(predecessor: &Predecessor) -> admission::Token {
-    admission::Token {
-        presented: Presented {
-            item: Item::HandleState,
-            id: predecessor.id.clone(),
-            until: predecessor.until,
-            public: false,
-        },
+fn spent(predecessor: &Predecessor) -> token::Token {
+    token::Token {
+        item: Item::HandleState,
+        id: predecessor.id.clone(),
         key_id: None,
         check: Some(Check::Once),
         issued_at: predecessor.issued_at,

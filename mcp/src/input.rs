@@ -5,8 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::members::{Millis, PrincipalParts};
-
 use sealwax::Principal;
 
 /// A client's value where a text is expected. JSON's `null` is absent.
@@ -87,9 +85,7 @@ impl OwnedClientValue {
 }
 
 /// A request or a notification, as the SDK's handlers receive it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
@@ -97,7 +93,6 @@ pub struct Message<'a> {
     /// text.
     pub target: Option<&'a str>,
     /// `params.arguments` as JSON, as received: before any handler could change them.
-    #[serde(skip)]
     pub arguments: Option<&'a str>,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
@@ -106,41 +101,29 @@ pub struct Message<'a> {
     /// The HTTP header `Mcp-Session-Id`.
     pub header: Option<&'a str>,
     /// The member of `params` that [`TokenFields::param`](super::TokenFields::param) names.
-    #[serde(borrow)]
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
-    #[serde(borrow)]
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "caller")]
-    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
     /// ([`Deliver::within`](super::Deliver::within)).
-    #[serde(rename = "withinMs", deserialize_with = "Millis::some")]
-    #[cfg_attr(test, schemars(with = "Option<u64>"))]
     pub within: Option<Duration>,
 }
 
 /// The metadata of a data-layer session, as a client sent it. Anything but an object has neither
 /// member.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ClientSession<'a> {
     /// `sessionId`.
-    #[serde(borrow)]
     pub id: ClientValue<'a>,
     /// `state`.
-    #[serde(borrow)]
     pub state: ClientValue<'a>,
 }
 
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
 /// to 2025-11-25, and SEP-1359.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct TransportMessage<'a> {
     /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
     /// delivered without a check.
@@ -150,6 +133,8 @@ pub struct TransportMessage<'a> {
     /// The member of `params` that [`TokenFields::target`](super::TokenFields::target) names, if it is a
     /// text: for the log.
     pub target: Option<&'a str>,
+    /// Whether it is no JSON, so that nothing else is known of it.
+    pub unreadable: bool,
     /// Whether it is a notification, which gets no answer.
     pub notification: bool,
     /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
@@ -157,26 +142,13 @@ pub struct TransportMessage<'a> {
     /// The HTTP header `MCP-Protocol-Version`.
     pub version: Option<&'a str>,
     /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
-    #[serde(borrow)]
     pub header: ClientValue<'a>,
     /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
-    #[serde(borrow)]
     pub message_session_id: ClientValue<'a>,
     /// The `params` of `initialize` as JSON.
-    #[serde(skip)]
     pub initialize: Option<&'a str>,
     /// The caller, if the adapter knows it already.
-    #[serde(deserialize_with = "caller")]
-    #[cfg_attr(test, schemars(with = "Option<PrincipalParts>"))]
     pub principal: Option<Result<Principal, Failed>>,
-}
-
-/// Reads the caller of a message. A faulty one is the adapter's fault, not the client's.
-fn caller<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<Option<Result<Principal, Failed>>, D::Error> {
-    let principal = PrincipalParts::read(from);
-    Ok(Some(principal.map_err(|error| Failed(error.to_string()))))
 }
 
 /// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
@@ -257,17 +229,8 @@ pub enum Event<'a> {
     /// The caller, or that the author's function found none; after
     /// [`Step::Identify`](super::Step::Identify).
     Principal(Result<Option<Principal>, Failed>),
-    /// Whether the tokens are accepted, or the end is recorded; after
-    /// [`Step::Ask`](super::Step::Ask).
-    Answer(Verdict),
     /// The reply of the ledger; after [`Step::Ledger`](super::Step::Ledger).
     Ledger(Result<Vec<String>, Failed>),
-    /// The outcome of the author's functions for the latest value; after
-    /// [`Step::Update`](super::Step::Update).
-    Updated(Result<Updated<'a>, Failed>),
-    /// What the author's opener made of a token from before the guard; `None` if it refuses it. After
-    /// [`Step::Transition`](super::Step::Transition).
-    Transition(Result<Option<Foreign>, Failed>),
     /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
@@ -276,41 +239,10 @@ pub enum Event<'a> {
     Result(HandlerResult<'a>),
 }
 
-/// An opened token from before the guard.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// What its handler had sealed.
-    pub payload: String,
-    /// When it was made, in Unix seconds, if its format tells: what a principal had when it was signed
-    /// out is refused.
-    pub issued_at: Option<u64>,
-}
-
-/// The outcome of the author's functions for a session's latest value.
-#[derive(Clone, Copy, Debug)]
-pub struct Updated<'a> {
-    /// The value, as JSON.
-    pub value: &'a str,
-    /// The result, if the author's functions made it again from this value: it takes the place of the
-    /// one reported before.
-    pub result: Option<HandlerResult<'a>>,
-}
-
 /// A failure of the author's code. The text is for the log: it must not quote other code's
 /// exceptions, which may hold a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);
-
-/// The answer of the author's `accept`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Accepted; or the end is recorded.
-    Yes,
-    /// Refused, as used or ended: the token at this index among those asked about.
-    No(usize),
-    /// No answer: it failed, or was too late.
-    Unavailable(Failed),
-}
 
 /// The part of a result that the engine reads.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,8 @@
 //! A *guard* stands between a server's handlers and its clients: it seals what is sent and opens
 //! what comes back, so that a handler sees plain values. Its rules are here, once. They read no
 //! socket and no clock but the codec's, and never wait. An *adapter* connects them to an SDK, a
-//! gateway or another language; `sealwax-rmcp`, `sealwax/mcp` and `sealwax.mcp` are three.
+//! gateway or another language: `sealwax-rmcp`, and the guards of the packages for npm, Python, Go
+//! and Java.
 //!
 //! # Writing an adapter
 //!
@@ -65,7 +66,7 @@
 //!                 return Ok(json!({ "result": result }));
 //!             }
 //!             Step::Reply(reply) => return Ok(json!({ "error": reply.error })),
-//!             // The other steps need an `accept`, a ledger or sessions.
+//!             // The other steps need a ledger or sessions.
 //!             _ => return Err(Error::InvalidArgument("expected a guard without these".into())),
 //!         };
 //!         for refused in exchange.refused() {
@@ -114,18 +115,21 @@ mod handle;
 mod input;
 pub mod ledger;
 mod log;
+#[cfg(feature = "documents")]
+pub mod machine;
 mod members;
 mod method;
-mod patch;
 mod pending;
 mod reason;
 mod request;
 mod revoking;
 mod session;
+mod set;
 mod settings;
 mod step;
 mod text;
 mod time_left;
+mod token;
 mod token_fields;
 mod transport;
 
@@ -136,14 +140,12 @@ pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, Foreign, HandleOp, HandleOpKind, HandlerResult,
-    Message, Outcome, Predecessor, Scope, TransportMessage, Updated, Verdict,
+    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
+    Outcome, Predecessor, Scope, TransportMessage,
 };
 pub use log::{Fault, Level, Origin, Refused};
-pub use patch::Patch;
 pub use session::Session;
+pub use set::{Set, SetValue};
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
-pub use step::{
-    Deliver, HandleResult, HandleTimes, Item, Presented, Question, Reply, Report, Respond, Step,
-};
+pub use step::{Deliver, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step};
 pub use token_fields::TokenFields;

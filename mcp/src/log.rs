@@ -39,7 +39,6 @@ impl Level {
             "invalid_argument"
             | "invalid_key"
             | "entropy_unavailable"
-            | "accept_unavailable"
             | "ledger_unavailable"
             | "ledger_unfit" => Self::Error,
             _ => Self::Warn,

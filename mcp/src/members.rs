@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serializer};
 
+#[cfg(feature = "documents")]
+use crate::input::ClientValue;
+#[cfg(feature = "documents")]
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
@@ -32,10 +35,6 @@ impl Millis {
         u64::deserialize(from).map(Duration::from_millis)
     }
 
-    pub fn some<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-        Self::deserialize(from).map(Some)
-    }
-
     pub fn serialize<S: Serializer>(time: &Duration, into: S) -> Result<S::Ok, S::Error> {
         into.serialize_u64(Self::of(*time))
     }
@@ -53,6 +52,7 @@ pub(crate) fn is_false(flag: &bool) -> bool {
 }
 
 /// A principal: `anonymous` alone, or the others.
+#[cfg(feature = "documents")]
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -63,6 +63,7 @@ pub(crate) struct PrincipalParts<'a> {
     anonymous: bool,
 }
 
+#[cfg(feature = "documents")]
 impl PrincipalParts<'_> {
     /// Reads a principal of a [`Value`](serde_json::Value), where an error leaves no rest unread.
     pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Principal, Error> {
@@ -72,7 +73,22 @@ impl PrincipalParts<'_> {
         }
     }
 
-    pub fn principal(self) -> Result<Principal, Error> {
+    /// Returns the principal of these parts: one that is no text names nobody.
+    pub fn named(parts: [ClientValue<'_>; 3], anonymous: bool) -> Result<Principal, Error> {
+        if parts.contains(&ClientValue::Other) {
+            return Err(NO_PRINCIPAL);
+        }
+        let [issuer, client, subject] = parts.map(ClientValue::text);
+        let parts = PrincipalParts {
+            issuer,
+            client,
+            subject,
+            anonymous,
+        };
+        parts.principal()
+    }
+
+    fn principal(self) -> Result<Principal, Error> {
         match (self.issuer, self.client, self.subject, self.anonymous) {
             (issuer, client, subject, false) => Principal::from_parts(issuer, client, subject),
             (None, None, None, true) => Ok(Principal::anonymous()),
@@ -81,6 +97,7 @@ impl PrincipalParts<'_> {
     }
 }
 
+#[cfg(feature = "documents")]
 const NO_PRINCIPAL: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "principal: expected issuer, client and subject, which are texts, or anonymous alone, which is true",
 ));

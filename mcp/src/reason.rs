@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::input::{Failed, Verdict};
 use crate::ledger::{Failure, Latest, Refusal, Reply};
 use sealwax::Error;
 
@@ -16,10 +15,6 @@ pub(super) enum Reason {
     InvalidRequest(Error),
     /// The author's function found no caller.
     Unauthenticated,
-    /// `accept` said no.
-    NotAccepted,
-    /// `accept` could not decide.
-    AcceptUnavailable(String),
     /// The ledger refused: a code, and the reason.
     Ledger(&'static str, Cow<'static, str>),
     /// There is a later state of the session.
@@ -39,13 +34,19 @@ impl Reason {
         Self::Ledger(code, why.into())
     }
 
+    /// Returns the error of what could not be sealed.
+    pub fn error(self) -> Error {
+        match self {
+            Self::Error(error) | Self::Unsealed(error) | Self::InvalidRequest(error) => error,
+            other => Error::argument(other.message()),
+        }
+    }
+
     pub fn code(&self) -> &'static str {
         match self {
             Self::Error(error) | Self::Unsealed(error) => error.code(),
             Self::InvalidRequest(_) => "invalid_request",
             Self::Unauthenticated => "unauthenticated",
-            Self::NotAccepted => "not_accepted",
-            Self::AcceptUnavailable(_) => "accept_unavailable",
             Self::Ledger(code, _) => code,
             Self::Stale(_) => "stale",
             Self::LedgerUnavailable(_) => "ledger_unavailable",
@@ -64,8 +65,7 @@ impl Reason {
                                       authentication in front refuse such a request"
                     .into()
             }
-            Self::NotAccepted => "used or ended: `accept` refused it".into(),
-            Self::AcceptUnavailable(why) | Self::LedgerUnavailable(why) => why,
+            Self::LedgerUnavailable(why) => why,
             Self::Ledger(_, why) => why.into_owned(),
             Self::Stale(latest) => {
                 let generation = latest.generation;
@@ -78,19 +78,8 @@ impl Reason {
         match self {
             Self::Error(error) => error.is_refusal(),
             Self::InvalidRequest(_) | Self::Unauthenticated => true,
-            Self::NotAccepted | Self::Ledger(..) | Self::Stale(_) => true,
-            Self::Unsealed(_) | Self::AcceptUnavailable(_) | Self::LedgerUnavailable(_) => false,
-        }
-    }
-}
-
-impl Verdict {
-    /// Returns the index of the refused token, and the reason.
-    pub(super) fn judged(self) -> Result<(), (usize, Reason)> {
-        match self {
-            Self::Yes => Ok(()),
-            Self::No(at) => Err((at, Reason::NotAccepted)),
-            Self::Unavailable(Failed(why)) => Err((0, Reason::AcceptUnavailable(why))),
+            Self::Ledger(..) | Self::Stale(_) => true,
+            Self::Unsealed(_) | Self::LedgerUnavailable(_) => false,
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::admission::Token;
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::settings::SessionSettings;
-use crate::step::{Item, Presented};
+use crate::step::Item;
 use crate::text::{hex, remembered, until};
+use crate::token::Token;
 use sealwax::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
 /// The data-layer session of a request, opened and fully checked.
@@ -16,18 +16,7 @@ pub struct Session {
     /// `None` if the server holds the value.
     opened: Option<OpenedSession>,
     value: String,
-    written: Written,
-}
-
-/// The way in which a session's value was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Written {
-    #[default]
-    Not,
-    /// By functions of the author, which can be applied again to another request's value.
-    Again,
-    /// As a whole.
-    Once,
+    written: bool,
 }
 
 /// The part of a session that is sent with a result.
@@ -53,7 +42,7 @@ impl Session {
                 id: sessions.verify(id)?,
                 opened: None,
                 value: String::new(),
-                written: Written::Not,
+                written: false,
             });
         }
         if state == ClientValue::Other {
@@ -65,7 +54,7 @@ impl Session {
             id: opened.id().clone(),
             value: json(opened.payload())?.into(),
             opened: Some(opened),
-            written: Written::Not,
+            written: false,
         })
     }
 
@@ -95,7 +84,7 @@ impl Session {
         self.opened.as_ref().map(|_| self.value.as_str())
     }
 
-    pub(super) fn write(&mut self, written: &str, how: Written) -> Result<(), Error> {
+    pub(super) fn write(&mut self, written: &str) -> Result<(), Error> {
         if self.opened.is_none() {
             return Err(Error::argument(
                 "write: expected a session that holds its value; the server holds this one's, by its ulid",
@@ -104,10 +93,7 @@ impl Session {
         self.value = json(written.as_bytes())
             .map_err(|_| Error::argument("write: expected JSON"))?
             .into();
-        self.written = match self.written {
-            Written::Once => Written::Once,
-            Written::Not | Written::Again => how,
-        };
+        self.written = true;
         Ok(())
     }
 
@@ -154,12 +140,7 @@ impl Session {
     }
 
     pub(super) fn is_written(&self) -> bool {
-        self.written != Written::Not
-    }
-
-    /// Returns whether the write can be applied again to another value.
-    pub(super) fn is_updated(&self) -> bool {
-        self.written == Written::Again
+        self.written
     }
 
     /// Returns the opened token's id and generation; `None` if the server holds the value.
@@ -186,15 +167,16 @@ impl Session {
     }
 
     /// Returns the question about it: whether `state` is its latest one.
-    pub(super) fn token(&self, view: &View, state: ClientValue<'_>) -> Token {
+    pub(super) fn token(&self, state: ClientValue<'_>) -> Token {
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
-            return by_id(view, &self.id, Check::Live);
+            return by_id(&self.id, Check::Live);
         };
         let state = opened.state();
         // No state is older than the first one, so that nobody is ever given that one.
         let text = if state.generation() == 0 { "" } else { text };
         Token {
-            presented: presented(view, &self.id),
+            item: Item::Session,
+            id: self.ulid(),
             key_id: Some(self.id.key_id()),
             check: Some(Check::Latest {
                 token: state.token_id().to_string(),
@@ -209,17 +191,11 @@ impl Session {
 }
 
 /// Returns the question about a session of which the id alone is known.
-pub(super) fn by_id(view: &View, id: &SessionId, check: Check) -> Token {
+pub(super) fn by_id(id: &SessionId, check: Check) -> Token {
     Token {
         key_id: Some(id.key_id()),
-        ..Token::made(presented(view, id), id.created_at_ms(), check)
+        ..Token::made(Item::Session, id.ulid(), id.created_at_ms(), check)
     }
-}
-
-/// Returns the session for the author's `accept`: its ulid, and the end of its id.
-fn presented(view: &View, id: &SessionId) -> Presented {
-    let ends = id.ends_at_ms(view.codec().session_max_age());
-    Presented::ulid(Item::Session, id.ulid(), Some(ends))
 }
 
 /// Checks that a payload is JSON.

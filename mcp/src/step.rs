@@ -18,27 +18,10 @@ use sealwax::{Error, SessionMetadata};
 pub enum Step {
     /// Resolve the caller, at most once per request.
     Identify,
-    /// Ask the author's `accept`, or report an end to it.
-    Ask {
-        /// The question.
-        question: Question,
-        /// How long to wait for the answer.
-        within: Duration,
-    },
     /// Run this command on the ledger, within its time, and report its reply.
     Ledger(Box<Command>),
-    /// Ask the author's opener of tokens from before the guard about this `requestState`.
-    Transition {
-        /// The text that the client sent.
-        token: String,
-        /// How long to wait for the answer.
-        within: Duration,
-    },
     /// Get the first value of a new session from the author.
     Begin,
-    /// Apply the functions given to [`Exchange::update`](super::Exchange::update), all of them and
-    /// in their order, to this value, as JSON, which another request wrote in the meantime.
-    Update(String),
     /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
@@ -99,37 +82,6 @@ impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// A question or a report to `accept`, only about tokens that are authentic, of this user and not
-/// expired.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Question {
-    /// Whether all of these are accepted: none may be used up unless all are.
-    Accept(Vec<Presented>),
-    /// This token ends before its time, and must not be accepted again.
-    End(Presented),
-}
-
-/// A token that passed every check of its seal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Presented {
-    /// Its kind.
-    #[serde(rename = "kind")]
-    pub item: Item,
-    /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
-    pub id: String,
-    /// The time from which it opens nowhere, in Unix seconds: its end rounded up, plus the largest
-    /// skew of a replica's clock. `None` if it never ends.
-    pub until: Option<u64>,
-    /// Whether any user may present it: a cursor of a public page, which a cache may hand to any
-    /// user.
-    #[serde(skip_serializing_if = "is_false")]
-    pub public: bool,
 }
 
 /// A message on its way to the SDK.
@@ -260,7 +212,7 @@ impl Reply {
         Self {
             error: Some(RpcError {
                 code,
-                message,
+                message: message.into(),
                 data,
             }),
             ..Self::default()

@@ -1,9 +1,7 @@
-//! Times, ids and objects as texts.
-
-use serde_json::{Map, Value};
+//! Times and ids as texts.
 
 use crate::ledger::{CEILING, LARGEST_SKEW};
-use sealwax::{Inspected, canonical_json, inspect};
+use sealwax::{Inspected, inspect};
 
 /// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
 pub(super) fn until(end: Option<u64>) -> Option<u64> {
@@ -20,12 +18,6 @@ pub(super) fn remembered(until: Option<u64>, started_at: u64) -> u64 {
 
 pub(super) fn hex(ulid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*ulid))
-}
-
-/// Returns an object as JSON: in its canonical form, unless it has a number that has none.
-pub(super) fn canonical(object: Map<String, Value>) -> String {
-    let text = serde_json::to_string(&object).unwrap_or_default();
-    canonical_json(&text).unwrap_or(text)
 }
 
 /// Returns a time as RFC 3339 writes it.

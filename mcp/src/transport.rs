@@ -6,18 +6,19 @@ mod refusals;
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use self::negotiated::{negotiated, open, seal};
-use crate::admission::{Admission, RefusedAt, Token};
+use self::negotiated::{Initialized, Params, negotiated, open, seal};
+use crate::admission::{Admission, RefusedAt};
 use crate::context::{About, Context};
-use crate::input::{ClientValue, Event, HandlerResult, OwnedClientValue, TransportMessage};
+use crate::input::{
+    ClientValue, Event, HandlerResult, Outcome, OwnedClientValue, TransportMessage,
+};
 use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
 use crate::reason::Reason;
-use crate::step::{Deliver, Item, Presented, Reply, Report, Respond, Step};
-use crate::text::{token_id, until};
-use sealwax::{Error, Kind, View};
+use crate::step::{Deliver, Item, Reply, Report, Respond, Step};
+use crate::text::token_id;
+use crate::token::Token;
+use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
 /// `OPTIONS` with which a browser asks first.
@@ -27,6 +28,7 @@ const TERMINATE: &str = "session/terminate";
 pub(super) struct TransportFlow {
     http: Option<String>,
     method: Option<String>,
+    unreadable: bool,
     notification: bool,
     modern: bool,
     version: Option<String>,
@@ -62,6 +64,7 @@ impl TransportFlow {
         Self {
             http: transport.http.map(Into::into),
             method: transport.method.map(Into::into),
+            unreadable: transport.unreadable,
             notification: transport.notification,
             modern: transport.modern,
             version: transport.version.map(Into::into),
@@ -119,7 +122,11 @@ impl TransportFlow {
 impl TransportFlow {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
-        let (transport, remembers) = (settings.transport, settings.remembers());
+        let (transport, remembers) = (settings.transport, settings.ledger.is_some());
+        if self.unreadable {
+            let error = Error::Malformed("a message that is JSON");
+            return Ok(self.bad_message(context, error, -32700, "Parse error"));
+        }
         if self.modern || self.method.as_deref() == Some("initialize") {
             let report = match self.method.as_deref() {
                 Some("initialize") => Report::Always,
@@ -169,7 +176,7 @@ impl TransportFlow {
             Ok(opened) => opened,
             Err(Error::PrincipalMismatch) if transport.sep1359 && remembers => {
                 let id = token.text().and_then(token_id);
-                return Ok(self.end_for_another(context, &view, id));
+                return Ok(self.end_for_another(context, id));
             }
             Err(error) => return Ok(self.refuse(context, error.into())),
         };
@@ -179,7 +186,7 @@ impl TransportFlow {
             return Ok(self.bad_request(context, "the negotiated version", message));
         }
         let then = Deliver {
-            id: Some(opened.presented.id.clone()),
+            id: Some(opened.id.clone()),
             expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
@@ -239,29 +246,23 @@ impl TransportFlow {
 
     /// Ends a session because another principal presented it, as SEP-1359 requires. If its
     /// principal is readable, the token is authentic.
-    fn end_for_another(&mut self, context: &mut Context, view: &View, id: Option<String>) -> Step {
+    fn end_for_another(&mut self, context: &mut Context, id: Option<String>) -> Step {
         let Some(id) = id else {
             return self.refuse(context, Error::PrincipalMismatch.into());
         };
         // The token's times are sealed for its own principal, so it may have begun just now, by a
         // clock that is ahead.
         let now = context.guard.now();
-        let limit = view.codec().session_max_age().as_secs();
-        let ends = until(Some(now.saturating_add(limit)));
         let token = Token {
-            presented: Presented {
-                item: Item::Session,
-                id,
-                until: until(ends),
-                public: false,
-            },
+            item: Item::Session,
+            id,
             key_id: None,
             check: Some(Check::Force),
             issued_at: 0,
             started_at: now.saturating_add(LARGEST_SKEW),
             until: None,
         };
-        let admission = Admission::of_transport(token).without_accept();
+        let admission = Admission::of_transport(token);
         self.admit(context, admission, Then::EndedForAnother)
     }
 
@@ -283,18 +284,19 @@ impl TransportFlow {
             ..Respond::default()
         };
         let begins = self.http.is_some() || context.guard.settings().transport.sep1359;
-        let result: Value = match (self.method.as_deref(), result.initialized) {
-            (Some("initialize"), Some(result)) if begins => {
-                serde_json::from_slice(result.as_bytes()).unwrap_or_default()
-            }
-            _ => Value::Null,
-        };
-        if !result["protocolVersion"].is_string() {
+        let is_begun = self.method.as_deref() == Some("initialize") && begins;
+        if !is_begun || result.outcome == Outcome::Error {
             return Step::Respond(Box::new(respond));
         }
-        let params = self.initialize.as_deref().unwrap_or_default();
-        let params: Value = serde_json::from_slice(params.as_bytes()).unwrap_or_default();
-        self.phase = Phase::Responding(negotiated(params, result));
+        let params = match Params::read(self.initialize.as_deref()) {
+            Ok(params) => params,
+            Err(error) => return self.bad_message(context, error, -32602, "Invalid params"),
+        };
+        let negotiated = match Initialized::read(result.initialized) {
+            Ok(result) => negotiated(&params, &result),
+            Err(error) => return self.not_begun(context, Reason::Unsealed(error)),
+        };
+        self.phase = Phase::Responding(negotiated);
         self.advance(context)
     }
 
@@ -304,15 +306,22 @@ impl TransportFlow {
         };
         let view = context.view()?;
         let transport = context.guard.settings().transport;
-        match seal(&view, negotiated, transport.ttl) {
-            Ok(token) => Ok(Step::Respond(Box::new(Respond {
-                header: Some(token),
-                timeout: transport.sep1359.then(|| life(context).as_secs()),
-                declare: self.declares(context),
-                ..Respond::default()
-            }))),
-            Err(error) => Ok(self.not_begun(context, Reason::Unsealed(error))),
-        }
+        let header = match seal(&view, negotiated, transport.ttl) {
+            Ok(token) => Some(token),
+            // Whoever declares much is served without a session where none is required.
+            Err(error @ Error::TooLarge { .. }) if !transport.required => {
+                context.refuse(Reason::Unsealed(error), About::new(Item::Session));
+                None
+            }
+            Err(error) => return Ok(self.not_begun(context, Reason::Unsealed(error))),
+        };
+        let timeout = header.is_some() && transport.sep1359;
+        Ok(Step::Respond(Box::new(Respond {
+            header,
+            timeout: timeout.then(|| life(context).as_secs()),
+            declare: self.declares(context),
+            ..Respond::default()
+        })))
     }
 
     fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {

@@ -1,20 +1,5 @@
 /** The engine's documents, which docs/engine.md describes. A test of mcp/src/document writes this file. */
 
-export interface Again {
-  readonly result?: ResultFacts | undefined;
-}
-
-export interface NoAnswer {
-  readonly no: number;
-}
-
-export type Answer = 'yes' | NoAnswer;
-
-export interface ClientSession {
-  readonly id?: ClientValue | undefined;
-  readonly state?: ClientValue | undefined;
-}
-
 export type ClientValue = string | true;
 
 export interface Command {
@@ -50,20 +35,8 @@ export interface PrincipalEvent {
   readonly principal: PrincipalParts | Nobody | Failure;
 }
 
-export interface AnswerEvent {
-  readonly answer: Answer | Failure;
-}
-
 export interface LedgerEvent {
   readonly ledger: readonly string[] | Failure;
-}
-
-export interface TransitionEvent {
-  readonly transition: Transition | Failure;
-}
-
-export interface UpdatedEvent {
-  readonly updated: Again | Failure;
 }
 
 export interface BegunEvent {
@@ -78,7 +51,7 @@ export interface ResultEvent {
   readonly result: ResultFacts;
 }
 
-export type Event = PrincipalEvent | AnswerEvent | LedgerEvent | TransitionEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent;
+export type Event = PrincipalEvent | LedgerEvent | BegunEvent | NotResumedEvent | ResultEvent;
 
 export interface Failure {
   readonly failed: string;
@@ -136,18 +109,6 @@ export interface LedgerSettings {
   readonly reusableRequestState?: boolean | undefined;
 }
 
-export interface Message {
-  readonly header?: string | undefined;
-  readonly method?: string | undefined;
-  readonly modern?: boolean | undefined;
-  readonly notification?: boolean | undefined;
-  readonly principal?: PrincipalParts | undefined;
-  readonly session?: ClientSession | undefined;
-  readonly target?: string | undefined;
-  readonly token?: ClientValue | undefined;
-  readonly withinMs?: number | undefined;
-}
-
 export interface Nobody {
   readonly nobody: boolean;
 }
@@ -167,13 +128,6 @@ export interface Predecessor {
   readonly id: string;
   readonly issuedAt: number;
   readonly startedAt: number;
-  readonly until: number | null;
-}
-
-export interface Presented {
-  readonly id: string;
-  readonly kind: Item;
-  readonly public?: boolean | undefined;
   readonly until: number | null;
 }
 
@@ -266,13 +220,11 @@ export interface SessionSettings {
 
 export interface Settings {
   readonly events?: boolean | undefined;
-  readonly hasAccept?: boolean | undefined;
   readonly ledger?: LedgerSettings | undefined;
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
   readonly requestStateTtl?: number | undefined;
   readonly sessions?: SessionSettings | undefined;
   readonly timeLimitMs?: number | undefined;
-  readonly transitionUntil?: number | undefined;
   readonly transport?: TransportSettings | undefined;
 }
 
@@ -284,38 +236,8 @@ export interface IdentifyStep {
   readonly session?: OpenedSession | undefined;
 }
 
-export interface AskStep {
-  readonly accept?: readonly Presented[] | undefined;
-  readonly end?: Presented | undefined;
-  readonly step: 'ask';
-  readonly withinMs: number;
-  readonly events?: readonly TokenEvent[] | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly refused?: readonly Refused[] | undefined;
-  readonly session?: OpenedSession | undefined;
-}
-
 export interface LedgerStep extends Command {
   readonly step: 'ledger';
-  readonly events?: readonly TokenEvent[] | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly refused?: readonly Refused[] | undefined;
-  readonly session?: OpenedSession | undefined;
-}
-
-export interface TransitionStep {
-  readonly step: 'transition';
-  readonly token: string;
-  readonly withinMs: number;
-  readonly events?: readonly TokenEvent[] | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly refused?: readonly Refused[] | undefined;
-  readonly session?: OpenedSession | undefined;
-}
-
-export interface UpdateStep {
-  readonly step: 'update';
-  readonly value: string;
   readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
@@ -340,7 +262,7 @@ export interface DeliverStep extends Deliver {
 
 export interface RespondStep {
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly result?: Readonly<Record<string, unknown>> | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly step: 'respond';
   readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
@@ -372,7 +294,7 @@ export interface DropStep {
   readonly session?: OpenedSession | undefined;
 }
 
-export type Step = IdentifyStep | AskStep | LedgerStep | TransitionStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+export type Step = IdentifyStep | LedgerStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
 
 export interface TextContent {
   readonly text: string;
@@ -398,24 +320,6 @@ export interface ToolResult {
   readonly content: readonly TextContent[];
   readonly isError: boolean;
   readonly resultType?: string | undefined;
-}
-
-export interface Transition {
-  readonly issuedAt?: number | undefined;
-  readonly opened?: string | undefined;
-  readonly refused?: boolean | undefined;
-}
-
-export interface TransportMessage {
-  readonly header?: ClientValue | undefined;
-  readonly http?: string | undefined;
-  readonly messageSessionId?: ClientValue | undefined;
-  readonly method?: string | undefined;
-  readonly modern?: boolean | undefined;
-  readonly notification?: boolean | undefined;
-  readonly principal?: PrincipalParts | undefined;
-  readonly target?: string | undefined;
-  readonly version?: string | undefined;
 }
 
 export interface TransportSettings {

@@ -1,7 +1,6 @@
 /** Plain objects for the module's results. The module calls these functions to create them. */
 
 import type { Answer } from './answer.js';
-import type * as raw from './raw.js';
 import type { Kind } from './sealer.js';
 import type { SessionMetadata } from './sessions.js';
 
@@ -136,19 +135,4 @@ export function inspectedHandle(type: string, createdAtMs: number): Inspected {
 
 export function inspectedKey(keyId: string): Inspected {
   return { what: 'key', keyId };
-}
-
-/**
- * A dialogue with a Redis that has begun, and what is next: docs/engine.md.
- *
- * @internal
- */
-export interface DialogueBegun {
-  readonly dialogue: raw.Dialogue;
-  readonly next: string;
-}
-
-/** @internal */
-export function dialogueBegun(dialogue: raw.Dialogue, next: string): DialogueBegun {
-  return { dialogue, next };
 }

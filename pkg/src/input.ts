@@ -35,13 +35,19 @@ const bufferOf = intrinsic<ArrayBuffer>('buffer');
 const offsetOf = intrinsic<number>('byteOffset');
 const lengthOf = intrinsic<number>('length');
 
+/** The length of an array of bytes: the true one, whatever its own members say. */
+export function byteLength(name: string, value: unknown): number {
+  if (tagOf(value) !== 'Uint8Array') throw wrongType(name, 'a Uint8Array', value);
+  return lengthOf(value);
+}
+
 /**
  * Bytes, as an array of our own over the same memory: its length is true, and stays so. By the length that another one
  * says, its bytes would be written over the module's memory.
  */
 export function bytes(name: string, value: unknown): Uint8Array {
-  if (tagOf(value) !== 'Uint8Array') throw wrongType(name, 'a Uint8Array', value);
-  return new Uint8Array(bufferOf(value), offsetOf(value), lengthOf(value));
+  const length = byteLength(name, value);
+  return new Uint8Array(bufferOf(value), offsetOf(value), length);
 }
 
 /** A list of names, joined by NUL for the module. No name may contain NUL. */
@@ -106,7 +112,7 @@ export function addClock(read: () => number): number {
  * through the module and leave it unusable.
  */
 export function dateNow(which: number): number {
-  return clock(testClocks[which - 1] ?? (() => Date.now()));
+  return clock((which !== HOST_CLOCK && testClocks[which - 1]) || (() => Date.now()));
 }
 
 /** Milliseconds with a fraction, at the host's resolution. */

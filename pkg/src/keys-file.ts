@@ -118,7 +118,16 @@ function about<T>(path: string, use: () => T): T {
 function ringOf(found: Uint8Array | Error): KeyRing {
   if (found instanceof Error) throw found;
   if (found.length > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, found more`);
-  return new KeyRing(new TextDecoder().decode(found));
+  return new KeyRing(textOf(found));
+}
+
+/** Decodes a file as it is: a byte that were dropped or replaced could hide a key. */
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error('expected UTF-8');
+  }
 }
 
 function log(logger: Logger, level: 'info' | 'warn', code: string, message: string): void {

@@ -36,8 +36,8 @@ export function checkNode(): void {
  * Room on the stack, in calls of the module's `checkStack`: for most calls, and for one that reads a document. Each is at
  * least twice what such calls take in Node 20 to 24: a document may have 128 levels.
  */
-const SOME = 64;
-export const WIDE = 512;
+const SOME = 32;
+export const WIDE = 256;
 
 /**
  * The module's exports, to call one of them now.
@@ -58,7 +58,16 @@ export function core(room = SOME): typeof raw {
  */
 export function entered<T>(object: T, room = SOME): T {
   if (raw.checkStack(room)) return object;
-  throw new SealwaxError(
+  throw ended();
+}
+
+/**
+ * Returns the error for what the module returns after a trap.
+ *
+ * @internal
+ */
+export function ended(): SealwaxError {
+  return new SealwaxError(
     'internal_error',
     'an earlier fault, such as no memory, ended the WebAssembly module of sealwax: start this process, page or Worker anew',
     false,
@@ -66,7 +75,8 @@ export function entered<T>(object: T, room = SOME): T {
 }
 
 /**
- * The module's exports, for more calls where {@link core} or {@link entered} found room already.
+ * The module's exports, for more calls where {@link core} or {@link entered} found room already, and for those that find it
+ * by themselves (`xtask/src/wasm.rs`).
  *
  * @internal
  */

@@ -10,28 +10,30 @@ export const NONCE = 24;
 const BURST = 128;
 
 const pool = new Uint8Array(BURST * NONCE);
-let used = pool.length;
+/** The same in words, which take a third of the time. */
+const words = new Uint32Array(pool.buffer);
+const WORDS = NONCE / 4;
+let used = words.length;
 let moment = 0;
 
 const inNode = isNode();
 
 /**
- * Writes a nonce into the memory and returns its length; returns 0 if the module is to draw its own.
+ * Writes a nonce into words of the memory and returns its length in bytes; returns 0 if the module is to draw its own.
  *
  * The first token of a millisecond draws its own. After a second one more are likely, so a burst is
  * drawn. The rest of it is wiped at the next millisecond, so that a snapshot of the process or the
  * machine can repeat few nonces. A nonce is wiped when it is used.
  */
-export function drawNonce(memory: Uint8Array, at: number): number {
+export function drawNonce(memory: Uint32Array, at: number, now: number): number {
   if (!inNode) return 0;
-  const now = Date.now();
   if (now !== moment) {
     moment = now;
-    pool.fill(0, used);
-    used = pool.length;
+    words.fill(0, used);
+    used = words.length;
     return 0;
   }
-  if (used === pool.length) {
+  if (used === words.length) {
     try {
       crypto.getRandomValues(pool);
     } catch {
@@ -43,16 +45,21 @@ export function drawNonce(memory: Uint8Array, at: number): number {
     if (pool.subarray(0, NONCE).every((byte) => byte === 0)) return 0;
     used = 0;
   }
-  for (let to = at; to < at + NONCE; to++) {
-    memory[to] = pool[used] as number;
-    pool[used++] = 0;
+  for (let to = at; to < at + WORDS; to++) {
+    memory[to] = words[used] as number;
+    words[used++] = 0;
   }
   return NONCE;
 }
 
+/** A nonce between both. */
+const one = new Uint32Array(WORDS);
+
 /** Fills an array of the module's memory with a nonce: for a token that the module seals by itself. */
 export function fillNonce(bytes: Uint8Array<ArrayBuffer>): void {
-  if (drawNonce(bytes, 0) === 0) crypto.getRandomValues(bytes);
+  if (drawNonce(one, 0, Date.now()) === 0) crypto.getRandomValues(bytes);
+  else bytes.set(new Uint8Array(one.buffer));
+  one.fill(0);
 }
 
 /** Whether this is Node: other runtimes also report themselves as Node. */

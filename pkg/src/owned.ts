@@ -15,8 +15,13 @@ export class Owned<T extends { free(): void }> {
   }
 
   get(): T {
+    return entered(this.held());
+  }
+
+  /** Returns the object for a call that finds room on the stack by itself. */
+  held(): T {
     if (this.#raw === undefined) throw invalidArgument(`${this.#name}: was freed already`);
-    return entered(this.#raw);
+    return this.#raw;
   }
 
   free(): void {

@@ -1,4 +1,4 @@
-import { bytes, count, json, optional, options, wireText } from './input.js';
+import { count, json, optional, options, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
 import { lifeOf, Opened } from './opened.js';
 import type { Owned } from './owned.js';
@@ -42,7 +42,7 @@ export class Sealer<K extends Kind = Kind> {
    */
   seal(payload: Uint8Array, life?: Lifetime): string {
     const ttl = seconds(life);
-    return shared.seal(this.#view.get(), this.#fields, bytes('payload', payload), ttl);
+    return shared.seal(this.#view.held(), this.#fields, payload, ttl);
   }
 
   /**
@@ -64,7 +64,7 @@ export class Sealer<K extends Kind = Kind> {
   open(token: string, options?: { readonly maxAge?: number | undefined }): Opened<K> {
     const age = maxAge(options) ?? Number.NaN;
     const checked = wireText('token', token);
-    return new Opened(this.#kind, shared.open(this.#view.get(), this.#fields, checked, age));
+    return new Opened(this.#kind, shared.open(this.#view.held(), this.#fields, checked, age));
   }
 
   /**
@@ -76,8 +76,7 @@ export class Sealer<K extends Kind = Kind> {
   renew(opened: Opened<K>, payload: Uint8Array, life?: Lifetime): string {
     const { startedAt, generation } = lifeOf(opened, this.#kind);
     const ttl = seconds(life);
-    const checked = bytes('payload', payload);
-    return shared.seal(this.#view.get(), this.#fields, checked, ttl, startedAt, generation);
+    return shared.seal(this.#view.held(), this.#fields, payload, ttl, startedAt, generation);
   }
 }
 

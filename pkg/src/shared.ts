@@ -4,11 +4,13 @@
  */
 
 import type { OpenedFacts } from './facts.js';
-import { core, inside, memory as wholeMemory } from './module.js';
+import { byteLength, bytes, dateNow, HOST_CLOCK, performanceNow } from './input.js';
+import type { Answer, Frame } from './machine.js';
+import { core, ended, inside, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
 
-/** The kind and the bindings of a token as bytes, and their lengths: negative if absent. */
+/** The number of a token's kind, its bindings as bytes, and their lengths: negative if absent. */
 export interface Fields {
   readonly bytes: Uint8Array;
   readonly kind: number;
@@ -30,24 +32,39 @@ interface Fast {
 
 /** The whole memory of the module. It is detached when the memory grows. */
 let memory = new Uint8Array();
+let words: Uint32Array;
 let numbers: DataView;
 /** The same memory as a `Buffer`, if there is one: it reads and writes short texts much faster. */
 let buffer: (Buffer & Fast) | undefined;
+/** Where the module has the address of the shared memory, and its size after it. */
+let whereabouts: number;
+/** The most bytes of a payload, or units of a text, to pass. */
+let most: number;
+
+/** Looks at the memory, which is new or has grown. */
+function look(): void {
+  const module = inside();
+  whereabouts = module.place();
+  most = module.most();
+  const all = wholeMemory();
+  memory = new Uint8Array(all);
+  words = new Uint32Array(all);
+  numbers = new DataView(all);
+  // A page may have a `Buffer` of somebody else's.
+  const found = globalThis.Buffer?.from(all) as typeof buffer;
+  const used = [found?.utf8Slice, found?.latin1Slice, found?.utf8Write];
+  const isFast = used.every((of) => typeof of === 'function');
+  buffer = isFast ? found : undefined;
+}
 
 /** Returns the address of the shared memory, with room for the given number of bytes. */
 function place(room: number): number {
-  const at = inside().shared(room);
-  if (memory.byteLength === 0) {
-    const all = wholeMemory();
-    memory = new Uint8Array(all);
-    numbers = new DataView(all);
-    // A page may have a `Buffer` of somebody else's.
-    const found = globalThis.Buffer?.from(all) as typeof buffer;
-    const used = [found?.utf8Slice, found?.latin1Slice, found?.utf8Write];
-    const isFast = used.every((of) => typeof of === 'function');
-    buffer = isFast ? found : undefined;
+  if (memory.byteLength === 0) look();
+  if (numbers.getUint32(whereabouts + 4, true) < room) {
+    core().shared(room);
+    if (memory.byteLength === 0) look();
   }
-  return at;
+  return numbers.getUint32(whereabouts, true);
 }
 
 /** A longer text is encoded first: reserving three bytes for each unit would take too much memory. */
@@ -55,7 +72,7 @@ const LONG = 1 << 14;
 
 /** Cuts a text to the length that the core reads, because this memory never shrinks. */
 export function cut(text: string): string {
-  const most = inside().most();
+  if (memory.byteLength === 0) look();
   return text.length > most ? text.slice(0, most) : text;
 }
 
@@ -80,21 +97,26 @@ function write(piece: string | Uint8Array, at: number): number {
   return encoder.encodeInto(piece, memory.subarray(at, at + room)).written;
 }
 
+/**
+ * Returned by what checks the stack in the module (`xtask/src/wasm.rs`). Then, and where the host threw because its stack is
+ * full, the module has not wiped what it was given.
+ */
+const ENDED = -2;
+
 /** Returns the length of a call's result; throws if the call failed. */
 export function left(length: number): number {
-  if (length < 0) inside().failure();
+  if (length >= 0) return length;
+  if (length === ENDED) throw ended();
+  inside().failure();
   return length;
 }
 
 /** The most of a document. What it holds of a client is cut, or limited by the transport: the SDK reads 10 MiB at most. */
 const LONGEST = 16 << 20;
 
-/**
- * Writes texts one after another, after their lengths: -1 if absent, -2 for a value that is no text. Returns the length
- * of all.
- */
-export function give(...texts: readonly (string | true | undefined)[]): number {
-  const head = 4 * texts.length;
+/** Writes a frame, and returns its length. */
+export function give({ kind, flags = 0, texts }: Frame): number {
+  const head = 4 + 4 * texts.length;
   let whole = '';
   for (const text of texts) if (typeof text === 'string') whole += text;
   if (whole.length <= LONG) {
@@ -102,7 +124,7 @@ export function give(...texts: readonly (string | true | undefined)[]): number {
     const start = place(head + roomFor(whole));
     const length = write(whole, start + head);
     if (length === whole.length) {
-      for (let at = 0; at < texts.length; at++) putLength(start + 4 * at, texts[at]);
+      putHead(start, kind, flags, texts);
       return head + length;
     }
   }
@@ -112,11 +134,13 @@ export function give(...texts: readonly (string | true | undefined)[]): number {
   const room = pieces.reduce<number>((sum, of) => sum + (isPiece(of) ? roomFor(of) : 0), head);
   const start = place(room);
   let end = start + head;
-  for (const [at, of] of pieces.entries()) {
-    const from = end;
-    if (isPiece(of)) end += write(of, from);
-    putLength(start + 4 * at, isPiece(of) ? { length: end - from } : of);
-  }
+  const lengths = pieces.map((of) => {
+    if (!isPiece(of)) return of;
+    const length = write(of, end);
+    end += length;
+    return { length };
+  });
+  putHead(start, kind, flags, lengths);
   return end - start;
 }
 
@@ -124,13 +148,23 @@ function isPiece(of: string | Uint8Array | true | undefined): of is string | Uin
   return of !== undefined && of !== true;
 }
 
-function putLength(at: number, of: { readonly length: number } | true | undefined): void {
-  numbers.setInt32(at, of === undefined ? -1 : of === true ? -2 : of.length, true);
+function putHead(
+  start: number,
+  kind: number,
+  flags: number,
+  texts: readonly ({ readonly length: number } | true | undefined)[],
+): void {
+  numbers.setUint32(start, kind | (texts.length << 8) | (flags << 16), true);
+  let at = start;
+  for (const of of texts) {
+    at += 4;
+    numbers.setInt32(at, of === undefined ? -1 : of === true ? -2 : of.length, true);
+  }
 }
 
 const NONE = new Uint8Array();
-/** The kinds as bytes. */
-const kinds = new Map<string, Uint8Array>();
+/** The numbers of the kinds. */
+const kinds = new Map<string, number>();
 
 /** Copies the fields: a later change of the caller's array must not change a binding. */
 export function fieldsOf(
@@ -139,20 +173,19 @@ export function fieldsOf(
   sessionId: string | undefined,
   context: Uint8Array | undefined,
 ): Fields {
-  const kindBytes = kinds.get(kind) ?? encoder.encode(kind);
-  kinds.set(kind, kindBytes);
+  const number = kinds.get(kind) ?? core().kindNumber(kind);
+  kinds.set(kind, number);
   const labelBytes = label ? encoder.encode(cut(label)) : NONE;
   const idBytes = sessionId ? encoder.encode(cut(sessionId)) : NONE;
   const { length = -1 } = context ?? {};
-  const idAt = kindBytes.length + labelBytes.length;
-  const bytes = new Uint8Array(idAt + idBytes.length + Math.max(0, length));
-  bytes.set(kindBytes);
-  bytes.set(labelBytes, kindBytes.length);
-  bytes.set(idBytes, idAt);
-  if (context !== undefined) bytes.set(context, idAt + idBytes.length);
+  const contextAt = labelBytes.length + idBytes.length;
+  const bytes = new Uint8Array(contextAt + Math.max(0, length));
+  bytes.set(labelBytes);
+  bytes.set(idBytes, labelBytes.length);
+  if (context !== undefined) bytes.set(context, contextAt);
   return {
     bytes,
-    kind: kindBytes.length,
+    kind: number,
     label: labelBytes.length,
     sessionId: sessionId === undefined ? -1 : idBytes.length,
     context: length,
@@ -169,48 +202,66 @@ export function seal(
   startedAt = Number.NaN,
   generation = 0,
 ): string {
-  const length = Math.min(payload.length, inside().most());
-  const room = NONCE + fields.bytes.length + length;
-  const start = place(room);
-  const nonce = drawNonce(memory, start);
-  let at = start + nonce;
-  memory.set(fields.bytes, at);
-  at += fields.bytes.length;
-  memory.set(length === payload.length ? payload : payload.subarray(0, length), at);
-  const found = left(
-    view.seal(
-      at + length - start,
+  const units = byteLength('payload', payload);
+  if (memory.byteLength === 0) look();
+  const now = dateNow(HOST_CLOCK);
+  const within = performanceNow();
+  const sealed = Math.min(units, most);
+  const start = place(NONCE + fields.bytes.length + sealed);
+  const nonce = drawNonce(words, start >>> 2, now);
+  const at = start + nonce + fields.bytes.length;
+  const end = at + sealed;
+  let length = ENDED;
+  try {
+    memory.set(fields.bytes, start + nonce);
+    // An array that another thread grows finds no room beyond. None of zero bytes is read: it may be out of its buffer's bounds.
+    const isWhole = units > 0 && units <= most;
+    memory.subarray(at, end).set(isWhole ? payload : bytes('payload', payload).subarray(0, most));
+    length = view.seal(
+      end - start,
       nonce,
       fields.kind,
       fields.label,
       fields.sessionId,
       fields.context,
-      payload.length,
+      units,
       ttl,
       startedAt,
       generation,
-    ),
-  );
-  return readText(found);
+      now,
+      within,
+    );
+  } finally {
+    if (length === ENDED) memory.fill(0, start, end);
+  }
+  return readText(left(length));
 }
 
 /** @param maxAge `NaN` for none */
 export function open(view: raw.View, fields: Fields, token: string, maxAge: number): OpenedFacts {
   const { bytes } = fields;
+  const now = dateNow(HOST_CLOCK);
   const text = piece(cut(token));
   const start = place(bytes.length + roomFor(text));
   memory.set(bytes, start);
   const length = write(text, start + bytes.length);
-  const found = view.open(
-    bytes.length + length,
-    fields.kind,
-    fields.label,
-    fields.sessionId,
-    fields.context,
-    length,
-    token.length,
-    maxAge,
-  );
+  const end = start + bytes.length + length;
+  let found = ENDED;
+  try {
+    found = view.open(
+      end - start,
+      fields.kind,
+      fields.label,
+      fields.sessionId,
+      fields.context,
+      length,
+      token.length,
+      maxAge,
+      now,
+    );
+  } finally {
+    if (found === ENDED) memory.fill(0, start, end);
+  }
   return readOpened(left(found));
 }
 
@@ -220,8 +271,14 @@ export function requestContext(
   args: string | undefined,
   only: string | undefined,
 ): Uint8Array {
-  const { requestContext } = core();
-  const found = left(requestContext(give(method, target, args, only)));
+  const length = give({ kind: 0, texts: [method, target, args, only] });
+  let found = ENDED;
+  try {
+    found = inside().requestContext(length);
+  } finally {
+    if (found === ENDED) memory.fill(0, place(0), place(0) + length);
+  }
+  left(found);
   const result = place(0);
   return memory.slice(result, result + found);
 }
@@ -232,14 +289,28 @@ export function readNumber(): number {
   return numbers.getUint32(at, true);
 }
 
-/** Reads a text of a result, which ends at an offset, and wipes it. */
-export function readUtf8(from: number, to: number): string {
-  const at = place(0);
+/** Where the texts of an answer begin: it has two. */
+const ANSWER = 12;
+
+/** Reads an answer, and wipes it. */
+export function readAnswer(from: number): Answer {
+  const at = place(0) + from;
+  const kind = memory[at] as number;
+  const flags = numbers.getUint16(at + 2, true);
+  const first = numbers.getInt32(at + 4, true);
+  const second = numbers.getInt32(at + 8, true);
+  const start = at + ANSWER;
+  const middle = start + Math.max(0, first);
+  const text = first < 0 ? undefined : readUtf8(start, middle);
+  const events = second < 0 ? undefined : readUtf8(middle, middle + second);
+  return { kind, flags, text, events };
+}
+
+/** Reads a text between two addresses, and wipes it. */
+function readUtf8(from: number, to: number): string {
   const text =
-    buffer === undefined
-      ? decoder.decode(memory.subarray(at + from, at + to))
-      : buffer.utf8Slice(at + from, at + to);
-  memory.fill(0, at + from, at + to);
+    buffer === undefined ? decoder.decode(memory.subarray(from, to)) : buffer.utf8Slice(from, to);
+  memory.fill(0, from, to);
   return text;
 }
 

@@ -7,6 +7,8 @@ import { countVectors } from './consumer/vectors.mjs';
 export const CONSUMER = new URL('../../build/npm/consumer/', import.meta.url).pathname;
 /** The one beside it that has the official SDKs too. */
 export const MCP = new URL('../../build/npm/mcp/', import.meta.url).pathname;
+/** And the one with the oldest that are allowed. */
+export const OLDEST = new URL('../../build/npm/mcp-oldest/', import.meta.url).pathname;
 export const INSTALLED = `${CONSUMER}node_modules/sealwax/`;
 
 export const manifest = JSON.parse(readFileSync(`${INSTALLED}package.json`, 'utf8'));

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { CONSUMER, INSTALLED, MCP, manifest } from './consumer.mjs';
+import { CONSUMER, INSTALLED, manifest, OLDEST } from './consumer.mjs';
 
 // Each source file, compiled in both systems; the command and the entry for Workers as ESM only.
 const ALL = readdirSync(new URL('../src', import.meta.url), { recursive: true })
@@ -59,7 +59,7 @@ test('it depends on nothing at run time', () => {
 
 test('the peers that the tests have are the least that are allowed', () => {
   const tested = (name) =>
-    JSON.parse(readFileSync(`${MCP}node_modules/${name}/package.json`, 'utf8')).version;
+    JSON.parse(readFileSync(`${OLDEST}node_modules/${name}/package.json`, 'utf8')).version;
   for (const [name, range] of Object.entries(manifest.peerDependencies)) {
     assert.equal(range, `^${tested(name)}`, name);
   }
@@ -98,7 +98,7 @@ test('the module is within its budget', (t) => {
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
   assert.ok(module.length < 352_000, `${module.length} bytes`);
-  assert.ok(compressed < 158_000, `${compressed} bytes compressed`);
+  assert.ok(compressed < 159_000, `${compressed} bytes compressed`);
   // Of the command, which is no part of any bundle.
   const command = readFileSync(`${INSTALLED}dist/command.wasm`).length;
   t.diagnostic(`${command} bytes of the command`);

@@ -26,7 +26,8 @@ const DEEP: usize = if cfg!(debug_assertions) {
 
 #[inline(never)]
 fn overwrite() {
-    black_box([0_u8; DEEP]);
+    // By reference, for a value would be copied; mutable, for a constant would stand elsewhere.
+    black_box(&mut [0_u8; DEEP]);
 }
 
 /// A buffer that is wiped when dropped, with its spare capacity.

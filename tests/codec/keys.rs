@@ -195,3 +195,29 @@ fn what_is_plainly_no_secret_is_refused() {
     let error = zeros.parse::<Key>().unwrap_err();
     assert!(error.to_string().contains("nor one byte repeated"));
 }
+
+/// An editor, or another program, may show other lines than a server reads: a key behind a CR survived a rotation.
+#[test]
+fn a_ring_has_lines_that_everybody_reads_alike() {
+    let [a, b] = [1, 2].map(|byte| {
+        let key = Key::from_secret(&secret::<32>(byte)).unwrap();
+        key.to_text().unwrap().to_string()
+    });
+    for (text, found) in [
+        (format!("# old\r{a}\n{b}"), "a CR without LF"),
+        (format!("{a}\r{b}"), "a CR without LF"),
+        (format!("{a}\n{b}\r"), "a CR without LF"),
+        (format!("{a}\r\r\n{b}"), "a CR without LF"),
+        (format!("\u{feff}{a}"), "a byte order mark, found one"),
+        (
+            format!("\u{feff}# mine\n{a}"),
+            "a byte order mark, found one",
+        ),
+    ] {
+        let error = text.parse::<KeyRing>().unwrap_err();
+        assert_eq!(error.code(), "invalid_key");
+        assert!(error.to_string().ends_with(found), "{error}");
+    }
+    let text = format!("# mine\r\n\r\n{a}, # of May\r\n\t{b}\r\n");
+    assert_eq!(text.parse::<KeyRing>().unwrap().ids().count(), 2);
+}

@@ -73,8 +73,8 @@ SKIPPED = (
     # Starts itself, without qemu.
     "keys_file::the_environment_names_a_file_or_has_the_keys",
 )
-#: The vectors of the core and of the ledger, the engine's transcripts, the properties.
-SHORT = (("--test=codec", "--test=guard"), ("vectors::", "transcripts::", "properties::"))
+#: The vectors of the core and of the ledger, and the properties.
+SHORT = (("--test=codec", "--test=guard"), ("vectors::", "properties::"))
 
 
 def unpack() -> None:
@@ -89,18 +89,24 @@ def unpack() -> None:
 
 
 def test(machine: Machine, binaries: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> None:
-    """Run the tests on a machine: all, or those with such names in some of the tests' programs."""
+    """Run the tests on a machine: all, or those with such names in some of the tests' programs; and the engine's transcripts."""
     print(machine.triple, flush=True)
     target = {"linker": "rust-lld", "rustflags": machine.flags, "rustdocflags": machine.flags}
     if machine.emulated:
         target["runner"] = [str(UNPACKED / f"usr/bin/qemu-{machine.qemu}")]
         names = (*names, *(f"--skip={name}" for name in SKIPPED))
     subprocess.run(["rustup", "target", "add", machine.triple], check=True, stderr=subprocess.DEVNULL)
-    configured = (f"--config=target.{machine.triple}.{key}={json.dumps(value)}" for key, value in target.items())
+    configured = [f"--config=target.{machine.triple}.{key}={json.dumps(value)}" for key, value in target.items()]
     # Optimised, the tests take an eighth of the time.
-    cargo = ["cargo", "test", "--quiet", f"--target={machine.triple}", "--config=profile.dev.opt-level=1", *configured]
-    cargo += ["--package=sealwax", "--package=sealwax-mcp", *binaries, "--", *names]
-    subprocess.run(cargo, check=True, cwd=ROOT, env={**os.environ, "CARGO_INCREMENTAL": "0"})
+    how = [f"--target={machine.triple}", "--config=profile.dev.opt-level=1", *configured, "--package=sealwax-mcp"]
+    for command in (
+        ["cargo", "test", "--quiet", *how, "--package=sealwax", *binaries, "--", *names],
+        ["cargo", "build", "--quiet", *how, "--example=engine-scenario"],
+    ):
+        subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "CARGO_INCREMENTAL": "0"})
+    engine = ROOT / f"target/{machine.triple}/debug/examples/engine-scenario"
+    command = " ".join([*target.get("runner", []), str(engine)])
+    subprocess.run([sys.executable, ROOT / "tests/driver/run.py", "engine", command], check=True)
 
 
 if __name__ == "__main__":

@@ -18,14 +18,14 @@ PACKAGES = [ROOT / name / "README.md" for name in (".", "src", "mcp", "cli", "ad
 RUN_BY_THE_TESTS = {
     "ts": ["examples/confirm.mts", "examples/ask.mts"],
     "rust": ["src/README.md", "adapters/rmcp/examples", "adapters/rmcp/tests/official/testing.rs"],
-    "rs": ["examples/notes.rs", "examples/sessions.rs", "adapters/rmcp/examples/transition.rs"],
+    "rs": ["examples/notes.rs", "examples/sessions.rs", "adapters/rmcp/src/principal.rs"],
     "c": ["examples/quickstart.c"],
     "cmake": ["examples/cmake/CMakeLists.txt"],
     "php": ["examples/quickstart.php"],
     "ruby": ["examples/quickstart.rb"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-IN_DOCUMENTATION = re.compile(r"^//! ?", re.MULTILINE)
+IN_DOCUMENTATION = re.compile(r"^//[!/] ?", re.MULTILINE)
 LEFT_OUT = re.compile(r"^ *(?://|#) …\n", re.MULTILINE)
 RELATIVE = re.compile(r"\]\((?!https://|#)([^)]+)\)")
 
@@ -47,7 +47,7 @@ def stands_in_a_file(language, block):
     parts = [part.strip("\n") for part in LEFT_OUT.split(block)]
     places = [ROOT / name for name in RUN_BY_THE_TESTS[language]]
     files = [file for place in places for file in (place.iterdir() if place.is_dir() else [place])]
-    texts = [IN_DOCUMENTATION.sub("", file.read_text()) for file in files]
+    texts = [text for file in files for text in (file.read_text(), IN_DOCUMENTATION.sub("", file.read_text()))]
     return any(all(part in text for part in parts) for text in texts)
 
 

@@ -3,12 +3,15 @@ report is given.
 
 Usage: python3 tests/published/systems.py [COLUMN=REPORT ...]
 
-A report says which tests ran: JUnit's XML, as Node's test runner and pytest write it, or what `cargo test` or `go test -v` printed.
+A report says which tests ran: JUnit's XML, as Node's test runner, pytest and tests/driver write it, or what `cargo test` or `go test
+-v` printed.
 A page's table for the reader is followed by one of the same things with the names of tests, folded in `<details>`. A name is that of
-a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run.
+a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run. The transcripts of guard.json are
+tests of every language, on the kind of server that may stand in front.
 """
 
 import ast
+import json
 import pathlib
 import re
 import sys
@@ -26,7 +29,9 @@ def of_js(text):
     for literal, double, template in JS.findall(text):
         name = literal.replace("\\'", "'") or double or template
         for part in {name, name.partition(": ")[2]} - {""}:
-            yield ".+".join(map(re.escape, re.split(r"\$\{[^}]*\}", part)))
+            texts = re.split(r"\$\{[^}]*\}", part)
+            if any(texts):  # else it would stand for every name
+                yield ".+".join(map(re.escape, texts))
 
 
 def of_python(text):
@@ -38,6 +43,8 @@ def of_python(text):
 JAVA = re.compile(r"@(?:Test|TestFactory)\s+(?:[\w<>]+ )*(\w+)\(\)")
 
 GO = re.compile(r"^func (Test\w+)\(t \*testing\.T\)", re.MULTILINE)
+
+TRANSCRIPTS = json.loads((ROOT / "tests/vectors/guard.json").read_text())["transcripts"]
 
 COLUMNS = {
     "TypeScript": ("pkg/test", "*.test.mjs", of_js),
@@ -53,6 +60,7 @@ def defined(column):
     folder, kind, names = COLUMNS[column]
     files = [file for file in sorted((ROOT / folder).rglob(kind)) if "node_modules" not in file.parts]
     found = {file.name: sorted(set(names(file.read_text()))) for file in files}
+    found["guard.json"] = [rf"(?:\w+: )?{re.escape(one['name'])}" for one in TRANSCRIPTS]
     return {file: re.compile("|".join(tests)) for file, tests in found.items() if tests}
 
 

@@ -3,8 +3,7 @@
     python3 tests/vectors/guard.py          writes it
     python3 tests/vectors/guard.py --check  fails where it differs
 
-Five test suites replay it: of the engine alone (tests/guard), and of the guards of TypeScript, Python, Rust and Go on real
-servers of their SDKs. A transcript has a name, settings, and events in order; `fault` is the defect that it catches, and `not`
+tests/driver plays it: on the engine alone, and on the guard of each language, on real servers of its SDK. A transcript has a name, settings, and events in order; `fault` is the defect that it catches, and `not`
 names the SDKs that cannot have the case, and why. The folder transcripts/ has them by subject.
 
 The server has a tool, a prompt and a resource named `play`, a list of each, and a method of its own, `demo/play`. A request's
@@ -12,7 +11,6 @@ handler runs the event's `handler`: each operation in turn, whose outcome is in 
 
 settings   requestStateTtl, only                        as in every language
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
-           accept: yes | no | fails | once              what accept answers; `once`: each token once; absent: no accept
            transport: {required, ttl, idle, sep1359}        of the wrapper around HTTP or stdio
            ledger: memory | failing                     the language's own ledger in memory, with the transcript's clock; or one that
                                                         fails at every command but `open`; absent: none
@@ -29,17 +27,14 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
            forgets   true: the ledger loses everything before it, and begins anew
            lost      {command: n}: the ledger runs the next n such commands, and their answers are lost
            handler   operations in order:
-                     ["state"], ["session"], ["write", value], ["update", n, options], ["fork"]; then ["return", result], ["result"] or
-                     ["throw"]; ["mint", type, options], ["check", type, handle, options], ["seal", type, value, options],
+                     ["state"], ["session"], ["write", value], ["fork"]; then ["return", result] or ["throw"];
+                     ["mint", type, options], ["check", type, handle, options], ["seal", type, value, options],
                      ["open", type, handle, options], ["renew", type, handle, value, options], ["end", type, handle, options]
                      in a result, {"$state": value} is what an author gets for a state: `state`, `write_state`, `State::write`
-                     `update` adds n to the session's number; its option `fails`: its function fails at a newer value. `result` returns
-                     a tool's result that is made from the session's value: a text, the value as JSON. Options of handles: `as`, a name
-                     for what was made; maxAge; `once`, for a single use; selfContained, of `end`
+                     Options of handles: `as`, a name for what was made; maxAge; `once`, for a single use; selfContained, of `end`
            during    events that happen while the handler runs: after its operations, before it returns
            again     false: the SDK cannot begin the session that was negotiated again
-expected   asked     principal, begin, accept KIND, end KIND, in order
-           anybodys  of each `accept`, where it matters: whether the token is not bound to one principal
+expected   asked     principal, begin, in order
            delivered whether a handler ran, and the `state`, `cursor` and `session` that it saw
            commands  what the ledger was asked: admit, commit, revoke, in order; absent: whatever. `open` is never named, for its
                      moment is the SDK's
@@ -69,7 +64,6 @@ import sys
 from collections import Counter
 
 from transcripts import (
-    accept,
     cursors,
     events,
     handles,
@@ -94,7 +88,6 @@ SUBJECTS = (
     request_state,
     principal,
     cursors,
-    accept,
     own_methods,
     sessions,
     sessions_required,

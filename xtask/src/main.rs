@@ -1,5 +1,7 @@
 //! The build steps of the bindings besides cargo: `cargo xtask <task>`.
 
+#[cfg(feature = "wasm")]
+mod counted;
 mod module;
 mod notices;
 mod portable;
@@ -13,10 +15,12 @@ fn main() -> ExitCode {
     let outcome = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         #[cfg(feature = "wasm")]
         ["wasm", profile @ ("dev" | "release")] => wasm::build(profile),
+        #[cfg(feature = "wasm")]
+        ["counted", from, to] => counted::build(from, to),
         ["portable", module] => portable::build(module),
         ["notices", package, ref options @ ..] => notices::print(package, options),
         _ => Err(
-            "usage: cargo xtask wasm dev|release | portable <module> | notices <package> [options of cargo tree]"
+            "usage: cargo xtask wasm dev|release | counted <from> <to> | portable <module> | notices <package> [options of cargo tree]"
                 .into(),
         ),
     };

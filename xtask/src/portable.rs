@@ -48,9 +48,9 @@ pub fn build(name: &str) -> Result<()> {
         flags.push("--cfg=sealwax_host_cipher".to_owned());
     }
     flags.extend(nameless_sources()?);
-    // A folder of its own: other builds need not wait for this one.
+    // A folder of its own for each: no other build waits for this one, or takes its place.
     let target = root.join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
-    let target = target.join("portable");
+    let target = target.join(name);
     run(Command::new(env!("CARGO"))
         .current_dir(&root)
         .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"))

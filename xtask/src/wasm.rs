@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use walrus::{FunctionBuilder, Module, ValType};
 use wasm_bindgen_cli_support::Bindgen;
 
 use crate::module::{Result, nameless_sources, root, run, wasm_opt};
@@ -43,6 +44,41 @@ const MODULES: [[&str; 3]; 2] = [
     ["sealwax-wasm-command", "command", "command.wasm"],
 ];
 
+/// What seals and opens tokens: one call each, which checks the stack first.
+const CHECKED: [&str; 3] = ["requestContext", "view_open", "view_seal"];
+/// Room on the stack, in calls of `checkStack`: as `pkg/src/module.ts` has it.
+const ROOM: i32 = 32;
+/// Returned by a module that an earlier fault ended (`bindings/wasm/src/shared.rs`).
+const ENDED: i32 = -2;
+
+/// Has an export check the stack before anything else. In Rust the check would come too late: what borrows the object and
+/// moves the stack pointer would have begun.
+fn check_stack(module: &mut Module, name: &str) -> Result<()> {
+    let check = module.exports.get_func("checkStack")?;
+    let inner = module.exports.get_func(name)?;
+    let kind = module.types.get(module.funcs.get(inner).ty());
+    let (params, results) = (kind.params().to_vec(), kind.results().to_vec());
+    let given: Vec<_> = params.iter().map(|of| module.locals.add(*of)).collect();
+    let mut outer = FunctionBuilder::new(&mut module.types, &params, &results);
+    let mut body = outer.func_body();
+    body.i32_const(ROOM).call(check).if_else(
+        ValType::I32,
+        |inside| {
+            for one in &given {
+                inside.local_get(*one);
+            }
+            inside.call(inner);
+        },
+        |ended| {
+            ended.i32_const(ENDED);
+        },
+    );
+    let outer = outer.finish(given, &mut module.funcs);
+    module.exports.remove(name)?;
+    module.exports.add(name, outer);
+    Ok(())
+}
+
 /// Builds the modules in the profile `release`, or `dev` for tests: neither small nor fast, and built
 /// in a fifth of the time.
 pub fn build(profile: &str) -> Result<()> {
@@ -62,6 +98,11 @@ pub fn build(profile: &str) -> Result<()> {
             .omit_default_module_path(true)
             .remove_producers_section(true)
             .generate_output()?;
+        if package == "sealwax-wasm" {
+            for export in CHECKED {
+                check_stack(bound.wasm_mut(), export)?;
+            }
+        }
         bound.emit(&out)?;
 
         // The glue is given a compiled module and never looks for the file, so the file can have a

@@ -13,9 +13,11 @@ struct Counter;
 impl Counter {
     #[tool(description = "Counts: one more than last time in this session")]
     async fn count(&self, mut session: Session<u64>) -> Result<CallToolResult, ErrorData> {
-        session.update(|count| *count += 1)?;
-        Ok(session
-            .result(|count| CallToolResult::success(vec![ContentBlock::text(count.to_string())])))
+        let count = session.value() + 1;
+        session.write(count)?;
+        Ok(CallToolResult::success(vec![ContentBlock::text(
+            count.to_string(),
+        )]))
     }
 }
 

@@ -12,14 +12,32 @@ use sealwax_mcp::{Event, Failed, Origin, Profile, Reply, Step};
 
 use crate::event::Timed;
 use crate::guard::Guard;
+use crate::ledger::record;
 use crate::refusal::About;
-use crate::running::Running;
 use crate::{Context, Kind};
 
 /// The request that a refusal belongs to.
 pub(crate) struct Request {
     pub method: String,
     pub target: Option<String>,
+}
+
+/// The exchange of a request whose handler runs, and the token that the request carried.
+pub(crate) struct Running {
+    pub exchange: Timed,
+    pub token: Option<String>,
+    /// Whether the handler could seal no state for this request.
+    pub unbound: bool,
+}
+
+impl Running {
+    pub(crate) fn new(exchange: Timed, token: Option<String>) -> Self {
+        Self {
+            exchange,
+            token,
+            unbound: false,
+        }
+    }
 }
 
 /// The caller of one request, shared by all clones of its context.
@@ -100,15 +118,11 @@ impl Caller {
         mut step: Step,
         context: Option<&Context>,
     ) -> Step {
-        let asked = &self.guard.0.options.asked;
+        let ledger = self.guard.0.options.ledger.as_deref();
         loop {
             step = match self.identified(exchange, step, context) {
-                Step::Ask { question, within } => {
-                    let verdict = asked.accept(question, self.principal(), within).await;
-                    self.on(exchange, Event::Answer(verdict))
-                }
                 Step::Ledger(command) => {
-                    let reply = asked.record(&command).await;
+                    let reply = record(ledger, &command).await;
                     self.on(exchange, Event::Ledger(reply))
                 }
                 step => return step,

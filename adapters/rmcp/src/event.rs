@@ -34,7 +34,7 @@ pub struct TokenEvent {
     /// The principal of the request.
     pub principal: Option<Arc<Principal>>,
     /// How long the guard took, since the message came to it, or the handler's result or call. It includes the time
-    /// that it waited for an [`Accept`](crate::Accept) and a [`Ledger`](crate::ledger::Ledger).
+    /// that it waited for a [`Ledger`](crate::ledger::Ledger).
     pub took: Duration,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, OnceLock};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
@@ -11,15 +11,12 @@ use rmcp::{RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
 use sealwax_mcp::{Event, Failed, Fault, LedgerSettings, Reply, Step};
 
-use crate::accept::{Accept, BoxError};
 use crate::event::{Timed, TokenEvent};
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, record};
 use crate::log;
 use crate::principal::{IntoPrincipal, signed_in};
-use crate::questions::Asked;
 use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
-use crate::transition::{Open, Transitional};
 use crate::{Context, Kind};
 
 /// Seals the tokens that a server sends to its clients, and opens and checks those that come back.
@@ -59,8 +56,7 @@ pub(crate) struct Options {
     principal: Box<PrincipalOf>,
     on_refused: Vec<Box<Hook<Refusal>>>,
     on_event: Vec<Box<Hook<TokenEvent>>>,
-    pub asked: Asked,
-    pub transition: Option<Box<Open>>,
+    pub ledger: Option<Box<dyn Ledger>>,
     pub has_sessions: bool,
     /// `None`: the server holds the state.
     pub initial: Option<Box<Initial>>,
@@ -81,8 +77,7 @@ impl Guard {
                 principal: Box::new(move |context| principal(context).into_principal()),
                 on_refused: Vec::new(),
                 on_event: Vec::new(),
-                asked: Asked::default(),
-                transition: None,
+                ledger: None,
                 has_sessions: false,
                 initial: None,
             },
@@ -119,7 +114,7 @@ impl Guard {
         let (exchange, mut step) = self.0.engine.revoke(principal, retain_for)?;
         let mut exchange = Timed::new(exchange, since);
         while let Step::Ledger(command) = step {
-            let reply = self.0.options.asked.record(&command).await;
+            let reply = record(self.0.options.ledger.as_deref(), &command).await;
             step = exchange.on(Event::Ledger(reply))?;
         }
         let why = self.report(&mut exchange);
@@ -273,16 +268,8 @@ impl GuardBuilder {
         self
     }
 
-    /// Sets your own check of tokens, in addition to the ledger.
-    #[must_use]
-    pub fn accept(mut self, accept: impl Accept) -> Self {
-        self.settings = self.settings.has_accept(true);
-        self.options.asked.accept = Some(Box::new(accept));
-        self
-    }
-
-    /// Sets how long one request waits for [`Accept`] and the ledger in all: 1 s by default, 60 s at most. The session of
-    /// the transport, what the request carries and the commit share it; each operation on a handle has its own. One
+    /// Sets how long one request waits for the ledger in all: 1 s by default, 60 s at most. The session of the
+    /// transport, what the request carries and the commit share it; each operation on a handle has its own. One
     /// command of the ledger may take three tenths of it.
     #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
@@ -335,23 +322,7 @@ impl GuardBuilder {
             local: ledger.is_local(),
             ..settings
         });
-        self.options.asked.ledger = Some(Box::new(ledger));
-        self
-    }
-
-    /// Accepts, until a date, the `requestState` tokens that clients have from before the guard: `open` verifies
-    /// one and returns the text that was sealed, or `None` to refuse it. If it fails or panics, the request fails
-    /// with an error of the server. `opener_of` (feature `request-state`) opens those of rmcp's codec. None is
-    /// ever made.
-    #[must_use]
-    pub fn transition(
-        mut self,
-        until: SystemTime,
-        open: impl Fn(&Transitional<'_>) -> Result<Option<String>, BoxError> + Send + Sync + 'static,
-    ) -> Self {
-        let until = until.duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.settings = self.settings.transition_until(until.as_secs());
-        self.options.transition = Some(Box::new(open));
+        self.options.ledger = Some(Box::new(ledger));
         self
     }
 

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
-mod accept;
 mod caller;
+#[cfg(feature = "redis")]
 mod cause;
 mod event;
 mod guard;
@@ -12,23 +12,18 @@ mod log;
 #[cfg(feature = "otel")]
 mod otel;
 mod principal;
-mod questions;
 mod refusal;
-mod running;
 mod sessions;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod transition;
 mod transport;
 mod value;
 
-pub use accept::{Accept, BoxError, Presented};
 pub use event::TokenEvent;
 pub use guard::{Guard, GuardBuilder};
 pub use handler::protected::Protected;
 pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
 pub use handler::refused::Refused;
-pub use handler::results::HandlerResult;
 pub use handler::self_contained_handles::{
     SealedHandle, SelfContainedHandle, SelfContainedHandles,
 };
@@ -40,9 +35,6 @@ pub use refusal::Refusal;
 pub use sealwax_mcp::Item as Kind;
 pub use sealwax_mcp::{Happened, Level};
 pub use sessions::Sessions;
-pub use transition::Transitional;
-#[cfg(feature = "request-state")]
-pub use transition::opener_of;
 pub use transport::layer::{SessionLayer, SessionService};
 pub use transport::negotiated::Negotiated;
 pub use transport::streams::Streams;

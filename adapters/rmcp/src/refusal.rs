@@ -19,9 +19,8 @@ pub struct Refusal {
     pub time: String,
     /// Whether something was refused, or is out of order.
     pub level: Level,
-    /// The code of [`sealwax::Error::code`], `invalid_request`, `unauthenticated`, `not_accepted` or
-    /// `accept_unavailable`; with a ledger also `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`,
-    /// `ledger_unavailable` or `ledger_unconfirmed`.
+    /// The code of [`sealwax::Error::code`], `invalid_request` or `unauthenticated`; with a ledger also `used`,
+    /// `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
     pub code: &'static str,
     /// The kind of token that was to be opened or sealed.
     pub kind: Kind,
@@ -122,5 +121,17 @@ pub(crate) fn token_id(token: &str) -> Option<String> {
     match sealwax::inspect(token) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+
+    #[test]
+    fn foreign_text_neither_breaks_a_line_nor_fills_it() {
+        assert_eq!(said("a\n\"b\""), r#""a\n\"b\"""#);
+        assert_eq!(said("é\u{2028}😀"), r#""\u00e9\u2028\ud83d\ude00""#);
+        assert_eq!(said("x".repeat(1000)), format!("\"{}\"", "x".repeat(64)));
     }
 }

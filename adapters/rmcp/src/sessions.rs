@@ -18,7 +18,7 @@ pub(crate) type Initial = dyn Fn(Context, Option<Value>) -> BoxFuture<'static, R
     + Sync;
 
 /// Data-layer sessions, for [`GuardBuilder::sessions`](crate::GuardBuilder::sessions). `sessions/delete` needs a
-/// [ledger](crate::GuardBuilder::ledger) or an [`Accept`](crate::Accept), and is an unknown method otherwise.
+/// [ledger](crate::GuardBuilder::ledger), and is an unknown method otherwise.
 ///
 /// ```
 /// # use sealwax::{Codec, Key, KeyRing};

@@ -6,13 +6,17 @@
 //! use std::time::Duration;
 //!
 //! use rmcp::ServerHandler;
-//! use rmcp::model::ClientConfig;
+//! use rmcp::model::{ClientConfig, ServerCapabilities, ServerConfig};
 //! use sealwax::Principal;
 //! use sealwax_rmcp::Guard;
 //! use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 //!
 //! struct Notes;
-//! impl ServerHandler for Notes {}
+//! impl ServerHandler for Notes {
+//!     fn get_info(&self) -> ServerConfig {
+//!         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+//!     }
+//! }
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -13,10 +13,9 @@
 //   number at `len`. SEALWAX_BUFFER_TOO_SMALL gives the required size at `len`, so (NULL, 0, &len)
 //   asks for it. Sealing and minting give a new result with each call, which may differ in size; the
 //   limits below always suffice.
-// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _read, _from_env, _open
-//   and the functions that begin an exchange, a dialogue or a command, and frees them with _free, in
-//   any order. Threads may share all objects but exchanges, dialogues, commands and memories until they
-//   are freed. They are immutable, except for the keys of a codec.
+// - The caller owns the objects made by _new, _generate, _from_secret, _parse, _read, _from_env and
+//   _open, and frees them with _free, in any order. Threads may share all objects until they are freed,
+//   except for the machines that change. They are immutable, except for these and the keys of a codec.
 // - Structs never change within an ABI version: additions come as new functions.
 // - Sizes are in bytes, characters are ASCII, and times are Unix times in the unit given.
 // - No bug in sealwax aborts the process, and keys are wiped when they are freed. Without memory it
@@ -135,21 +134,116 @@
 // A time that never comes.
 #define SEALWAX_NEVER 18446744073709551615ull
 
-// The text is a step, as a document.
-#define SEALWAX_NEXT_STEP 0
+// A frame that makes a guard, of a codec: its settings. The answer is SEALWAX_MADE.
+#define SEALWAX_GUARD 1
 
-// `deliver`: the text takes the place of the token that the request brought; NULL if it brought
-// none. Report a result that has the member which the method's token fields name.
-#define SEALWAX_NEXT_DELIVER 1
+// A frame that begins the exchange of a message at an SDK's handlers, of a guard: method, target,
+// arguments, token, the caller's issuer, client and subject, header, the session's id and state, and
+// the milliseconds that are left.
+#define SEALWAX_MESSAGE 2
 
-// `respond`: the text is the token for that member of the result; NULL leaves the result as it is.
-#define SEALWAX_NEXT_RESPOND 2
+// A frame that begins the exchange of a message around HTTP or stdio, of a guard: the method of
+// HTTP, method, target, the headers MCP-Protocol-Version and Mcp-Session-Id, `sessionId`, the `params`
+// of `initialize`, and the caller's issuer, client and subject.
+#define SEALWAX_TRANSPORT 3
 
-// The message is a notification.
-#define SEALWAX_NOTIFICATION 1
+// A frame that begins the exchange that signs a principal out everywhere, of a guard: a principal
+// as a document, and for how many seconds that is remembered, 400 days if absent. It ends with the
+// step `done` if the ledger recorded it; after `reply`, the principal is possibly not signed out.
+#define SEALWAX_REVOCATION 4
 
-// The message is of revision 2026-07-28 or later.
-#define SEALWAX_MODERN 2
+// A frame that makes an entry of the log for a mistake that the adapter found by itself, of a
+// guard: a document. The answer is SEALWAX_TEXT, the entry; the machine can do no more.
+#define SEALWAX_REPORT 5
+
+// A frame that begins the exchange of an operation on a handle, of the request's exchange: a
+// document, and a value.
+#define SEALWAX_HANDLE 6
+
+// A frame that makes what is known of a Redis or a Valkey between commands, without a parent. The
+// answer is SEALWAX_MADE.
+#define SEALWAX_STORE 7
+
+// A frame that begins the dialogue about a command, of a store: a document.
+#define SEALWAX_DIALOGUE 8
+
+// A frame that makes a ledger in memory, without a parent: its size in bytes, and the time in Unix
+// seconds from which it remembers. The answer is SEALWAX_MADE.
+#define SEALWAX_MEMORY 9
+
+// A frame that begins a run of the command `sealwax`, without a parent: a document as
+// cli/src/document.rs specifies, which may change in any release.
+#define SEALWAX_COMMAND 10
+
+// A frame that tells an exchange the outcome of its last step: a document, and a value; a dialogue
+// or a run of the command its answer: a document.
+#define SEALWAX_EVENT 16
+
+// A frame that tells an exchange the result of a delivered message: `resultType`, `cacheScope`,
+// and the member that the method's token fields name.
+#define SEALWAX_RESULT 17
+
+// A frame that tells an exchange the caller: issuer, client and subject.
+#define SEALWAX_PRINCIPAL 18
+
+// A frame that has an exchange seal the next `requestState`: a value. The answer is SEALWAX_TEXT,
+// the token.
+#define SEALWAX_SEAL_STATE 19
+
+// A frame that has an exchange write the value of its session: a value. The answer is
+// SEALWAX_MADE.
+#define SEALWAX_WRITE 20
+
+// A frame that has an exchange fork its session. The answer is SEALWAX_TEXT, the metadata.
+#define SEALWAX_FORK 21
+
+// A frame that has a ledger in memory run a command: a document, and the time in Unix seconds. The
+// answer is SEALWAX_TEXT, the reply.
+#define SEALWAX_RUN 22
+
+// An answer: a step, or what is next in a dialogue or a run of the command: a document.
+#define SEALWAX_STEP 32
+
+// An answer: the step `deliver`: what takes the place of the token that the request brought; and
+// the events. Report a result that has the member which the method's token fields name.
+#define SEALWAX_DELIVER 33
+
+// An answer: the step `respond`: the token for that member of the result, and without one the
+// result leaves as it is; and the events.
+#define SEALWAX_RESPOND 34
+
+// An answer: a text.
+#define SEALWAX_TEXT 35
+
+// An answer: it is made, or written.
+#define SEALWAX_MADE 36
+
+// Of a message: it is a notification.
+#define SEALWAX_FLAG_NOTIFICATION 1
+
+// Of a message: it is of revision 2026-07-28 or later.
+#define SEALWAX_FLAG_MODERN 2
+
+// Of a message: it has the metadata of a session.
+#define SEALWAX_FLAG_SESSION 4
+
+// Of a message: its caller is known.
+#define SEALWAX_FLAG_CALLER 8
+
+// Of a caller: it is nobody in particular. Without parts then.
+#define SEALWAX_FLAG_ANONYMOUS 16
+
+// Of a result: it has a `ttlMs`.
+#define SEALWAX_FLAG_TTL 32
+
+// Of a store: its client can keep a connection of its own for commands that a replica confirms.
+#define SEALWAX_FLAG_WAITS 64
+
+// Of the answer to SEALWAX_GUARD: the exchange of some messages may begin late.
+#define SEALWAX_FLAG_DEFERS 128
+
+// Of a message around HTTP or stdio: it is no JSON.
+#define SEALWAX_FLAG_UNREADABLE 256
 
 // A sealed token.
 #define SEALWAX_IS_TOKEN 1
@@ -166,29 +260,18 @@
 // Seals and opens the tokens of one service: a key ring, an audience and limits.
 typedef struct sealwax_codec sealwax_codec;
 
-// One run of the command. Unlike other objects it is mutable, so only one thread may use it at a time.
-typedef struct sealwax_command sealwax_command;
-
-// The dialogue about one command. Unlike other objects it is mutable, so only one thread may use it
-// at a time.
-typedef struct sealwax_dialogue sealwax_dialogue;
-
-// The state of a guard for one message, from its arrival until its answer is sent. Unlike other
-// objects it is mutable, so only one thread may use it at a time.
-typedef struct sealwax_exchange sealwax_exchange;
-
-// The rules of a server's guard: a codec and settings.
-typedef struct sealwax_guard sealwax_guard;
-
 // A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 typedef struct sealwax_key sealwax_key;
 
-// A ledger in the memory of one process. Unlike other objects it is mutable, and lends its replies, so only one
-// thread may use it at a time.
-typedef struct sealwax_memory sealwax_memory;
-
-// What is known of a Redis between commands.
-typedef struct sealwax_redis sealwax_redis;
+// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run
+// of the command `sealwax`. Threads may share a guard and what is known of a Redis; any other changes, so only one thread may
+// use it at a time. It stays valid when its parent is freed.
+//
+// A *frame* is what it is told, and what it answers: a kind in 1 byte, the number of texts in 1 byte, flags in 2 bytes, the
+// length of each text in 4 bytes, and the texts. Numbers are little-endian. The length -1 is for a text that is absent, as
+// all are that are left out at the end; -2 for a value of a client that is no text, and so is what is no UTF-8. Numbers among
+// the texts are in decimal digits. docs/engine.md specifies the documents.
+typedef struct sealwax_machine sealwax_machine;
 
 // 1 to 16 keys in order: the first seals, all of them open.
 //
@@ -299,24 +382,6 @@ typedef struct sealwax_identifier {
   // Whether an older key made it; retiring that key ends it.
   bool needs_reseal;
 } sealwax_identifier;
-
-// The caller of a request: anonymous alone, or the parts of a principal, of which NULL means absent.
-typedef struct sealwax_caller {
-  // The issuer of the client and the subject.
-  const char *issuer;
-  // The size of the issuer.
-  size_t issuer_len;
-  // The client.
-  const char *client;
-  // The size of the client.
-  size_t client_len;
-  // The subject.
-  const char *subject;
-  // The size of the subject.
-  size_t subject_len;
-  // Whether it is nobody in particular.
-  bool anonymous;
-} sealwax_caller;
 
 // The unverified claims of a text.
 typedef struct sealwax_inspection {
@@ -742,214 +807,35 @@ sealwax_status sealwax_session_verify(const struct sealwax_view *view,
 // Frees a session; NULL is allowed.
 void sealwax_session_free(struct sealwax_session *session);
 
-// Makes a guard.
+// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_COMMAND. `codec` is that of a guard, and
+// `parent` the machine that its kind names; elsewhere they may be NULL. The machine owns the answer, a frame: it is valid until
+// the next call with that machine, or until the machine is freed.
 //
-// `settings` and the documents of the functions below are JSON, as docs/engine.md specifies. Input
-// of a client never makes these functions fail; a failure is a mistake of the adapter.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for settings that contradict themselves.
-sealwax_status sealwax_guard_new(const struct sealwax_codec *codec,
-                                 const char *settings,
-                                 size_t settings_len,
-                                 struct sealwax_guard **guard,
-                                 struct sealwax_error *error);
-
-// Frees a guard; NULL is allowed. Its exchanges stay valid until they are freed.
-void sealwax_guard_free(struct sealwax_guard *guard);
-
-// Begins the exchange of a message at an SDK's handlers, and returns the first step.
-//
-// `arguments` are the request's, as JSON; NULL means absent. The exchange owns the step: it is
-// valid until the next call with that exchange, or until the exchange is freed.
-sealwax_status sealwax_guard_message(const struct sealwax_guard *guard,
-                                     const char *document,
-                                     size_t document_len,
-                                     const char *arguments,
-                                     size_t arguments_len,
-                                     struct sealwax_exchange **exchange,
-                                     const char **step,
-                                     size_t *step_len,
-                                     struct sealwax_error *error);
-
-// Begins the exchange of a message around HTTP or stdio, before the SDK sees it, and returns the
-// first step.
-//
-// `initialize` is the `params` of an `initialize` request, as JSON; NULL means absent. The step is
-// returned as by sealwax_guard_message.
-sealwax_status sealwax_guard_transport(const struct sealwax_guard *guard,
-                                       const char *document,
-                                       size_t document_len,
-                                       const char *initialize,
-                                       size_t initialize_len,
-                                       struct sealwax_exchange **exchange,
-                                       const char **step,
-                                       size_t *step_len,
-                                       struct sealwax_error *error);
-
-// Writes the entry of the log for a mistake that the adapter found by itself, a JSON document: in a
-// transport, in a function of the author, in what a handler gave.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
-sealwax_status sealwax_guard_report(const struct sealwax_guard *guard,
-                                    const char *document,
-                                    size_t document_len,
-                                    char *out,
-                                    size_t cap,
-                                    size_t *len,
-                                    struct sealwax_error *error);
-
-// Begins the exchange that signs a principal out everywhere, and returns the first step, as
-// sealwax_guard_message does: everything of the principal that began until now is refused.
-// `principal` is JSON, as docs/engine.md specifies; `retain_for` is for how many seconds the ledger
-// remembers it, at least the longest lifetime of anything that the service issues, now or later;
-// 0 is for 400 days, longer than anything lives. The last step is `done` if the ledger
-// recorded it; after `reply`, the principal is possibly not signed out.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for a guard without a ledger, and for an invalid principal.
-sealwax_status sealwax_guard_revoke(const struct sealwax_guard *guard,
-                                    const char *principal,
-                                    size_t principal_len,
-                                    uint64_t retain_for,
-                                    struct sealwax_exchange **exchange,
-                                    const char **step,
-                                    size_t *step_len,
-                                    struct sealwax_error *error);
-
-// Reports the outcome of the last step, and returns the next one.
-//
-// `value` is the JSON that belongs to some events; NULL means absent.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an event that does not match the last step; the exchange
-// is unchanged then.
-sealwax_status sealwax_exchange_on(struct sealwax_exchange *exchange,
-                                   const char *event,
-                                   size_t event_len,
-                                   const char *value,
-                                   size_t value_len,
-                                   const char **step,
-                                   size_t *step_len,
+// Input of a client never makes this function and the next one fail; a failure is a mistake of the adapter. Fails with
+// SEALWAX_INVALID_ARGUMENT for another frame, parent or document.
+sealwax_status sealwax_machine_new(const struct sealwax_codec *codec,
+                                   const struct sealwax_machine *parent,
+                                   const uint8_t *frame,
+                                   size_t frame_len,
+                                   struct sealwax_machine **machine,
+                                   const uint8_t **answer,
+                                   size_t *answer_len,
                                    struct sealwax_error *error);
 
-// Begins an exchange for what a handler does with a handle, and returns its first step. It is freed
-// separately.
+// Tells a machine something by a frame of one of the kinds from SEALWAX_EVENT to SEALWAX_RUN. It owns the answer, as
+// sealwax_machine_new says.
 //
-// `value` is the state to seal into the handle, as JSON; NULL means absent.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
-sealwax_status sealwax_exchange_handle(const struct sealwax_exchange *exchange,
-                                       const char *operation,
-                                       size_t operation_len,
-                                       const char *value,
-                                       size_t value_len,
-                                       struct sealwax_exchange **handling,
-                                       const char **step,
-                                       size_t *step_len,
-                                       struct sealwax_error *error);
+// Fails with SEALWAX_INVALID_ARGUMENT for what does not match its last answer, and for another frame or document; the machine
+// is unchanged then. Sealing fails besides as sealwax_seal does, and forking as sealwax_session_create.
+sealwax_status sealwax_machine_on(struct sealwax_machine *machine,
+                                  const uint8_t *frame,
+                                  size_t frame_len,
+                                  const uint8_t **answer,
+                                  size_t *answer_len,
+                                  struct sealwax_error *error);
 
-// Seals the next `requestState`, a value as JSON, for the request and its caller. Returns the token,
-// which the exchange owns like a step: the `requestState` of a result with `resultType`
-// `input_required`.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for a method without `requestState`, before and after its
-// handler, and for invalid JSON; else as sealing does.
-sealwax_status sealwax_exchange_seal_state(struct sealwax_exchange *exchange,
-                                           const char *value,
-                                           size_t value_len,
-                                           const char **token,
-                                           size_t *token_len,
-                                           struct sealwax_error *error);
-
-// Writes the value of the request's session, as JSON: it is sent with the result.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT without a session to write to, and after the handler.
-sealwax_status sealwax_exchange_write(struct sealwax_exchange *exchange,
-                                      const char *value,
-                                      size_t value_len,
-                                      struct sealwax_error *error);
-
-// Writes the session's value, computed by functions of the author, as JSON. If another request
-// wrote in the meantime, the step `update` asks to apply the functions to that value.
-//
-// Fails as sealwax_exchange_write does.
-sealwax_status sealwax_exchange_update(struct sealwax_exchange *exchange,
-                                       const char *value,
-                                       size_t value_len,
-                                       struct sealwax_error *error);
-
-// Forks the session: the new one starts with the written value, or else the opened one. Returns
-// its metadata, which the exchange owns like a step.
-//
-// Fails as sealwax_exchange_write and sealwax_session_create do.
-sealwax_status sealwax_exchange_fork(struct sealwax_exchange *exchange,
-                                     const char **metadata,
-                                     size_t *metadata_len,
-                                     struct sealwax_error *error);
-
-// Returns what happened to tokens since the last step that was a document, as a JSON array, which the
-// exchange owns like a step: where the settings have `events`, after SEALWAX_NEXT_DELIVER and
-// SEALWAX_NEXT_RESPOND with a text. Documents hold their events.
-sealwax_status sealwax_exchange_events(struct sealwax_exchange *exchange,
-                                       const char **events,
-                                       size_t *events_len,
-                                       struct sealwax_error *error);
-
-// Frees an exchange at any step, which cancels it; NULL is allowed.
-void sealwax_exchange_free(struct sealwax_exchange *exchange);
-
-// Begins the exchange of a message at an SDK's handlers, as sealwax_guard_message does, without a
-// document: for a message without the metadata of a session. Returns one of SEALWAX_NEXT_STEP,
-// SEALWAX_NEXT_DELIVER and SEALWAX_NEXT_RESPOND at `next`, and its text, which the exchange owns
-// like a step.
-//
-// `target`, `arguments` (as JSON), `token`, `caller` and `within_ms` may be NULL: the message has none,
-// or it is not known. What a client sent and is no text is passed as bytes that are not UTF-8, such
-// as "\xff". `flags` are SEALWAX_NOTIFICATION and SEALWAX_MODERN, added.
-//
-// Input of a client never makes it fail. Fails with SEALWAX_INVALID_ARGUMENT for a caller who is
-// anonymous and has a name.
-sealwax_status sealwax_guard_request(const struct sealwax_guard *guard,
-                                     const char *method,
-                                     size_t method_len,
-                                     const char *target,
-                                     size_t target_len,
-                                     const char *arguments,
-                                     size_t arguments_len,
-                                     const char *token,
-                                     size_t token_len,
-                                     const struct sealwax_caller *caller,
-                                     const uint64_t *within_ms,
-                                     uint32_t flags,
-                                     struct sealwax_exchange **exchange,
-                                     int32_t *next,
-                                     const char **text,
-                                     size_t *text_len,
-                                     struct sealwax_error *error);
-
-// Reports the result of a delivered message by the members that `deliver` asks for, and returns what
-// is next, as sealwax_guard_request does.
-//
-// `result_type`, `cache_scope` and `token`, the member that the method's token fields name, are NULL
-// if absent or null. Anything but a text is passed as bytes that are not UTF-8, such as "\xff".
-// `has_ttl` tells whether there is a `ttlMs`.
-//
-// Fails as sealwax_exchange_on does.
-sealwax_status sealwax_exchange_result(struct sealwax_exchange *exchange,
-                                       const char *result_type,
-                                       size_t result_type_len,
-                                       const char *cache_scope,
-                                       size_t cache_scope_len,
-                                       const char *token,
-                                       size_t token_len,
-                                       bool has_ttl,
-                                       int32_t *next,
-                                       const char **text,
-                                       size_t *text_len,
-                                       struct sealwax_error *error);
-
-// Returns whether the exchange of some messages may begin late, once something leaves for them or
-// their handler uses a handle: of notifications, and of requests that bring no token and whose
-// token fields need no caller. It never changes; false for NULL.
-bool sealwax_guard_defers(const struct sealwax_guard *guard);
+// Frees a machine, which cancels an exchange at any step; NULL is allowed.
+void sealwax_machine_free(struct sealwax_machine *machine);
 
 // Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
 // `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
@@ -978,61 +864,6 @@ sealwax_status sealwax_ledger_judge(const char *command,
                                     size_t cap,
                                     size_t *len,
                                     struct sealwax_error *error);
-
-// Makes a ledger in memory of about `capacity` bytes, which remembers from `now` on, in Unix seconds.
-sealwax_status sealwax_memory_new(size_t capacity,
-                                  uint64_t now,
-                                  struct sealwax_memory **memory,
-                                  struct sealwax_error *error);
-
-// Runs a command at `now`, in Unix seconds. The ledger owns the reply, a JSON array of strings: it
-// is valid until the next call with that ledger.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command.
-sealwax_status sealwax_memory_run(struct sealwax_memory *memory,
-                                  const char *command,
-                                  size_t command_len,
-                                  uint64_t now,
-                                  const char **reply,
-                                  size_t *reply_len,
-                                  struct sealwax_error *error);
-
-// Frees a ledger in memory; NULL is allowed.
-void sealwax_memory_free(struct sealwax_memory *memory);
-
-// Makes the state for a Redis or a Valkey. `waits` says whether the client can keep a connection of
-// its own for commands that a replica confirms.
-sealwax_status sealwax_redis_new(bool waits,
-                                 struct sealwax_redis **redis,
-                                 struct sealwax_error *error);
-
-// Frees the state for a Redis; NULL is allowed. Its dialogues stay valid until they are freed.
-void sealwax_redis_free(struct sealwax_redis *redis);
-
-// Begins the dialogue about a command, and returns what is next, as docs/engine.md specifies. The
-// dialogue owns the text: it is valid until the next call with that dialogue, or until it is freed.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command.
-sealwax_status sealwax_redis_begin(const struct sealwax_redis *redis,
-                                   const char *command,
-                                   size_t command_len,
-                                   struct sealwax_dialogue **dialogue,
-                                   const char **next,
-                                   size_t *next_len,
-                                   struct sealwax_error *error);
-
-// Reports the answer to what was sent, and returns what is next.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an invalid document.
-sealwax_status sealwax_dialogue_on(struct sealwax_dialogue *dialogue,
-                                   const char *answer,
-                                   size_t answer_len,
-                                   const char **next,
-                                   size_t *next_len,
-                                   struct sealwax_error *error);
-
-// Frees a dialogue; NULL is allowed.
-void sealwax_dialogue_free(struct sealwax_dialogue *dialogue);
 
 // Identifies a text: a sealed token, a session id, a handle or a key text.
 //
@@ -1157,30 +988,6 @@ sealwax_status sealwax_answer(const char *profile,
                               size_t cap,
                               size_t *len,
                               struct sealwax_error *error);
-
-// Begins a run of the command `sealwax`, and returns what to do next, both as cli/src/document.rs specifies: it may change
-// in any release. The run owns the text: it is valid until the next call with that run, or until it is freed.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for another document.
-sealwax_status sealwax_command_begin(const char *request,
-                                     size_t request_len,
-                                     struct sealwax_command **command,
-                                     const char **next,
-                                     size_t *next_len,
-                                     struct sealwax_error *error);
-
-// Reports the answer to the last step, and returns what to do next.
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for another document.
-sealwax_status sealwax_command_on(struct sealwax_command *command,
-                                  const char *answer,
-                                  size_t answer_len,
-                                  const char **next,
-                                  size_t *next_len,
-                                  struct sealwax_error *error);
-
-// Frees a run; NULL is allowed.
-void sealwax_command_free(struct sealwax_command *command);
 
 // Makes a clock that stands at `now_ms`, in Unix milliseconds.
 sealwax_status sealwax_test_clock_new(uint64_t now_ms,

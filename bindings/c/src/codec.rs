@@ -42,17 +42,14 @@ pub unsafe extern "C" fn sealwax_codec_new(
     codec: *mut *mut Codec,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let ring = input::object("ring", ring)?;
-            let audience = input::text("audience", audience, audience_len)?;
-            let codec = Slot::new("codec", codec)?;
-            let builder = builder(ring, audience, limits);
-            codec.give(Codec(builder.build()?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let ring = input::object("ring", ring)?;
+        let audience = input::text("audience", audience, audience_len)?;
+        let codec = Slot::new("codec", codec)?;
+        let builder = builder(ring, audience, limits);
+        codec.give(Codec(builder.build()?));
+        Ok(())
+    })
 }
 
 /// Replaces the keys of a codec, in one step for all threads, and for the guards that were made of it.
@@ -68,19 +65,16 @@ pub unsafe extern "C" fn sealwax_codec_set_keys(
     changed: *mut bool,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let codec = input::object("codec", codec)?;
-            let ring = input::object("ring", ring)?;
-            let changed = Slot::optional(changed);
-            let found = codec.0.set_keys(ring.0.clone());
-            if let Some(changed) = changed {
-                changed.write(found);
-            }
-            Ok(())
-        })
-    }
+    call(error, || {
+        let codec = input::object("codec", codec)?;
+        let ring = input::object("ring", ring)?;
+        let changed = Slot::optional(changed);
+        let found = codec.0.set_keys(ring.0.clone());
+        if let Some(changed) = changed {
+            changed.write(found);
+        }
+        Ok(())
+    })
 }
 
 /// Returns the builder of a codec with these limits.
@@ -110,6 +104,5 @@ pub(crate) unsafe fn builder(ring: &Ring, audience: &str, limits: *const Limits)
 /// Frees a codec; NULL is allowed. Its views stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_codec_free(codec: *mut Codec) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(codec) };
+    free(codec);
 }

@@ -38,17 +38,14 @@ pub unsafe extern "C" fn sealwax_mint_session_id(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let out = Buffer::text(out, cap, len)?;
-            let id = view.0.mint_session_id()?;
-            out.write(id.as_str().as_bytes())?;
-            give(identifier, Identifier::of_session_id(&id, None));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let out = Buffer::text(out, cap, len)?;
+        let id = view.0.mint_session_id()?;
+        out.write(id.as_str().as_bytes())?;
+        give(identifier, Identifier::of_session_id(&id, None));
+        Ok(())
+    })
 }
 
 /// Verifies a session id. With `max_age`, in seconds, an id made longer ago has expired; NULL is no
@@ -65,17 +62,14 @@ pub unsafe extern "C" fn sealwax_verify_session_id(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let text = input::untrusted(session_id, session_id_len)?;
-            let max_age = input::seconds(max_age);
-            let id = view.0.verify_session_id(text, max_age)?;
-            give(identifier, Identifier::of_session_id(&id, max_age));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let text = input::untrusted(session_id, session_id_len)?;
+        let max_age = input::seconds(max_age);
+        let id = view.0.verify_session_id(text, max_age)?;
+        give(identifier, Identifier::of_session_id(&id, max_age));
+        Ok(())
+    })
 }
 
 /// Mints a handle, SEALWAX_HANDLE_MAX characters at most: its type, an underscore and 42
@@ -94,18 +88,15 @@ pub unsafe extern "C" fn sealwax_mint_handle(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let handle = view.0.mint_handle(handle_type)?;
-            out.write(handle.as_str().as_bytes())?;
-            give(identifier, Identifier::of_handle(&handle, None));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+        let out = Buffer::text(out, cap, len)?;
+        let handle = view.0.mint_handle(handle_type)?;
+        out.write(handle.as_str().as_bytes())?;
+        give(identifier, Identifier::of_handle(&handle, None));
+        Ok(())
+    })
 }
 
 /// Mints a handle that lives for `max_age` seconds (NULL: as long as its key), and returns its end.
@@ -124,19 +115,16 @@ pub unsafe extern "C" fn sealwax_new_handle(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
-            let max_age = input::seconds(max_age);
-            let out = Buffer::text(out, cap, len)?;
-            let handle = view.0.mint_handle(handle_type)?;
-            out.write(handle.as_str().as_bytes())?;
-            give(identifier, Identifier::of_handle(&handle, max_age));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+        let max_age = input::seconds(max_age);
+        let out = Buffer::text(out, cap, len)?;
+        let handle = view.0.mint_handle(handle_type)?;
+        out.write(handle.as_str().as_bytes())?;
+        give(identifier, Identifier::of_handle(&handle, max_age));
+        Ok(())
+    })
 }
 
 /// Checks a type of handles, as minting does: for options that are given once and used later.
@@ -148,13 +136,10 @@ pub unsafe extern "C" fn sealwax_check_handle_type(
     handle_type_len: usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            Handle::check_type(input::text("handle_type", handle_type, handle_type_len)?)?;
-            Ok(())
-        })
-    }
+    call(error, || {
+        Handle::check_type(input::text("handle_type", handle_type, handle_type_len)?)?;
+        Ok(())
+    })
 }
 
 /// Verifies a handle. With `max_age`, in seconds, a handle made longer ago has expired; NULL is no
@@ -173,18 +158,15 @@ pub unsafe extern "C" fn sealwax_verify_handle(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
-            let text = input::untrusted(handle, handle_len)?;
-            let max_age = input::seconds(max_age);
-            let handle = view.0.verify_handle(handle_type, text, max_age)?;
-            give(identifier, Identifier::of_handle(&handle, max_age));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
+        let text = input::untrusted(handle, handle_len)?;
+        let max_age = input::seconds(max_age);
+        let handle = view.0.verify_handle(handle_type, text, max_age)?;
+        give(identifier, Identifier::of_handle(&handle, max_age));
+        Ok(())
+    })
 }
 
 /// # Safety

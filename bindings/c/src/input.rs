@@ -5,7 +5,6 @@ use std::slice;
 use std::time::Duration;
 
 use sealwax_core::Error;
-use sealwax_mcp::ClientValue;
 
 use crate::call::Failure;
 
@@ -93,40 +92,6 @@ pub(crate) unsafe fn untrusted<'a>(data: *const c_char, len: usize) -> Result<&'
     // SAFETY: the caller's promise is the same.
     match unsafe { text("token", data, len) } {
         Err(Failure::NotUtf8(_)) => Err(Error::Malformed("UTF-8").into()),
-        other => other,
-    }
-}
-
-/// Reads what a client sent where a text is expected: (NULL, 0) is absent, and anything but UTF-8 is
-/// no text.
-///
-/// # Safety
-///
-/// As [`slice`].
-pub(crate) unsafe fn client_value<'a>(
-    name: &'static str,
-    data: *const c_char,
-    len: usize,
-) -> Result<ClientValue<'a>, Failure> {
-    // SAFETY: the caller's promise is the same.
-    match unsafe { optional_text(name, data, len) } {
-        Err(Failure::NotUtf8(_)) => Ok(ClientValue::Other),
-        other => Ok(other?.into()),
-    }
-}
-
-/// Reads optional JSON: (NULL, 0) is absent, and anything but UTF-8 counts as invalid JSON.
-///
-/// # Safety
-///
-/// As [`slice`].
-pub(crate) unsafe fn optional_json<'a>(
-    data: *const c_char,
-    len: usize,
-) -> Result<Option<&'a str>, Failure> {
-    // SAFETY: the caller's promise is the same.
-    match unsafe { optional_text("value", data, len) } {
-        Err(Failure::NotUtf8(_)) => Ok(Some("?")),
         other => other,
     }
 }

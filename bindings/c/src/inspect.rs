@@ -51,15 +51,12 @@ pub unsafe extern "C" fn sealwax_inspect(
     inspection: *mut Inspection,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let text = input::untrusted(text, text_len)?;
-            let inspection = Slot::new("inspection", inspection)?;
-            inspection.write(Inspection::of(sealwax_core::inspect(text)?)?);
-            Ok(())
-        })
-    }
+    call(error, || {
+        let text = input::untrusted(text, text_len)?;
+        let inspection = Slot::new("inspection", inspection)?;
+        inspection.write(Inspection::of(sealwax_core::inspect(text)?)?);
+        Ok(())
+    })
 }
 
 /// Identifies a text in words for people: lines as `sealwax inspect` prints them, without a newline
@@ -78,13 +75,10 @@ pub unsafe extern "C" fn sealwax_report_words(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let report = report(text, text_len, ring)?;
-            Buffer::text(out, cap, len)?.write(report.words(now).as_bytes())
-        })
-    }
+    call(error, || {
+        let report = report(text, text_len, ring)?;
+        Buffer::text(out, cap, len)?.write(report.words(now).as_bytes())
+    })
 }
 
 /// Identifies a text as JSON: `what` ("token", "session-id", "handle" or "key") and `length`, and
@@ -101,13 +95,10 @@ pub unsafe extern "C" fn sealwax_report_json(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let report = report(text, text_len, ring)?;
-            Buffer::text(out, cap, len)?.write(report.json().as_bytes())
-        })
-    }
+    call(error, || {
+        let report = report(text, text_len, ring)?;
+        Buffer::text(out, cap, len)?.write(report.json().as_bytes())
+    })
 }
 
 /// # Safety

@@ -18,14 +18,11 @@ pub unsafe extern "C" fn sealwax_key_generate(
     key: *mut *mut Key,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let key = Slot::new("key", key)?;
-            key.give(Key(sealwax_core::Key::generate()?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let key = Slot::new("key", key)?;
+        key.give(Key(sealwax_core::Key::generate()?));
+        Ok(())
+    })
 }
 
 /// Imports an existing secret: 32 random bytes or more, never a passphrase.
@@ -39,15 +36,12 @@ pub unsafe extern "C" fn sealwax_key_from_secret(
     key: *mut *mut Key,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let secret = input::slice("secret", secret, secret_len)?;
-            let key = Slot::new("key", key)?;
-            key.give(Key(sealwax_core::Key::from_secret(secret)?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let secret = input::slice("secret", secret, secret_len)?;
+        let key = Slot::new("key", key)?;
+        key.give(Key(sealwax_core::Key::from_secret(secret)?));
+        Ok(())
+    })
 }
 
 /// Reads a key text; the checksum tells a mistyped key from a wrong one.
@@ -60,15 +54,12 @@ pub unsafe extern "C" fn sealwax_key_parse(
     key: *mut *mut Key,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let text = input::text("text", text, text_len)?;
-            let key = Slot::new("key", key)?;
-            key.give(Key(text.parse()?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let text = input::text("text", text, text_len)?;
+        let key = Slot::new("key", key)?;
+        key.give(Key(text.parse()?));
+        Ok(())
+    })
 }
 
 /// Returns the 4 bytes of the key's public id, which is readable in its tokens and session ids.
@@ -78,14 +69,11 @@ pub unsafe extern "C" fn sealwax_key_id(
     id: *mut [u8; 4],
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let key = input::object("key", key)?;
-            Slot::new("id", id)?.write(*key.0.id().as_bytes());
-            Ok(())
-        })
-    }
+    call(error, || {
+        let key = input::object("key", key)?;
+        Slot::new("id", id)?.write(*key.0.id().as_bytes());
+        Ok(())
+    })
 }
 
 /// Returns the key's text, SEALWAX_KEY_TEXT_LEN characters: a secret, which the caller must wipe.
@@ -99,20 +87,16 @@ pub unsafe extern "C" fn sealwax_key_to_text(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let key = input::object("key", key)?;
-            let out = Buffer::text(out, cap, len)?;
-            let text = key.0.to_text();
-            out.write(text.as_ref().map_or(&[], |text| text.as_bytes()))
-        })
-    }
+    call(error, || {
+        let key = input::object("key", key)?;
+        let out = Buffer::text(out, cap, len)?;
+        let text = key.0.to_text();
+        out.write(text.as_ref().map_or(&[], |text| text.as_bytes()))
+    })
 }
 
 /// Frees a key; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_key_free(key: *mut Key) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(key) };
+    free(key);
 }

@@ -27,15 +27,12 @@ pub unsafe extern "C" fn sealwax_ring_parse(
     ring: *mut *mut Ring,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let text = input::text("text", text, text_len)?;
-            let ring = Slot::new("ring", ring)?;
-            ring.give(Ring(text.parse()?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let text = input::text("text", text, text_len)?;
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(text.parse()?));
+        Ok(())
+    })
 }
 
 /// Reads the ring in a file, such as a mounted secret. To follow its changes, read it every few seconds
@@ -49,15 +46,12 @@ pub unsafe extern "C" fn sealwax_ring_read(
     ring: *mut *mut Ring,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let path = input::text("path", path, path_len)?;
-            let ring = Slot::new("ring", ring)?;
-            ring.give(Ring(KeyRing::read(path)?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let path = input::text("path", path, path_len)?;
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(KeyRing::read(path)?));
+        Ok(())
+    })
 }
 
 /// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
@@ -69,14 +63,11 @@ pub unsafe extern "C" fn sealwax_ring_from_env(
     ring: *mut *mut Ring,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let ring = Slot::new("ring", ring)?;
-            ring.give(Ring(KeyRing::from_env()?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(KeyRing::from_env()?));
+        Ok(())
+    })
 }
 
 /// Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
@@ -89,18 +80,15 @@ pub unsafe extern "C" fn sealwax_ring_new(
     ring: *mut *mut Ring,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let keys = input::slice("keys", keys, count)?
-                .iter()
-                .map(|key| input::object("keys", *key).map(|key| key.0.clone()))
-                .collect::<Result<Vec<_>, Failure>>()?;
-            let ring = Slot::new("ring", ring)?;
-            ring.give(Ring(KeyRing::new(keys)?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let keys = input::slice("keys", keys, count)?
+            .iter()
+            .map(|key| input::object("keys", *key).map(|key| key.0.clone()))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(KeyRing::new(keys)?));
+        Ok(())
+    })
 }
 
 /// Returns the ids of the keys in order, 4 bytes each.
@@ -112,20 +100,16 @@ pub unsafe extern "C" fn sealwax_ring_ids(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let ring = input::object("ring", ring)?;
-            let out = Buffer::new(out, cap, len)?;
-            let ids: Vec<u8> = ring.0.ids().flat_map(|id| *id.as_bytes()).collect();
-            out.write(&ids)
-        })
-    }
+    call(error, || {
+        let ring = input::object("ring", ring)?;
+        let out = Buffer::new(out, cap, len)?;
+        let ids: Vec<u8> = ring.0.ids().flat_map(|id| *id.as_bytes()).collect();
+        out.write(&ids)
+    })
 }
 
 /// Frees a ring; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ring_free(ring: *mut Ring) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(ring) };
+    free(ring);
 }

@@ -4,7 +4,8 @@
 //! rules for all functions are at its top (`cbindgen.toml`).
 #![allow(
     clippy::missing_safety_doc,
-    reason = "what a C caller has to keep to is the same everywhere and stands in the header"
+    unsafe_op_in_unsafe_fn,
+    reason = "an exported function is unsafe throughout: what its caller keeps to is the same everywhere and stands in the header"
 )]
 
 // The order of the header.
@@ -29,18 +30,12 @@ mod token;
 mod identifier;
 mod session;
 
-mod engine;
-
-mod plain;
+mod machine;
 
 mod ledger;
-mod redis;
 
 mod inspect;
 mod request;
-
-#[cfg(feature = "command")]
-mod command;
 
 mod testing;
 

@@ -1,11 +1,7 @@
 //! Writes results to the caller's memory, which is checked before anything is done.
 
 use std::ffi::c_char;
-use std::mem;
 use std::ptr::{self, NonNull};
-use std::sync::{Mutex, PoisonError};
-
-use sealwax_core::Error;
 
 use crate::call::Failure;
 
@@ -82,9 +78,11 @@ impl<T> Slot<T> {
 }
 
 impl<T> Slot<*mut T> {
-    /// Hands an object over to the caller, until [`free`] takes it back.
-    pub fn give(self, object: T) {
-        self.write(Box::into_raw(Box::new(object)));
+    /// Hands an object over to the caller, until [`free`] takes it back; returns where it is.
+    pub fn give(self, object: T) -> *mut T {
+        let place = Box::into_raw(Box::new(object));
+        self.write(place);
+        place
     }
 }
 
@@ -106,79 +104,8 @@ impl Text {
 
     /// Writes a text that is never freed.
     pub fn write(self, text: &'static str) {
-        self.lend(place_of(Some(text)));
-    }
-
-    /// Writes where a text of an object is, which the caller may read until the object's next call.
-    fn lend(self, (text, len): (*const c_char, usize)) {
-        self.text.write(text);
-        self.len.write(len);
-    }
-}
-
-/// Returns where a text is, or NULL.
-fn place_of(text: Option<&str>) -> (*const c_char, usize) {
-    text.map_or((ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
-}
-
-/// An object that changes, and the last text that it returned: the caller may read it until the next
-/// call.
-pub(crate) struct Owner<T>(Mutex<(T, Option<String>)>);
-
-impl<T> Owner<T> {
-    pub fn new(object: T) -> Self {
-        Self(Mutex::new((object, None)))
-    }
-
-    /// Runs the body of a call.
-    pub fn with(&self, body: impl FnOnce(&mut T) -> Result<(), Failure>) -> Result<(), Failure> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        body(&mut held.0)
-    }
-
-    /// Runs the body of a call that returns a text. Returns the text before: the caller drops it, for it may be what
-    /// `body` borrows, and what the arguments of a function borrow must not be freed before it returns.
-    ///
-    /// # Safety
-    ///
-    /// `text` and `len` are NULL or valid for writing.
-    pub unsafe fn text<S: Into<Option<String>>>(
-        &self,
-        text: *mut *const c_char,
-        len: *mut usize,
-        body: impl FnOnce(&mut T) -> Result<S, Error>,
-    ) -> Result<Option<String>, Failure> {
-        // SAFETY: the caller's promise is the same.
-        let output = unsafe { Text::new(text, len) }?;
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = body(&mut held.0)?.into();
-        let before = mem::replace(&mut held.1, next);
-        output.lend(place_of(held.1.as_deref()));
-        Ok(before)
-    }
-
-    /// Runs the body of a call that makes the object and its first text; `wrap` gives it its C type.
-    ///
-    /// # Safety
-    ///
-    /// As [`text`](Self::text), and so is `place`.
-    pub unsafe fn begin<O, S: Into<Option<String>>>(
-        wrap: fn(Self) -> O,
-        place: *mut *mut O,
-        text: *mut *const c_char,
-        len: *mut usize,
-        body: impl FnOnce() -> Result<(T, S), Error>,
-    ) -> Result<(), Failure> {
-        // SAFETY: the caller's promise is the same.
-        let (slot, output) = unsafe { (Slot::new("object", place)?, Text::new(text, len)?) };
-        let (object, first) = body()?;
-        let first = first.into();
-        // Moving the text's owner does not move the text.
-        let place = place_of(first.as_deref());
-        // It takes memory, so it comes before anything is written.
-        slot.give(wrap(Self(Mutex::new((object, first)))));
-        output.lend(place);
-        Ok(())
+        self.text.write(text.as_ptr().cast());
+        self.len.write(text.len());
     }
 }
 

@@ -33,17 +33,14 @@ pub unsafe extern "C" fn sealwax_request_context(
     context: *mut [u8; 32],
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let method = input::text("method", method, method_len)?;
-            let target = input::text("target", target, target_len)?;
-            let arguments = input::optional_text("arguments", arguments, arguments_len)?;
-            let context = Slot::new("context", context)?;
-            context.write(*RequestContext::new(method, target, arguments)?.as_bytes());
-            Ok(())
-        })
-    }
+    call(error, || {
+        let method = input::text("method", method, method_len)?;
+        let target = input::text("target", target, target_len)?;
+        let arguments = input::optional_text("arguments", arguments, arguments_len)?;
+        let context = Slot::new("context", context)?;
+        context.write(*RequestContext::new(method, target, arguments)?.as_bytes());
+        Ok(())
+    })
 }
 
 /// Computes the 32 bytes that name a request, from some of its arguments: those that decide what
@@ -67,26 +64,23 @@ pub unsafe extern "C" fn sealwax_request_context_only(
     context: *mut [u8; 32],
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let method = input::text("method", method, method_len)?;
-            let target = input::text("target", target, target_len)?;
-            let arguments = input::optional_text("arguments", arguments, arguments_len)?;
-            let mut read = Vec::with_capacity(names_count.min(16));
-            for name in input::slice("names", names, names_count)? {
-                if name.is_null() {
-                    return Err(Failure::Null("names"));
-                }
-                let name = CStr::from_ptr(*name).to_str();
-                read.push(name.map_err(|_| Failure::NotUtf8("names"))?);
+    call(error, || {
+        let method = input::text("method", method, method_len)?;
+        let target = input::text("target", target, target_len)?;
+        let arguments = input::optional_text("arguments", arguments, arguments_len)?;
+        let mut read = Vec::with_capacity(names_count.min(16));
+        for name in input::slice("names", names, names_count)? {
+            if name.is_null() {
+                return Err(Failure::Null("names"));
             }
-            let context = Slot::new("context", context)?;
-            let named = RequestContext::only(method, target, arguments, &read)?;
-            context.write(*named.as_bytes());
-            Ok(())
-        })
-    }
+            let name = CStr::from_ptr(*name).to_str();
+            read.push(name.map_err(|_| Failure::NotUtf8("names"))?);
+        }
+        let context = Slot::new("context", context)?;
+        let named = RequestContext::only(method, target, arguments, &read)?;
+        context.write(*named.as_bytes());
+        Ok(())
+    })
 }
 
 /// Returns the members of a method's messages that carry a token, as JSON, or `null` if there are
@@ -106,23 +100,20 @@ pub unsafe extern "C" fn sealwax_token_fields(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let method = input::untrusted(method, method_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let fields = TokenFields::for_method(method).map(|fields| {
-                json!({
-                    "kind": fields.kind.name(),
-                    "param": fields.param,
-                    "result": fields.result,
-                    "target": fields.target,
-                    "needsCaller": fields.needs_caller(),
-                })
-            });
-            out.write(json!(fields).to_string().as_bytes())
-        })
-    }
+    call(error, || {
+        let method = input::untrusted(method, method_len)?;
+        let out = Buffer::text(out, cap, len)?;
+        let fields = TokenFields::for_method(method).map(|fields| {
+            json!({
+                "kind": fields.kind.name(),
+                "param": fields.param,
+                "result": fields.result,
+                "target": fields.target,
+                "needsCaller": fields.needs_caller(),
+            })
+        });
+        out.write(json!(fields).to_string().as_bytes())
+    })
 }
 
 /// Returns the principal of a verified JWT or of an introspection response, as JSON:
@@ -143,24 +134,21 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let claims = input::text("claims", claims, claims_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let read: Credential = serde_json::from_str(claims).map_err(unread)?;
-            let principal = Principal::from_claims(&JwtClaims {
-                iss: read.iss.as_deref(),
-                sub: read.sub.as_deref(),
-                client_id: read.client_id.as_deref(),
-                azp: read.azp.as_deref(),
-            })?;
-            let named = principal.parts().unwrap_or_default();
-            let parts =
-                json!({"issuer": named.issuer, "client": named.client, "subject": named.subject});
-            out.write(parts.to_string().as_bytes())
-        })
-    }
+    call(error, || {
+        let claims = input::text("claims", claims, claims_len)?;
+        let out = Buffer::text(out, cap, len)?;
+        let read: Credential = serde_json::from_str(claims).map_err(unread)?;
+        let principal = Principal::from_claims(&JwtClaims {
+            iss: read.iss.as_deref(),
+            sub: read.sub.as_deref(),
+            client_id: read.client_id.as_deref(),
+            azp: read.azp.as_deref(),
+        })?;
+        let named = principal.parts().unwrap_or_default();
+        let parts =
+            json!({"issuer": named.issuer, "client": named.client, "subject": named.subject});
+        out.write(parts.to_string().as_bytes())
+    })
 }
 
 /// Says where, and not what: the reader's own words quote a text, and that may be a bearer token.
@@ -211,18 +199,15 @@ pub unsafe extern "C" fn sealwax_answer(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let profile: Profile = input::text("profile", profile, profile_len)?.parse()?;
-            let session_id = input::slice("session_id", session_id.cast(), session_id_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let answer = if status == SEALWAX_OK || sealwax_is_refusal(status) {
-                profile.refusal(str::from_utf8(session_id).ok())
-            } else {
-                profile.internal_error()
-            };
-            out.write(answer.to_json().as_bytes())
-        })
-    }
+    call(error, || {
+        let profile: Profile = input::text("profile", profile, profile_len)?.parse()?;
+        let session_id = input::slice("session_id", session_id.cast(), session_id_len)?;
+        let out = Buffer::text(out, cap, len)?;
+        let answer = if status == SEALWAX_OK || sealwax_is_refusal(status) {
+            profile.refusal(str::from_utf8(session_id).ok())
+        } else {
+            profile.internal_error()
+        };
+        out.write(answer.to_json().as_bytes())
+    })
 }

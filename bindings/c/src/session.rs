@@ -34,14 +34,11 @@ pub unsafe extern "C" fn sealwax_session_create(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sessions = sessions(view, lifetime)?;
-            let payload = input::slice("payload", payload, payload_len)?;
-            Buffer::text(out, cap, len)?.write(sessions.create(payload)?.to_json().as_bytes())
-        })
-    }
+    call(error, || {
+        let sessions = sessions(view, lifetime)?;
+        let payload = input::slice("payload", payload, payload_len)?;
+        Buffer::text(out, cap, len)?.write(sessions.create(payload)?.to_json().as_bytes())
+    })
 }
 
 /// Creates a session whose state the server holds and returns its metadata: sessionId, and
@@ -56,13 +53,10 @@ pub unsafe extern "C" fn sealwax_session_mint(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            Buffer::text(out, cap, len)?.write(view.0.sessions().mint()?.to_json().as_bytes())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        Buffer::text(out, cap, len)?.write(view.0.sessions().mint()?.to_json().as_bytes())
+    })
 }
 
 /// Opens the metadata that a client sent, as JSON: verifies the id, then opens the state bound to
@@ -78,17 +72,14 @@ pub unsafe extern "C" fn sealwax_session_open(
     session: *mut *mut Session,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let metadata = input::untrusted(metadata, metadata_len)?;
-            let session = Slot::new("session", session)?;
-            let metadata = SessionMetadata::from_json(metadata)?;
-            session.give(Session(view.0.sessions().open(&metadata)?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let metadata = input::untrusted(metadata, metadata_len)?;
+        let session = Slot::new("session", session)?;
+        let metadata = SessionMetadata::from_json(metadata)?;
+        session.give(Session(view.0.sessions().open(&metadata)?));
+        Ok(())
+    })
 }
 
 /// Returns the payload of a session's state, always shorter than its metadata, and the facts of its
@@ -102,17 +93,14 @@ pub unsafe extern "C" fn sealwax_session_payload(
     opened: *mut Opened,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let session = input::object("session", session)?;
-            Buffer::new(out, cap, len)?.write(session.0.payload())?;
-            if let Some(opened) = Slot::optional(opened) {
-                opened.write(Opened::of(session.0.state()));
-            }
-            Ok(())
-        })
-    }
+    call(error, || {
+        let session = input::object("session", session)?;
+        Buffer::new(out, cap, len)?.write(session.0.payload())?;
+        if let Some(opened) = Slot::optional(opened) {
+            opened.write(Opened::of(session.0.state()));
+        }
+        Ok(())
+    })
 }
 
 /// Returns a session's id, SEALWAX_SESSION_ID_LEN characters, and its facts. `identifier` may be
@@ -126,15 +114,12 @@ pub unsafe extern "C" fn sealwax_session_id(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let id = input::object("session", session)?.0.id();
-            Buffer::text(out, cap, len)?.write(id.as_str().as_bytes())?;
-            give(identifier, Identifier::of_session_id(id, None));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let id = input::object("session", session)?.0.id();
+        Buffer::text(out, cap, len)?.write(id.as_str().as_bytes())?;
+        give(identifier, Identifier::of_session_id(id, None));
+        Ok(())
+    })
 }
 
 /// Seals a new state for the same session and returns its metadata: keeps the id and the start, and
@@ -153,16 +138,13 @@ pub unsafe extern "C" fn sealwax_session_renew(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sessions = sessions(view, lifetime)?;
-            let session = input::object("session", session)?;
-            let payload = input::slice("payload", payload, payload_len)?;
-            Buffer::text(out, cap, len)?
-                .write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
-        })
-    }
+    call(error, || {
+        let sessions = sessions(view, lifetime)?;
+        let session = input::object("session", session)?;
+        let payload = input::slice("payload", payload, payload_len)?;
+        Buffer::text(out, cap, len)?
+            .write(sessions.renew(&session.0, payload)?.to_json().as_bytes())
+    })
 }
 
 /// Creates a session with the state of another, which continues independently, and returns its
@@ -179,14 +161,11 @@ pub unsafe extern "C" fn sealwax_session_fork(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sessions = sessions(view, lifetime)?;
-            let session = input::object("session", session)?;
-            Buffer::text(out, cap, len)?.write(sessions.fork(&session.0)?.to_json().as_bytes())
-        })
-    }
+    call(error, || {
+        let sessions = sessions(view, lifetime)?;
+        let session = input::object("session", session)?;
+        Buffer::text(out, cap, len)?.write(sessions.fork(&session.0)?.to_json().as_bytes())
+    })
 }
 
 /// Verifies a session's id alone, as sessions/delete sends it, under the codec's session_max_age.
@@ -201,24 +180,20 @@ pub unsafe extern "C" fn sealwax_session_verify(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let view = input::object("view", view)?;
-            let text = input::untrusted(session_id, session_id_len)?;
-            let id = view.0.sessions().verify(text)?;
-            let max_age = view.0.codec().session_max_age();
-            give(identifier, Identifier::of_session_id(&id, Some(max_age)));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let view = input::object("view", view)?;
+        let text = input::untrusted(session_id, session_id_len)?;
+        let id = view.0.sessions().verify(text)?;
+        let max_age = view.0.codec().session_max_age();
+        give(identifier, Identifier::of_session_id(&id, Some(max_age)));
+        Ok(())
+    })
 }
 
 /// Frees a session; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_session_free(session: *mut Session) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(session) };
+    free(session);
 }
 
 /// # Safety

@@ -19,14 +19,11 @@ pub unsafe extern "C" fn sealwax_test_clock_new(
     clock: *mut *mut TestClock,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let clock = Slot::new("clock", clock)?;
-            clock.give(TestClock(sealwax_core::testing::TestClock::at_ms(now_ms)));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let clock = Slot::new("clock", clock)?;
+        clock.give(TestClock(sealwax_core::testing::TestClock::at_ms(now_ms)));
+        Ok(())
+    })
 }
 
 /// Sets the clock, for every codec on it; backwards too.
@@ -36,20 +33,16 @@ pub unsafe extern "C" fn sealwax_test_clock_set(
     now_ms: u64,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            input::object("clock", clock)?.0.set_ms(now_ms);
-            Ok(())
-        })
-    }
+    call(error, || {
+        input::object("clock", clock)?.0.set_ms(now_ms);
+        Ok(())
+    })
 }
 
 /// Frees a clock; NULL is allowed. The codecs on it stay valid, at its last time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_test_clock_free(clock: *mut TestClock) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(clock) };
+    free(clock);
 }
 
 /// Makes a codec on this clock, as sealwax_codec_new does on the system's. Its randomness is the system's.
@@ -63,16 +56,13 @@ pub unsafe extern "C" fn sealwax_test_codec_new(
     codec: *mut *mut Codec,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let ring = input::object("ring", ring)?;
-            let audience = input::text("audience", audience, audience_len)?;
-            let clock = input::object("clock", clock)?;
-            let codec = Slot::new("codec", codec)?;
-            let builder = builder(ring, audience, limits);
-            codec.give(Codec(builder.build_in(clock.0.clone())?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let ring = input::object("ring", ring)?;
+        let audience = input::text("audience", audience, audience_len)?;
+        let clock = input::object("clock", clock)?;
+        let codec = Slot::new("codec", codec)?;
+        let builder = builder(ring, audience, limits);
+        codec.give(Codec(builder.build_in(clock.0.clone())?));
+        Ok(())
+    })
 }

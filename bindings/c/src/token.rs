@@ -116,13 +116,10 @@ pub extern "C" fn sealwax_default_ttl(kind: i32) -> u32 {
 /// Fails with SEALWAX_INVALID_ARGUMENT unless it is 1 to 4,294,967,295.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_check_ttl(ttl: u64, error: *mut ErrorReport) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            sealwax_core::check_ttl(Duration::from_secs(ttl))?;
-            Ok(())
-        })
-    }
+    call(error, || {
+        sealwax_core::check_ttl(Duration::from_secs(ttl))?;
+        Ok(())
+    })
 }
 
 /// Seals a payload with a new start and generation 0.
@@ -143,14 +140,11 @@ pub unsafe extern "C" fn sealwax_seal(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sealer = sealer(view, purpose, lifetime)?;
-            let payload = input::slice("payload", payload, payload_len)?;
-            Buffer::text(out, cap, len)?.write(sealer.seal(payload)?.as_str().as_bytes())
-        })
-    }
+    call(error, || {
+        let sealer = sealer(view, purpose, lifetime)?;
+        let payload = input::slice("payload", payload, payload_len)?;
+        Buffer::text(out, cap, len)?.write(sealer.seal(payload)?.as_str().as_bytes())
+    })
 }
 
 /// Seals a payload as the successor of an opened token: keeps the start, so that a maximum age
@@ -170,17 +164,14 @@ pub unsafe extern "C" fn sealwax_renew(
     len: *mut usize,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sealer = sealer(view, purpose, lifetime)?;
-            let (start, generation) = origin(opened).ok_or(Failure::Null("opened"))?;
-            let payload = input::slice("payload", payload, payload_len)?;
-            let out = Buffer::text(out, cap, len)?;
-            let token = sealer.renew_from(start, generation, payload)?;
-            out.write(token.as_str().as_bytes())
-        })
-    }
+    call(error, || {
+        let sealer = sealer(view, purpose, lifetime)?;
+        let (start, generation) = origin(opened).ok_or(Failure::Null("opened"))?;
+        let payload = input::slice("payload", payload, payload_len)?;
+        let out = Buffer::text(out, cap, len)?;
+        let token = sealer.renew_from(start, generation, payload)?;
+        out.write(token.as_str().as_bytes())
+    })
 }
 
 /// Seals a payload, as sealwax_seal does, or as sealwax_renew if `before` is not NULL, and returns
@@ -201,25 +192,22 @@ pub unsafe extern "C" fn sealwax_seal_token(
     sealed: *mut Sealed,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let sealer = sealer(view, purpose, lifetime)?;
-            let payload = input::slice("payload", payload, payload_len)?;
-            let (out, slot) = (Buffer::text(out, cap, len)?, Slot::new("sealed", sealed)?);
-            let token = match origin(before) {
-                Some((start, generation)) => sealer.renew_from(start, generation, payload)?,
-                None => sealer.seal(payload)?,
-            };
-            out.write(token.as_str().as_bytes())?;
-            slot.write(Sealed {
-                issued_at: token.issued_at(),
-                expires_at: token.expires_at().unwrap_or(SEALWAX_NEVER),
-                token_id: *token.id().as_bytes(),
-            });
-            Ok(())
-        })
-    }
+    call(error, || {
+        let sealer = sealer(view, purpose, lifetime)?;
+        let payload = input::slice("payload", payload, payload_len)?;
+        let (out, slot) = (Buffer::text(out, cap, len)?, Slot::new("sealed", sealed)?);
+        let token = match origin(before) {
+            Some((start, generation)) => sealer.renew_from(start, generation, payload)?,
+            None => sealer.seal(payload)?,
+        };
+        out.write(token.as_str().as_bytes())?;
+        slot.write(Sealed {
+            issued_at: token.issued_at(),
+            expires_at: token.expires_at().unwrap_or(SEALWAX_NEVER),
+            token_id: *token.id().as_bytes(),
+        });
+        Ok(())
+    })
 }
 
 /// Opens a presented token and returns its payload, which is always shorter than the token.
@@ -241,23 +229,20 @@ pub unsafe extern "C" fn sealwax_open(
     opened: *mut Opened,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let mut sealer = sealer(view, purpose, ptr::null())?;
-            if let Some(max_age) = input::seconds(max_age) {
-                sealer = sealer.max_age(max_age);
-            }
-            let token = input::untrusted(token, token_len)?;
-            let out = Buffer::new(out, cap, len)?;
-            let contents = sealer.open(token)?;
-            out.write(contents.payload())?;
-            if let Some(opened) = Slot::optional(opened) {
-                opened.write(Opened::of(&contents));
-            }
-            Ok(())
-        })
-    }
+    call(error, || {
+        let mut sealer = sealer(view, purpose, ptr::null())?;
+        if let Some(max_age) = input::seconds(max_age) {
+            sealer = sealer.max_age(max_age);
+        }
+        let token = input::untrusted(token, token_len)?;
+        let out = Buffer::new(out, cap, len)?;
+        let contents = sealer.open(token)?;
+        out.write(contents.payload())?;
+        if let Some(opened) = Slot::optional(opened) {
+            opened.write(Opened::of(&contents));
+        }
+        Ok(())
+    })
 }
 
 impl Opened {

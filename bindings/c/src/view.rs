@@ -32,19 +32,16 @@ pub unsafe extern "C" fn sealwax_view_new(
     view: *mut *mut View,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let codec = input::object("codec", codec)?;
-            let issuer = input::optional_text("issuer", issuer, issuer_len)?;
-            let client = input::optional_text("client", client, client_len)?;
-            let subject = input::optional_text("subject", subject, subject_len)?;
-            let view = Slot::new("view", view)?;
-            let principal = Principal::from_parts(issuer, client, subject)?;
-            view.give(View(codec.0.view(&principal)?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let codec = input::object("codec", codec)?;
+        let issuer = input::optional_text("issuer", issuer, issuer_len)?;
+        let client = input::optional_text("client", client, client_len)?;
+        let subject = input::optional_text("subject", subject, subject_len)?;
+        let view = Slot::new("view", view)?;
+        let principal = Principal::from_parts(issuer, client, subject)?;
+        view.give(View(codec.0.view(&principal)?));
+        Ok(())
+    })
 }
 
 /// Makes the view for the anonymous principal: anyone who holds its tokens can use them.
@@ -54,20 +51,16 @@ pub unsafe extern "C" fn sealwax_view_new_anonymous(
     view: *mut *mut View,
     error: *mut ErrorReport,
 ) -> Status {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe {
-        call(error, || {
-            let codec = input::object("codec", codec)?;
-            let view = Slot::new("view", view)?;
-            view.give(View(codec.0.view(&Principal::anonymous())?));
-            Ok(())
-        })
-    }
+    call(error, || {
+        let codec = input::object("codec", codec)?;
+        let view = Slot::new("view", view)?;
+        view.give(View(codec.0.view(&Principal::anonymous())?));
+        Ok(())
+    })
 }
 
 /// Frees a view; NULL is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_view_free(view: *mut View) {
-    // SAFETY: the caller keeps to the rules of the header.
-    unsafe { free(view) };
+    free(view);
 }

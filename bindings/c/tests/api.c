@@ -20,8 +20,7 @@ static void freeing_null_is_fine(void) {
   sealwax_test_clock_free(NULL);
   sealwax_view_free(NULL);
   sealwax_session_free(NULL);
-  sealwax_guard_free(NULL);
-  sealwax_exchange_free(NULL);
+  sealwax_machine_free(NULL);
 }
 
 static void views_outlive_their_codec(void) {

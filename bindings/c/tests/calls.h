@@ -1,13 +1,11 @@
-/* One successful call of each function of the ABI that can fail or takes objects, for tests that
-   hurt the machine below them. */
+/* One successful call of each function of the ABI that can fail or takes objects, with a frame of
+   each kind, for tests that hurt the machine below them. */
 #ifndef CALLS_H
 #define CALLS_H
 
-#include "check.h"
+#include "frame.h"
 
 #define KEY_TEXT "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
-#define ALICE "\"principal\":{\"subject\":\"alice\"}"
-#define TOOL "{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true," ALICE "}"
 #define OPEN "{\"script\":\"open\",\"keys\":[\"swl1:{a}:began\",\"swl1:{a}:fence\"],\"args\":[]}"
 #define REVOKE \
   "{\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\"],\"withinMs\":300}"
@@ -21,8 +19,7 @@ typedef struct shared {
   sealwax_test_clock *clock;
   sealwax_codec *codec;
   sealwax_view *view;
-  sealwax_guard *guard, *guarded;
-  sealwax_redis *redis;
+  sealwax_machine *guard, *guarded, *redis;
   sealwax_session *session;
   sealwax_opened opened;
   char token[256], metadata[1024], id[64], handle[64], file[64];
@@ -31,10 +28,7 @@ typedef struct shared {
 
 /* What belongs to one thread. */
 typedef struct own {
-  sealwax_exchange *begun, *delivered, *in_session, *requested;
-  sealwax_memory *memory;
-  sealwax_dialogue *dialogue;
-  sealwax_command *command;
+  sealwax_machine *begun, *delivered, *in_session, *requested, *memory, *dialogue, *command;
 } own;
 
 /* What a call writes. */
@@ -45,16 +39,12 @@ typedef struct outputs {
     sealwax_test_clock *clock;
     sealwax_codec *codec;
     sealwax_view *view;
-    sealwax_guard *guard;
-    sealwax_redis *redis;
     sealwax_session *session;
-    sealwax_exchange *exchange;
-    sealwax_memory *memory;
-    sealwax_dialogue *dialogue;
-    sealwax_command *command;
+    sealwax_machine *machine;
   } made;
   const char *text;
-  size_t text_len, len;
+  const uint8_t *answer;
+  size_t text_len, answer_len, len;
   char out[SEALWAX_PRINCIPAL_MAX];
   uint8_t bytes[4096];
   uint8_t id[4], context[32];
@@ -62,7 +52,6 @@ typedef struct outputs {
   sealwax_sealed sealed;
   sealwax_identifier identifier;
   sealwax_inspection inspection;
-  int32_t next;
   bool changed;
   sealwax_error error;
 } outputs;
@@ -72,20 +61,20 @@ static shared all;
 static const uint8_t SECRET[32] = {1, 2, 3, 200};
 static const char *const NAMES[] = {"id"};
 static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), NULL, 0, NULL, 0};
-static const sealwax_caller CALLER = {NULL, 0, NULL, 0, TEXT("alice"), false};
 
 #define NONE NULL, 0
 #define OUT to->out, sizeof to->out, &to->len
 #define BYTES to->bytes, sizeof to->bytes, &to->len
 #define TEXT_OUT &to->text, &to->text_len
 #define ERROR &to->error
+#define ANSWER &to->answer, &to->answer_len, ERROR
 #define PAGE SECRET, sizeof SECRET
 #define SENT all.metadata, all.metadata_len
 #define ID all.id, sizeof all.id
 #define HANDLE all.handle, all.handle_len
 
 /* CALL(name, what it makes or `nothing`, arguments): every function of sealwax.h that returns a
- * status. */
+ * status, but for those of machines. */
 #define CALLS(CALL)                                                                                \
   CALL(key_generate, key, &to->made.key, ERROR)                                                    \
   CALL(key_from_secret, key, PAGE, &to->made.key, ERROR)                                           \
@@ -121,34 +110,8 @@ static const sealwax_caller CALLER = {NULL, 0, NULL, 0, TEXT("alice"), false};
   CALL(session_renew, nothing, all.view, NULL, all.session, PAGE, OUT, ERROR)                      \
   CALL(session_fork, nothing, all.view, NULL, all.session, OUT, ERROR)                             \
   CALL(session_verify, nothing, all.view, ID, &to->identifier, ERROR)                              \
-  CALL(guard_new, guard, all.codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &to->made.guard, ERROR)   \
-  CALL(guard_message, exchange, all.guard, TEXT(TOOL), TEXT("{}"), &to->made.exchange, TEXT_OUT,   \
-       ERROR)                                                                                      \
-  CALL(guard_transport, exchange, all.guard, TEXT("{}"), NONE, &to->made.exchange, TEXT_OUT,       \
-       ERROR)                                                                                      \
-  CALL(guard_report, nothing, all.guard,                                                           \
-       TEXT("{\"code\":\"internal_error\",\"kind\":\"cursor\",\"message\":\"m\"}"), OUT, ERROR)    \
-  CALL(guard_revoke, exchange, all.guarded, TEXT("{\"subject\":\"bob\"}"), 0, &to->made.exchange,  \
-       TEXT_OUT, ERROR)                                                                            \
-  CALL(guard_request, exchange, all.guard, TEXT("tools/call"), TEXT("t"), TEXT("{}"), NONE,        \
-       &CALLER, NULL, SEALWAX_MODERN, &to->made.exchange, &to->next, TEXT_OUT, ERROR)              \
-  CALL(exchange_on, nothing, mine->begun, TEXT("{" ALICE "}"), NONE, TEXT_OUT, ERROR)              \
-  CALL(exchange_handle, exchange, mine->delivered, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"),   \
-       TEXT("[7]"), &to->made.exchange, TEXT_OUT, ERROR)                                           \
-  CALL(exchange_seal_state, nothing, mine->delivered, TEXT("{\"page\":2}"), TEXT_OUT, ERROR)       \
-  CALL(exchange_write, nothing, mine->in_session, TEXT("2"), ERROR)                                \
-  CALL(exchange_update, nothing, mine->in_session, TEXT("3"), ERROR)                               \
-  CALL(exchange_fork, nothing, mine->in_session, TEXT_OUT, ERROR)                                  \
-  CALL(exchange_events, nothing, mine->delivered, TEXT_OUT, ERROR)                                 \
-  CALL(exchange_result, nothing, mine->requested, TEXT("input_required"), NONE, TEXT("7"), false,  \
-       &to->next, TEXT_OUT, ERROR)                                                                 \
   CALL(ledger_text, nothing, TEXT("admit"), TEXT_OUT, ERROR)                                       \
   CALL(ledger_judge, nothing, TEXT(OPEN), NOW, TEXT("[null,null]"), OUT, ERROR)                    \
-  CALL(memory_new, memory, 1 << 20, NOW, &to->made.memory, ERROR)                                  \
-  CALL(memory_run, nothing, mine->memory, TEXT(REVOKE), NOW, TEXT_OUT, ERROR)                      \
-  CALL(redis_new, redis, true, &to->made.redis, ERROR)                                             \
-  CALL(redis_begin, dialogue, all.redis, TEXT(REVOKE), &to->made.dialogue, TEXT_OUT, ERROR)        \
-  CALL(dialogue_on, nothing, mine->dialogue, TEXT("{\"text\":\"role:slave\"}"), TEXT_OUT, ERROR)   \
   CALL(inspect, nothing, ID, &to->inspection, ERROR)                                               \
   CALL(report_words, nothing, ID, all.ring, NOW, OUT, ERROR)                                       \
   CALL(report_json, nothing, ID, all.ring, OUT, ERROR)                                             \
@@ -159,11 +122,43 @@ static const sealwax_caller CALLER = {NULL, 0, NULL, 0, TEXT("alice"), false};
   CALL(token_fields, nothing, TEXT("tools/list"), OUT, ERROR)                                      \
   CALL(principal_from_claims, nothing, TEXT("{\"iss\":\"i\",\"sub\":\"s\"}"), OUT, ERROR)          \
   CALL(answer, nothing, TEXT("sep-1359"), SEALWAX_EXPIRED, ID, OUT, ERROR)                         \
-  CALL(command_begin, command, TEXT(INSPECT), &to->made.command, TEXT_OUT, ERROR)                  \
-  CALL(command_on, nothing, mine->command, TEXT("{\"bytes\":\"\"}"), TEXT_OUT, ERROR)              \
   CALL(test_clock_new, clock, 1000, &to->made.clock, ERROR)                                        \
   CALL(test_clock_set, nothing, all.clock, NOW, ERROR)                                             \
   CALL(test_codec_new, codec, all.ring, TEXT("a"), NULL, all.clock, &to->made.codec, ERROR)
+
+#define BY_ALICE SEALWAX_FLAG_MODERN | SEALWAX_FLAG_CALLER
+#define MESSAGE(flags, ...)                                                                  \
+  SEALWAX_MESSAGE, flags, TEXT("tools/call"), TEXT("t"), TEXT("{}"), ABSENT, ABSENT, ABSENT, \
+      TEXT("alice"), ABSENT, __VA_ARGS__
+#define IN_SESSION                                                               \
+  MESSAGE(BY_ALICE | SEALWAX_FLAG_SESSION, SLICE(member(SENT, "\"sessionId\"")), \
+          SLICE(member(SENT, "\"state\"")))
+#define FAULT "{\"code\":\"internal_error\",\"kind\":\"cursor\",\"message\":\"m\"}"
+#define TIME TEXT("1800000000")
+
+/* NEW(name, parent, frame), ON(name, machine, frame): those, with a frame of each kind. */
+#define MACHINES(NEW, ON)                                                                       \
+  NEW(guard, NULL, SEALWAX_GUARD, 0, TEXT("{\"sessions\":{\"ttl\":60}}"))                       \
+  NEW(message, all.guard, MESSAGE(BY_ALICE, ABSENT, ABSENT))                                    \
+  NEW(session, all.guard, IN_SESSION)                                                           \
+  NEW(transport, all.guard, SEALWAX_TRANSPORT, 0, TEXT("POST"), TEXT("ping"))                   \
+  NEW(report, all.guard, SEALWAX_REPORT, 0, TEXT(FAULT))                                        \
+  NEW(revocation, all.guarded, SEALWAX_REVOCATION, 0, TEXT("{\"subject\":\"bob\"}"))            \
+  NEW(handle, mine->delivered, SEALWAX_HANDLE, 0, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), \
+      TEXT("[7]"))                                                                              \
+  NEW(store, NULL, SEALWAX_STORE, SEALWAX_FLAG_WAITS)                                           \
+  NEW(dialogue, all.redis, SEALWAX_DIALOGUE, 0, TEXT(REVOKE))                                   \
+  NEW(memory, NULL, SEALWAX_MEMORY, 0, TEXT("1048576"), TIME)                                   \
+  NEW(command, NULL, SEALWAX_COMMAND, 0, TEXT(INSPECT))                                         \
+  ON(principal, mine->begun, SEALWAX_PRINCIPAL, 0, ABSENT, ABSENT, TEXT("alice"))               \
+  ON(event, mine->requested, SEALWAX_EVENT, 0, TEXT("{\"result\":{\"members\":{}}}"))           \
+  ON(seal_state, mine->delivered, SEALWAX_SEAL_STATE, 0, TEXT("{\"page\":2}"))                  \
+  ON(write, mine->in_session, SEALWAX_WRITE, 0, TEXT("2"))                                      \
+  ON(fork, mine->in_session, SEALWAX_FORK, 0)                                                   \
+  ON(result, mine->delivered, SEALWAX_RESULT, 0, TEXT("input_required"), ABSENT, TEXT("7"))     \
+  ON(run, mine->memory, SEALWAX_RUN, 0, TEXT(REVOKE), TIME)                                     \
+  ON(answer, mine->dialogue, SEALWAX_EVENT, 0, TEXT("{\"text\":\"role:slave\"}"))               \
+  ON(stdin, mine->command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"\"}"))
 
 typedef struct call {
   const char *name;
@@ -172,71 +167,72 @@ typedef struct call {
 } call;
 
 /* What is made is freed by the function of its name. */
-#define free_key sealwax_key_free(to->made.key)
-#define free_ring sealwax_ring_free(to->made.ring)
-#define free_clock sealwax_test_clock_free(to->made.clock)
-#define free_codec sealwax_codec_free(to->made.codec)
-#define free_view sealwax_view_free(to->made.view)
-#define free_guard sealwax_guard_free(to->made.guard)
-#define free_redis sealwax_redis_free(to->made.redis)
-#define free_session sealwax_session_free(to->made.session)
-#define free_exchange sealwax_exchange_free(to->made.exchange)
-#define free_memory sealwax_memory_free(to->made.memory)
-#define free_dialogue sealwax_dialogue_free(to->made.dialogue)
-#define free_command sealwax_command_free(to->made.command)
-#define free_nothing (void)to
+#define FREE(kind, of) \
+  static void free_##kind(outputs *to) { sealwax_##of##_free(to->made.kind); }
+FREE(key, key)
+FREE(ring, ring)
+FREE(clock, test_clock)
+FREE(codec, codec)
+FREE(view, view)
+FREE(session, session)
+FREE(machine, machine)
+static void free_nothing(outputs *to) { (void)to; }
 
-#define FUNCTIONS(name, kind, ...)                            \
+#define FUNCTION(name, kind, ...)                             \
   static sealwax_status make_##name(own *mine, outputs *to) { \
     (void)mine;                                               \
     return sealwax_##name(__VA_ARGS__);                       \
-  }                                                           \
-  static void free_of_##name(outputs *to) { free_##kind; }
-CALLS(FUNCTIONS)
+  }
+#define BEGIN(name, parent, ...)                                                             \
+  static sealwax_status begin_##name(own *mine, outputs *to) {                               \
+    frame given;                                                                             \
+    (void)mine;                                                                              \
+    FRAME(&given, __VA_ARGS__);                                                              \
+    return sealwax_machine_new(all.codec, parent, given.bytes, given.len, &to->made.machine, \
+                               ANSWER);                                                      \
+  }
+#define TELL(name, machine, ...)                                        \
+  static sealwax_status tell_##name(own *mine, outputs *to) {           \
+    frame given;                                                        \
+    FRAME(&given, __VA_ARGS__);                                         \
+    return sealwax_machine_on(machine, given.bytes, given.len, ANSWER); \
+  }
+CALLS(FUNCTION)
+MACHINES(BEGIN, TELL)
 
-#define ENTRY(name, kind, ...) {#name, make_##name, free_of_##name},
-static const call calls[] = {CALLS(ENTRY)};
+#define ENTRY(name, kind, ...) {#name, make_##name, free_##kind},
+#define BEGUN(name, ...) {"begin " #name, begin_##name, free_machine},
+#define TOLD(name, ...) {"tell " #name, tell_##name, free_nothing},
+static const call calls[] = {CALLS(ENTRY) MACHINES(BEGUN, TOLD)};
 enum { COUNT = sizeof calls / sizeof *calls };
 
 #define MADE(call) CHECK((call) == SEALWAX_OK)
 
+#define START(parent, machine, ...)                                                                \
+  MADE((FRAME(&given, __VA_ARGS__), sealwax_machine_new(all.codec, parent, given.bytes, given.len, \
+                                                        machine, &answer, &len, NULL)))
+
 static void make_own(own *mine) {
-  const char *text;
+  frame given;
+  const uint8_t *answer;
   size_t len;
-  int32_t next;
-  char message[2048];
-  /* The metadata is an object without escapes: its members go into the message as they are. */
-  const char *state = strstr(all.metadata, "\"state\":");
-  const char *id = strstr(all.metadata, "\"sessionId\":");
-  CHECK(state != NULL && id != NULL);
-  const int written = snprintf(
-      message, sizeof message,
-      "{\"method\":\"tools/call\",\"target\":\"t\",\"session\":{\"id\":%.*s,\"state\":%.*s}," ALICE
-      "}",
-      (int)(strchr(id + 13, '"') + 1 - (id + 12)), id + 12,
-      (int)(strchr(state + 9, '"') + 1 - (state + 8)), state + 8);
-  CHECK(written > 0 && (size_t)written < sizeof message);
-  MADE(sealwax_guard_message(all.guard,
-                             TEXT("{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true}"),
-                             NONE, &mine->begun, &text, &len, NULL));
-  MADE(sealwax_guard_message(all.guard, TEXT(TOOL), NONE, &mine->delivered, &text, &len, NULL));
-  MADE(sealwax_guard_message(all.guard, message, (size_t)written, NONE, &mine->in_session, &text,
-                             &len, NULL));
-  MADE(sealwax_guard_request(all.guard, TEXT("tools/call"), TEXT("t"), NONE, NONE, &CALLER, NULL,
-                             SEALWAX_MODERN, &mine->requested, &next, &text, &len, NULL));
-  MADE(sealwax_memory_new(1 << 20, NOW, &mine->memory, NULL));
-  MADE(sealwax_redis_begin(all.redis, TEXT(REVOKE), &mine->dialogue, &text, &len, NULL));
-  MADE(sealwax_command_begin(TEXT(INSPECT), &mine->command, &text, &len, NULL));
+  START(all.guard, &mine->begun, MESSAGE(SEALWAX_FLAG_MODERN, ABSENT, ABSENT));
+  START(all.guard, &mine->delivered, MESSAGE(BY_ALICE, ABSENT, ABSENT));
+  START(all.guard, &mine->in_session, IN_SESSION);
+  START(all.guard, &mine->requested, MESSAGE(BY_ALICE, ABSENT, ABSENT));
+  START(NULL, &mine->memory, SEALWAX_MEMORY, 0, TEXT("1048576"), TIME);
+  START(all.redis, &mine->dialogue, SEALWAX_DIALOGUE, 0, TEXT(REVOKE));
+  START(NULL, &mine->command, SEALWAX_COMMAND, 0, TEXT(INSPECT));
 }
 
 static void free_own(own *mine) {
-  sealwax_exchange_free(mine->begun);
-  sealwax_exchange_free(mine->delivered);
-  sealwax_exchange_free(mine->in_session);
-  sealwax_exchange_free(mine->requested);
-  sealwax_memory_free(mine->memory);
-  sealwax_dialogue_free(mine->dialogue);
-  sealwax_command_free(mine->command);
+  sealwax_machine_free(mine->begun);
+  sealwax_machine_free(mine->delivered);
+  sealwax_machine_free(mine->in_session);
+  sealwax_machine_free(mine->requested);
+  sealwax_machine_free(mine->memory);
+  sealwax_machine_free(mine->dialogue);
+  sealwax_machine_free(mine->command);
 }
 
 /* The other key of a ring that is rotated. */
@@ -247,6 +243,8 @@ static void free_own(own *mine) {
 
 static void make_all(void) {
   uint8_t payload[256];
+  frame given;
+  const uint8_t *answer;
   size_t len;
   strcpy(all.file, "/tmp/sealwax-keys-XXXXXX");
   const int file = mkstemp(all.file);
@@ -267,15 +265,15 @@ static void make_all(void) {
   MADE(sealwax_session_id(all.session, all.id, sizeof all.id, &len, NULL, NULL));
   MADE(sealwax_mint_handle(all.view, TEXT("row"), all.handle, sizeof all.handle, &all.handle_len,
                            NULL, NULL));
-  MADE(sealwax_guard_new(all.codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &all.guard, NULL));
-  MADE(sealwax_guard_new(all.codec, TEXT("{\"ledger\":{\"local\":true}}"), &all.guarded, NULL));
-  MADE(sealwax_redis_new(true, &all.redis, NULL));
+  START(NULL, &all.guard, SEALWAX_GUARD, 0, TEXT("{\"sessions\":{\"ttl\":60}}"));
+  START(NULL, &all.guarded, SEALWAX_GUARD, 0, TEXT("{\"ledger\":{\"local\":true}}"));
+  START(NULL, &all.redis, SEALWAX_STORE, SEALWAX_FLAG_WAITS);
 }
 
 static void free_all(void) {
-  sealwax_redis_free(all.redis);
-  sealwax_guard_free(all.guarded);
-  sealwax_guard_free(all.guard);
+  sealwax_machine_free(all.redis);
+  sealwax_machine_free(all.guarded);
+  sealwax_machine_free(all.guard);
   sealwax_session_free(all.session);
   sealwax_view_free(all.view);
   sealwax_codec_free(all.codec);

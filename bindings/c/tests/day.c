@@ -8,23 +8,16 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 
-enum {
-  DAY = 86400,
-  HOUR = 3600,
-  USERS = 100,
-  SESSIONS = 64,
-  CAPACITY = 1 << 20,
-  BEGIN = 1800000000
-};
+enum { DAY = 86400, HOUR = 3600, USERS = 100, SESSIONS = 64, BEGIN = 1800000000 };
 
 /* As the guard's settings say: the ledger remembers a session for as long. */
 static const sealwax_lifetime IDLE = {1800, false};
 
 static sealwax_test_clock *clock_of_day;
-static sealwax_codec *served;
-static sealwax_memory *memory;
+static sealwax_machine *memory;
 static uint64_t now = BEGIN;
 static char metadata[SESSIONS][2048];
+static size_t metadata_len[SESSIONS];
 static long delivered, refused, expired, retired, full, used;
 
 /* A generator for the traffic alone. */
@@ -34,25 +27,36 @@ static unsigned next_of(unsigned below) {
   return (unsigned)(state >> 33) % below;
 }
 
+/* A number, or what begins with one. */
+static slice number(const char *format, uint64_t number) {
+  static char text[64];
+  const slice written = {text, (size_t)snprintf(text, sizeof text, format, (unsigned long)number)};
+  return written;
+}
+
 /* Answers the questions for the ledger. */
 static void ask(void) {
   static char event[16384];
   while (tells("\"step\":\"ledger\"")) {
-    const char *reply;
-    size_t len;
-    CHECK(sealwax_memory_run(memory, step, step_len, now, &reply, &len, &error) == SEALWAX_OK);
-    const int size = snprintf(event, sizeof event, "{\"ledger\":%.*s}", (int)len, reply);
+    const slice command = text_of(answer, 0), time = number("%lu", now);
+    CHECK(ON(memory, SEALWAX_RUN, 0, SLICE(command), SLICE(time)) == SEALWAX_OK);
+    const slice reply = text_of(answer, 0);
+    const int size = snprintf(event, sizeof event, "{\"ledger\":%.*s}", (int)reply.len, reply.data);
     CHECK(size > 0 && (size_t)size < sizeof event);
-    CHECK(sealwax_exchange_on(exchange, event, (size_t)size, NULL, 0, STEP) == SEALWAX_OK);
+    CHECK(ON(exchange, SEALWAX_EVENT, 0, event, (size_t)size) == SEALWAX_OK);
   }
 }
 
-/* Begins an exchange; returns whether it was delivered. */
-static bool begin(const char *document, int size) {
-  CHECK(sealwax_guard_message(guard, document, (size_t)size, NULL, 0, &exchange, STEP) ==
-        SEALWAX_OK);
+/* Begins a user's call of a tool; returns whether it was delivered. */
+static bool begin(unsigned user, slice brought, slice id, slice state) {
+  const slice name = number("%lu", user);
+  const int flags = SEALWAX_FLAG_MODERN | SEALWAX_FLAG_CALLER;
+  CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE,
+            id.data == NULL ? flags : flags | SEALWAX_FLAG_SESSION, TEXT("tools/call"), TEXT("t"),
+            ABSENT, SLICE(brought), ABSENT, ABSENT, SLICE(name), ABSENT, SLICE(id),
+            SLICE(state)) == SEALWAX_OK);
   ask();
-  if (tells("\"step\":\"deliver\"")) {
+  if (answer[0] == SEALWAX_DELIVER || tells("\"step\":\"deliver\"")) {
     delivered++;
     return true;
   }
@@ -62,93 +66,63 @@ static bool begin(const char *document, int size) {
   retired += tells("\"unknown_key\"");
   full += tells("no room");
   used += tells("\"used\"");
-  sealwax_exchange_free(exchange);
+  sealwax_machine_free(exchange);
   return false;
 }
 
-/* Copies the member of the step that is a text without escapes, in its quotes. */
-static void member(const char *name, char *to, size_t room) {
-  for (size_t at = 0; at + strlen(name) < step_len; at++) {
-    if (memcmp(step + at, name, strlen(name)) != 0) continue;
-    const char *text = step + at + strlen(name);
-    const char *end = (const char *)memchr(text + 1, '"', step_len - at - strlen(name) - 1);
-    CHECK(end != NULL && (size_t)(end + 2 - text) < room);
-    memcpy(to, text, (size_t)(end + 1 - text));
-    to[end + 1 - text] = '\0';
-    return;
-  }
-  CHECK(!"the member");
-}
+static const slice NOTHING = {NULL, 0};
 
 /* Returns whether the result left: not where the ledger has no room for a session's state. */
-static bool end(const char *result) {
-  CHECK(sealwax_exchange_on(exchange, result, strlen(result), NULL, 0, STEP) == SEALWAX_OK);
+static bool end(const char *type, slice brought) {
+  CHECK(ON(exchange, SEALWAX_RESULT, 0, type, strlen(type), ABSENT, SLICE(brought)) == SEALWAX_OK);
   ask();
-  if (tells("\"step\":\"respond\"")) return true;
+  if (answer[0] == SEALWAX_RESPOND || tells("\"step\":\"respond\"")) return true;
   CHECK(tells("no room"));
   full++;
   return false;
 }
 
-#define TOOL \
-  "\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true,\"principal\":{\"subject\":\"%u\"}"
-
 /* Two rounds, and the second one again. Returns false where the ledger is full. */
 static bool two_rounds(unsigned user) {
-  char document[4096], state[2048], result[2200];
-  if (!begin(document, snprintf(document, sizeof document, "{" TOOL "}", user))) return false;
-  const char *token_text;
-  size_t len;
-  CHECK(sealwax_exchange_seal_state(exchange, TEXT("{\"page\":2}"), &token_text, &len, NULL) ==
-        SEALWAX_OK);
-  snprintf(state, sizeof state, "\"%.*s\"", (int)len, token_text);
-  snprintf(result, sizeof result,
-           "{\"result\":{\"members\":{\"resultType\":\"input_required\",\"requestState\":%s}}}",
-           state);
-  CHECK(end(result));
-  sealwax_exchange_free(exchange);
-  const int size = snprintf(document, sizeof document, "{" TOOL ",\"token\":%s}", user, state);
-  if (!begin(document, size)) return false;
-  CHECK(end("{\"result\":{\"members\":{\"resultType\":\"complete\"}}}"));
-  sealwax_exchange_free(exchange);
-  CHECK(!begin(document, size));
+  slice state = {token, 0};
+  if (!begin(user, NOTHING, NOTHING, NOTHING)) return false;
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, TEXT("{\"page\":2}")) == SEALWAX_OK);
+  const slice sealed = text_of(answer, 0);
+  state.len = sealed.len;
+  memcpy(state.data, sealed.data, sealed.len);
+  CHECK(end("input_required", state));
+  sealwax_machine_free(exchange);
+  if (!begin(user, state, NOTHING, NOTHING)) return false;
+  CHECK(end("complete", NOTHING));
+  sealwax_machine_free(exchange);
+  CHECK(!begin(user, state, NOTHING, NOTHING));
   return true;
-}
-
-/* Keeps the metadata that a step or sealwax_session_create returned. */
-static void keep(unsigned at) {
-  char id[128], state[1024];
-  member("\"sessionId\":", id, sizeof id);
-  member("\"state\":", state, sizeof state);
-  snprintf(metadata[at], sizeof metadata[at], "{\"id\":%s,\"state\":%s}", id, state);
 }
 
 /* A call in a session, which begins anew where it has ended. */
 static void session(unsigned at) {
-  char document[8192];
-  if (metadata[at][0] == '\0') {
-    char text[2048];
-    size_t len;
+  char *const kept = metadata[at];
+  if (metadata_len[at] == 0) {
     sealwax_view *view;
-    const int size = snprintf(text, sizeof text, "%u", at);
-    CHECK(sealwax_view_new(served, NULL, 0, NULL, 0, text, (size_t)size, &view, NULL) ==
-          SEALWAX_OK);
-    CHECK(sealwax_session_create(view, &IDLE, (const uint8_t *)"0", 1, text, sizeof text, &len,
-                                 NULL) == SEALWAX_OK);
+    const slice name = number("%lu", at);
+    CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, SLICE(name), &view, NULL) == SEALWAX_OK);
+    CHECK(sealwax_session_create(view, &IDLE, (const uint8_t *)"0", 1, kept, sizeof metadata[at],
+                                 &metadata_len[at], NULL) == SEALWAX_OK);
     sealwax_view_free(view);
-    step = text;
-    step_len = len;
-    keep(at);
   }
-  const int size =
-      snprintf(document, sizeof document, "{" TOOL ",\"session\":%s}", at, metadata[at]);
-  if (!begin(document, size)) {
-    metadata[at][0] = '\0';
+  if (!begin(at, NOTHING, member(kept, metadata_len[at], "\"sessionId\""),
+             member(kept, metadata_len[at], "\"state\""))) {
+    metadata_len[at] = 0;
     return;
   }
-  CHECK(sealwax_exchange_write(exchange, TEXT("{\"count\":1}"), &error) == SEALWAX_OK);
-  if (end("{\"result\":{\"members\":{\"resultType\":\"complete\"}}}")) keep(at);
-  sealwax_exchange_free(exchange);
+  CHECK(ON(exchange, SEALWAX_WRITE, 0, TEXT("{\"count\":1}")) == SEALWAX_OK);
+  if (end("complete", NOTHING)) {
+    const slice step = text_of(answer, 0);
+    CHECK(step.len < sizeof metadata[at]);
+    memcpy(kept, step.data, step.len);
+    metadata_len[at] = step.len;
+  }
+  sealwax_machine_free(exchange);
 }
 
 /* A new key seals; the one before still opens. */
@@ -161,17 +135,16 @@ static void rotate(void) {
   CHECK(sealwax_key_generate(&keys[0], NULL) == SEALWAX_OK);
   CHECK(sealwax_ring_new((const sealwax_key *const *)keys, keys[1] == NULL ? 1 : 2, &rotated,
                          NULL) == SEALWAX_OK);
-  CHECK(sealwax_codec_set_keys(served, rotated, &changed, NULL) == SEALWAX_OK && changed);
+  CHECK(sealwax_codec_set_keys(codec, rotated, &changed, NULL) == SEALWAX_OK && changed);
   sealwax_ring_free(rotated);
 }
 
 static void sign_out(unsigned user) {
-  char document[64];
-  const int size = snprintf(document, sizeof document, "{\"subject\":\"%u\"}", user);
-  CHECK(sealwax_guard_revoke(guard, document, (size_t)size, HOUR, &exchange, STEP) == SEALWAX_OK);
+  const slice document = number("{\"subject\":\"%lu\"}", user);
+  CHECK(NEW(guard, &exchange, SEALWAX_REVOCATION, 0, SLICE(document), TEXT("3600")) == SEALWAX_OK);
   ask();
   CHECK(tells("\"step\":\"done\""));
-  sealwax_exchange_free(exchange);
+  sealwax_machine_free(exchange);
 }
 
 static size_t in_use(void) { return mallinfo2().uordblks; }
@@ -183,11 +156,11 @@ static void a_day(void) {
   const sealwax_limits limits = {NULL, NULL, &two_hours};
   size_t early = 0, late = 0, peak = 0;
   CHECK(sealwax_test_clock_new(now * 1000, &clock_of_day, NULL) == SEALWAX_OK);
-  CHECK(sealwax_test_codec_new(ring, TEXT("a"), &limits, clock_of_day, &served, NULL) ==
-        SEALWAX_OK);
-  CHECK(sealwax_guard_new(served, TEXT("{\"sessions\":{\"ttl\":1800},\"ledger\":{\"local\":true}}"),
-                          &guard, NULL) == SEALWAX_OK);
-  CHECK(sealwax_memory_new(CAPACITY, now, &memory, NULL) == SEALWAX_OK);
+  sealwax_codec_free(codec);
+  CHECK(sealwax_test_codec_new(ring, TEXT("a"), &limits, clock_of_day, &codec, NULL) == SEALWAX_OK);
+  make_guard("{\"sessions\":{\"ttl\":1800},\"ledger\":{\"local\":true}}");
+  const slice time = number("%lu", now);
+  CHECK(NEW(NULL, &memory, SEALWAX_MEMORY, 0, TEXT("1048576"), SLICE(time)) == SEALWAX_OK);
   int hour = 0;
   for (long i = 0; i < count; i++) {
     now = BEGIN + (uint64_t)((double)i * DAY / (double)count);
@@ -216,9 +189,8 @@ static void a_day(void) {
   /* Tables that grew for the burst stay as large. */
   CHECK(hour == 23 && late <= early + early / 4);
   CHECK(delivered > 2 * count && expired + retired > 100 && used >= count && full > 0);
-  sealwax_memory_free(memory);
-  sealwax_guard_free(guard);
-  sealwax_codec_free(served);
+  sealwax_machine_free(memory);
+  sealwax_machine_free(guard);
   sealwax_test_clock_free(clock_of_day);
 }
 

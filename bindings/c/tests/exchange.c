@@ -1,280 +1,261 @@
-/* Guards and their exchanges over the ABI. */
+/* Guards and their exchanges over the ABI; the command. */
 #include "step.h"
 
-#define CALL "{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true}"
 #define ALICE "{\"principal\":{\"subject\":\"alice\"}}"
+#define EVENT(document) SEALWAX_EVENT, 0, TEXT(document)
+#define RESULT(type, scope, member, flags) SEALWAX_RESULT, flags, type, scope, member
+#define ASKS_BACK RESULT(TEXT("input_required"), ABSENT, TEXT("mine"), 0)
+#define NO_TEXT TEXT("\xff")
+/* The caller's parts, and what is of a session or a wrapper, are the rest. */
+#define MESSAGE(method, token, flags, ...) \
+  SEALWAX_MESSAGE, flags, TEXT(method), TEXT("t"), ABSENT, token, __VA_ARGS__
 
-static int told(const char *text) {
-  return step_len == strlen(text) && memcmp(step, text, step_len) == 0;
-}
+static int defers(void) { return (answer[2] | answer[3] << 8) == SEALWAX_FLAG_DEFERS; }
 
 static void an_exchange_goes_from_step_to_step(void) {
-  CHECK(sealwax_guard_new(codec, TEXT("{\"hasAccept\":true}"), &guard, NULL) == SEALWAX_OK);
-  CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("{}"), &exchange, STEP) == SEALWAX_OK);
-  CHECK(told("{\"step\":\"identify\"}"));
+  make_guard("{}");
+  CHECK(NEW(guard, &exchange, CALL) == SEALWAX_OK);
+  CHECK(told(SEALWAX_STEP, "{\"step\":\"identify\"}"));
   /* An event out of order changes nothing, and returns no step. */
   const char *others[] = {"{\"result\":{}}", "{\"answer\":\"yes\"}", "{\"what\":1}", "{}", "[", ""};
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-    step = NULL;
-    CHECK(sealwax_exchange_on(exchange, others[i], strlen(others[i]), NULL, 0, STEP) ==
-          SEALWAX_INVALID_ARGUMENT);
-    CHECK(step == NULL);
+    answer = NULL;
+    CHECK(ON(exchange, SEALWAX_EVENT, 0, others[i], strlen(others[i])) == SEALWAX_INVALID_ARGUMENT);
+    CHECK(answer == NULL);
   }
-  CHECK(sealwax_exchange_write(exchange, TEXT("1"), &error) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_seal_state(exchange, TEXT("1"), STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
+  CHECK(ON(exchange, ASKS_BACK) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_WRITE, 0, TEXT("1")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_FORK, 0) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, TEXT("1")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, EVENT(ALICE)) == SEALWAX_OK);
   CHECK(tells("\"step\":\"deliver\"") && tells("\"report\":\"requestState\""));
-  CHECK(sealwax_exchange_seal_state(exchange, TEXT("{"), STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_seal_state(exchange, TEXT("\xff"), STEP) == SEALWAX_NOT_UTF8);
-  CHECK(sealwax_exchange_seal_state(exchange, TEXT("{\"mine\":1}"), STEP) == SEALWAX_OK);
-  CHECK(step_len > 4 && memcmp(step, "sw1.", 4) == 0 && !tells("mine"));
-  CHECK(sealwax_exchange_on(exchange,
-                            TEXT("{\"result\":{\"members\":{\"resultType\":\"input_required\","
-                                 "\"requestState\":\"mine\"}}}"),
-                            NULL, 0, STEP) == SEALWAX_OK);
-  CHECK(tells("\"step\":\"respond\"") && tells("\"requestState\":\"sw1.") && !tells("mine"));
-  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
-  sealwax_exchange_free(exchange);
-  sealwax_guard_free(guard);
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, TEXT("{")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, TEXT("{\"mine\":1}")) == SEALWAX_OK);
+  CHECK(has_token(SEALWAX_TEXT) && !tells("mine"));
+  CHECK(ON(exchange, EVENT("{\"result\":{\"members\":{\"resultType\":\"input_required\","
+                           "\"requestState\":\"mine\"}}}")) == SEALWAX_OK);
+  CHECK(tells("\"step\":\"respond\"") && tells("[[\"requestState\"],\"sw1.") && !tells("mine"));
+  CHECK(ON(exchange, EVENT(ALICE)) == SEALWAX_INVALID_ARGUMENT);
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
 }
 
 static void an_exchange_has_its_session_and_its_handles(void) {
-  sealwax_exchange *handling;
-  char message[8192], metadata[4096];
+  sealwax_machine *handling;
+  char metadata[4096];
   size_t len;
-  CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &guard, NULL) == SEALWAX_OK);
+  make_guard("{\"sessions\":{\"ttl\":60}}");
   CHECK(sealwax_session_create(alice, NULL, (const uint8_t *)"1", 1, metadata, sizeof metadata,
                                &len, NULL) == SEALWAX_OK);
-  /* Texts without escapes, each in its quotes. */
-  const char *id = strstr(metadata, "\"sessionId\":") + 12;
-  const char *state = strstr(metadata, "\"state\":") + 8;
-  int written = snprintf(message, sizeof message,
-                         "{\"method\":\"tools/call\",\"target\":\"t\",\"session\":{\"id\":%.*s,"
-                         "\"state\":%.*s},\"principal\":{\"subject\":\"alice\"}}",
-                         (int)(strchr(id + 1, '"') + 1 - id), id,
-                         (int)(strchr(state + 1, '"') + 1 - state), state);
-  CHECK(written > 0 && (size_t)written < sizeof message);
-  CHECK(sealwax_guard_message(guard, message, (size_t)written, NULL, 0, &exchange, STEP) ==
-        SEALWAX_OK);
+  const slice id = member(metadata, len, "\"sessionId\""),
+              state = member(metadata, len, "\"state\"");
+  CHECK(NEW(guard, &exchange,
+            CALL_BY_ALICE(SEALWAX_FLAG_SESSION, ABSENT, SLICE(id), SLICE(state))) == SEALWAX_OK);
   CHECK(tells("\"step\":\"deliver\"") && tells("\"value\":\"1\""));
-  CHECK(sealwax_exchange_write(exchange, TEXT("{"), &error) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_write(exchange, TEXT("\xff"), &error) == SEALWAX_NOT_UTF8);
-  CHECK(sealwax_exchange_write(exchange, TEXT("2"), &error) == SEALWAX_OK);
-  CHECK(sealwax_exchange_fork(exchange, STEP) == SEALWAX_OK);
+  CHECK(ON(exchange, SEALWAX_WRITE, 0, TEXT("{")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_WRITE, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, SEALWAX_WRITE, 0, TEXT("2")) == SEALWAX_OK && has_no_text(SEALWAX_MADE));
+  CHECK(ON(exchange, SEALWAX_FORK, 0) == SEALWAX_OK && answer[0] == SEALWAX_TEXT);
   CHECK(tells("\"sessionId\":\"sess_") && tells("\"state\":\"sw1."));
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"dance\"}"), NULL, 0, &handling, STEP) ==
+#define SEAL "{\"op\":\"seal\",\"type\":\"order\"}"
+  CHECK(NEW(exchange, &handling, SEALWAX_HANDLE, 0, TEXT("{\"op\":\"dance\"}")) ==
         SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), NULL, 0,
-                                &handling, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), TEXT("[7]"),
-                                &handling, STEP) == SEALWAX_OK);
+  CHECK(NEW(exchange, &handling, SEALWAX_HANDLE, 0, TEXT(SEAL)) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(NEW(exchange, &handling, SEALWAX_HANDLE, 0, TEXT(SEAL), TEXT("[7]")) == SEALWAX_OK);
   /* An operation on a handle is an exchange of its own, and outlives the one that it began in. */
-  sealwax_exchange_free(exchange);
+  sealwax_machine_free(exchange);
   CHECK(tells("\"step\":\"done\"") && tells("\"handle\":\""));
-  sealwax_exchange_free(handling);
-  sealwax_guard_free(guard);
+  sealwax_machine_free(handling);
+  sealwax_machine_free(guard);
 }
 
 static void exchanges_end_at_any_moment(void) {
   const char *events[] = {ALICE, "{\"result\":{}}"};
   for (size_t taken = 0; taken <= sizeof events / sizeof *events; taken++) {
-    sealwax_codec *own;
-    CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &own, NULL) == SEALWAX_OK);
-    CHECK(sealwax_guard_new(own, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
-    sealwax_codec_free(own);
-    CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, &exchange, STEP) == SEALWAX_OK);
+    sealwax_codec *const of_all = codec;
+    CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) ==
+          SEALWAX_OK);
+    make_guard("{}");
+    sealwax_codec_free(codec);
+    codec = of_all;
+    CHECK(NEW(guard, &exchange, CALL) == SEALWAX_OK);
     /* It outlives its guard. */
-    sealwax_guard_free(guard);
+    sealwax_machine_free(guard);
     for (size_t i = 0; i < taken; i++)
-      CHECK(sealwax_exchange_on(exchange, events[i], strlen(events[i]), NULL, 0, STEP) ==
-            SEALWAX_OK);
-    sealwax_exchange_free(exchange);
+      CHECK(ON(exchange, SEALWAX_EVENT, 0, events[i], strlen(events[i])) == SEALWAX_OK);
+    sealwax_machine_free(exchange);
   }
 }
 
-static void guards_and_exchanges_refuse_null_and_invalid_documents(void) {
+static void machines_refuse_null_and_invalid_documents(void) {
   guard = NULL;
   exchange = NULL;
-  step = NULL;
-  CHECK(sealwax_guard_new(NULL, TEXT("{}"), &guard, &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_new(codec, NULL, 2, &guard, &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_new(codec, TEXT("{}"), NULL, &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_new(codec, TEXT("\xff"), &guard, &error) == SEALWAX_NOT_UTF8);
-  CHECK(sealwax_guard_new(codec, TEXT("[]"), &guard, &error) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_guard_new(codec, TEXT("{\"requestStateTtl\":0}"), &guard, &error) ==
-        SEALWAX_INVALID_ARGUMENT);
-  CHECK(guard == NULL);
-  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
-  CHECK(sealwax_guard_message(NULL, TEXT(CALL), NULL, 0, &exchange, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_message(guard, NULL, 2, NULL, 0, &exchange, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_message(guard, TEXT(CALL), NULL, 0, &exchange, NULL, &step_len, &error) ==
+  answer = NULL;
+  FRAME(&given, SEALWAX_GUARD, 0, TEXT("{}"));
+  CHECK(sealwax_machine_new(NULL, NULL, GIVEN, &guard, ANSWER) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_new(codec, NULL, NULL, 2, &guard, ANSWER) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_new(codec, NULL, GIVEN, NULL, ANSWER) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_new(codec, NULL, GIVEN, &guard, NULL, &answer_len, &error) ==
         SEALWAX_NULL_POINTER);
-  CHECK(sealwax_guard_transport(guard, TEXT("{}"), NULL, 0, &exchange, &step, NULL, NULL) ==
+  CHECK(sealwax_machine_new(codec, NULL, GIVEN, &guard, &answer, NULL, NULL) ==
         SEALWAX_NULL_POINTER);
-  CHECK(exchange == NULL && step == NULL);
+  CHECK(sealwax_machine_on(NULL, GIVEN, ANSWER) == SEALWAX_NULL_POINTER);
+  const char *settings[] = {"\xff", "", "[]", "{\"requestStateTtl\":0}"};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+    CHECK(NEW(NULL, &guard, SEALWAX_GUARD, 0, settings[i], strlen(settings[i])) ==
+          SEALWAX_INVALID_ARGUMENT);
+  CHECK(NEW(NULL, &exchange, CALL) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(guard == NULL && exchange == NULL && answer == NULL);
+  make_guard("{}");
   /* A client's message never makes these functions fail. */
-  const char *sent[] = {"\xff", "", "[]", "{\"method\":\"\\ud800\"}"};
-  for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
-    CHECK(sealwax_guard_message(guard, sent[i], strlen(sent[i]), NULL, 0, &exchange, STEP) ==
-          SEALWAX_OK);
+  for (int flags = 0; flags <= SEALWAX_FLAG_UNREADABLE; flags += SEALWAX_FLAG_UNREADABLE) {
+    CHECK(NEW(guard, &exchange, SEALWAX_TRANSPORT, flags, flags ? "POST" : "\xff",
+              (size_t)(flags ? 4 : 1)) == SEALWAX_OK);
     CHECK(tells("\"step\":\"reply\"") && tells("\"code\":\"malformed\""));
-    sealwax_exchange_free(exchange);
-    CHECK(sealwax_guard_transport(guard, sent[i], strlen(sent[i]), NULL, 0, &exchange, STEP) ==
-          SEALWAX_OK);
-    CHECK(tells("\"step\":\"reply\""));
-    sealwax_exchange_free(exchange);
+    sealwax_machine_free(exchange);
   }
-  CHECK(sealwax_guard_message(guard, TEXT(CALL), TEXT("\xff"), &exchange, STEP) == SEALWAX_OK);
-  CHECK(told("{\"step\":\"identify\"}"));
-  CHECK(sealwax_exchange_on(NULL, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, NULL, &step_len, &error) ==
-        SEALWAX_NULL_POINTER);
-  CHECK(sealwax_exchange_on(exchange, TEXT("\xff"), NULL, 0, STEP) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_handle(exchange, TEXT("{}"), NULL, 0, NULL, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_exchange_write(NULL, TEXT("1"), &error) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_exchange_fork(NULL, STEP) == SEALWAX_NULL_POINTER);
-  CHECK(sealwax_exchange_seal_state(NULL, TEXT("1"), STEP) == SEALWAX_NULL_POINTER);
-  sealwax_exchange_free(exchange);
-  /* An invalid principal is the adapter's fault, not the client's. */
-  CHECK(sealwax_guard_message(guard,
-                              TEXT("{\"method\":\"tools/call\",\"target\":\"t\",\"principal\":{}}"),
-                              NULL, 0, &exchange, STEP) == SEALWAX_OK);
-  CHECK(tells("-32603") && tells("\"code\":\"invalid_argument\""));
-  sealwax_exchange_free(exchange);
-  sealwax_guard_free(guard);
+  CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE, 0, TEXT("tools/call"), TEXT("t"), NO_TEXT) ==
+        SEALWAX_OK);
+  CHECK(told(SEALWAX_STEP, "{\"step\":\"identify\"}"));
+  CHECK(ON(exchange, SEALWAX_EVENT, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
+  FRAME(&given, EVENT(ALICE));
+  CHECK(sealwax_machine_on(exchange, GIVEN, NULL, &answer_len, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_on(exchange, GIVEN, &answer, NULL, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_on(exchange, NULL, 2, ANSWER) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_machine_on(guard, GIVEN, ANSWER) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(exchange, EVENT(ALICE)) == SEALWAX_OK);
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
 }
 
-#define ABSENT NULL, 0
-#define NO_TEXT TEXT("\xff")
-#define NEXT &next, STEP
-
-static int32_t next;
-static const sealwax_caller caller = {NULL, 0, NULL, 0, TEXT("alice"), false};
-static const sealwax_caller nobody = {NULL, 0, NULL, 0, NULL, 0, true};
-
 /* Begins the exchange of a tool's call. */
-static sealwax_status begin(const char *token, size_t token_len) {
-  return sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), TEXT("{\"id\":7}"), token,
-                               token_len, &caller, NULL, SEALWAX_MODERN, &exchange, NEXT);
+static void begin(const char *sent, size_t len) {
+  const slice brought = {(char *)sent, len};
+  CHECK(NEW(guard, &exchange, CALL_BY_ALICE(0, SLICE(brought), ABSENT, ABSENT)) == SEALWAX_OK);
 }
 
 static void a_request_needs_no_documents(void) {
-  char token[4096];
-  size_t len;
-  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
-  CHECK(sealwax_guard_defers(guard) && !sealwax_guard_defers(NULL));
-  CHECK(begin(ABSENT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_DELIVER && step == NULL && step_len == 0);
-  CHECK(sealwax_exchange_result(exchange, TEXT("input_required"), ABSENT, TEXT("mine"), false,
-                                NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_RESPOND && step_len > 4 && memcmp(step, "sw1.", 4) == 0);
-  len = step_len;
-  memcpy(token, step, len);
+  make_guard("{}");
+  CHECK(defers());
+  begin(ABSENT);
+  CHECK(has_no_text(SEALWAX_DELIVER));
+  CHECK(ON(exchange, ASKS_BACK) == SEALWAX_OK && has_token(SEALWAX_RESPOND));
+  const slice sealed = text_of(answer, 0);
+  token_len = sealed.len;
+  memcpy(token, sealed.data, token_len);
   /* It is over: nothing is written. */
-  next = -1;
-  CHECK(sealwax_exchange_result(exchange, ABSENT, ABSENT, ABSENT, false, NEXT) ==
-        SEALWAX_INVALID_ARGUMENT);
-  CHECK(next == -1);
-  sealwax_exchange_free(exchange);
-  CHECK(begin(token, len) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_DELIVER && told("mine"));
-  CHECK(sealwax_exchange_result(exchange, ABSENT, NO_TEXT, ABSENT, true, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_RESPOND && step == NULL && step_len == 0);
-  sealwax_exchange_free(exchange);
-  CHECK(begin(token, len - 1) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("\"step\":\"reply\"") && tells("-32602"));
-  sealwax_exchange_free(exchange);
-  CHECK(begin(ABSENT) == SEALWAX_OK);
-  CHECK(sealwax_exchange_result(exchange, TEXT("input_required"), ABSENT, NO_TEXT, false, NEXT) ==
-        SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("requestState: expected a text"));
-  sealwax_exchange_free(exchange);
-  sealwax_guard_free(guard);
-  CHECK(sealwax_guard_new(codec, TEXT("{\"sessions\":{\"ttl\":60}}"), &guard, NULL) == SEALWAX_OK);
-  CHECK(!sealwax_guard_defers(guard));
-  sealwax_guard_free(guard);
+  answer = NULL;
+  CHECK(ON(exchange, SEALWAX_RESULT, 0) == SEALWAX_INVALID_ARGUMENT && answer == NULL);
+  sealwax_machine_free(exchange);
+  begin(token, token_len);
+  CHECK(told(SEALWAX_DELIVER, "mine"));
+  CHECK(ON(exchange, RESULT(ABSENT, NO_TEXT, ABSENT, SEALWAX_FLAG_TTL)) == SEALWAX_OK);
+  CHECK(has_no_text(SEALWAX_RESPOND));
+  sealwax_machine_free(exchange);
+  begin(token, token_len - 1);
+  CHECK(answer[0] == SEALWAX_STEP && tells("\"step\":\"reply\"") && tells("-32602"));
+  sealwax_machine_free(exchange);
+  begin(ABSENT);
+  CHECK(ON(exchange, RESULT(TEXT("input_required"), ABSENT, OTHER, 0)) == SEALWAX_OK);
+  CHECK(answer[0] == SEALWAX_STEP && tells("requestState: expected a text"));
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
+  make_guard("{\"sessions\":{\"ttl\":60}}");
+  CHECK(!defers());
+  sealwax_machine_free(guard);
 }
 
 static void a_request_without_documents_is_of_somebody(void) {
-  const uint64_t nothing = 0;
-  const sealwax_caller others = {TEXT("i"), TEXT("c"), NULL, 0, false};
-  const sealwax_caller wrong = {TEXT("i"), NULL, 0, NULL, 0, false};
-  char cursor[512];
-  CHECK(sealwax_guard_new(codec, TEXT("{\"hasAccept\":true}"), &guard, NULL) == SEALWAX_OK);
-  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, NULL, NULL, 0,
-                              &exchange, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && told("{\"step\":\"identify\"}"));
-  CHECK(sealwax_exchange_on(exchange, TEXT(ALICE), NULL, 0, STEP) == SEALWAX_OK);
-  CHECK(tells("\"step\":\"deliver\""));
-  sealwax_exchange_free(exchange);
-  CHECK(sealwax_guard_request(guard, TEXT("tools/list"), ABSENT, ABSENT, ABSENT, &nobody, NULL, 0,
-                              &exchange, NEXT) == SEALWAX_OK);
-  CHECK(sealwax_exchange_result(exchange, ABSENT, ABSENT, TEXT("2"), false, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_RESPOND && step_len > 4 && step_len < sizeof cursor);
-  const size_t len = step_len;
-  memcpy(cursor, step, len);
-  sealwax_exchange_free(exchange);
-  /* Anybody's, but no time is left to ask `accept`. */
-  CHECK(sealwax_guard_request(guard, TEXT("tools/list"), ABSENT, ABSENT, cursor, len, &others,
-                              &nothing, 0, &exchange, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("\"reply\"") && tells("\"accept_unavailable\""));
-  sealwax_exchange_free(exchange);
-  /* An issuer alone is nobody: the adapter's fault, which is answered. */
-  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, &wrong, NULL, 0,
-                              &exchange, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("-32603") && tells("\"invalid_argument\""));
-  sealwax_exchange_free(exchange);
+  make_guard("{\"ledger\":{}}");
+  /* No time is left to open the ledger. */
+  CHECK(NEW(guard, &exchange,
+            MESSAGE("tools/call", ABSENT, SEALWAX_FLAG_CALLER, TEXT("i"), TEXT("c"), ABSENT, ABSENT,
+                    ABSENT, ABSENT, TEXT("0"))) == SEALWAX_OK);
+  CHECK(answer[0] == SEALWAX_STEP && tells("\"deliver\"") && tells("\"ledger_unavailable\""));
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
+  make_guard("{}");
+  CHECK(NEW(guard, &exchange, MESSAGE("tools/call", ABSENT, 0, ABSENT)) == SEALWAX_OK);
+  CHECK(told(SEALWAX_STEP, "{\"step\":\"identify\"}"));
+  CHECK(ON(exchange, SEALWAX_PRINCIPAL, 0, ABSENT, ABSENT, TEXT("alice")) == SEALWAX_OK);
+  CHECK(has_no_text(SEALWAX_DELIVER));
+  sealwax_machine_free(exchange);
+  CHECK(NEW(guard, &exchange,
+            MESSAGE("tools/list", ABSENT, SEALWAX_FLAG_CALLER | SEALWAX_FLAG_ANONYMOUS, ABSENT)) ==
+        SEALWAX_OK);
+  CHECK(ON(exchange, RESULT(ABSENT, ABSENT, TEXT("2"), 0)) == SEALWAX_OK);
+  CHECK(has_token(SEALWAX_RESPOND));
+  const slice cursor = text_of(answer, 0);
+  token_len = cursor.len;
+  memcpy(token, cursor.data, token_len);
+  sealwax_machine_free(exchange);
+  /* It is anybody's. */
+  const slice sent = {token, token_len};
+  CHECK(NEW(guard, &exchange,
+            MESSAGE("tools/list", SLICE(sent), SEALWAX_FLAG_CALLER, TEXT("i"), TEXT("c"))) ==
+        SEALWAX_OK);
+  CHECK(told(SEALWAX_DELIVER, "2"));
+  sealwax_machine_free(exchange);
+  /* An issuer alone is nobody, and so is nobody with a name: the adapter's fault, which is
+   * answered. */
+  for (int both = 0; both < 2; both++) {
+    const int flags = SEALWAX_FLAG_CALLER | (both ? SEALWAX_FLAG_ANONYMOUS : 0);
+    CHECK((both ? NEW(guard, &exchange,
+                      MESSAGE("tools/call", ABSENT, flags, ABSENT, ABSENT, TEXT("alice")))
+                : NEW(guard, &exchange, MESSAGE("tools/call", ABSENT, flags, TEXT("i")))) ==
+          SEALWAX_OK);
+    CHECK(answer[0] == SEALWAX_STEP && tells("-32603") && tells("\"invalid_argument\""));
+    sealwax_machine_free(exchange);
+  }
   /* A notification brings nothing, and gets no answer. */
-  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, NO_TEXT, NULL, NULL,
-                              SEALWAX_NOTIFICATION, &exchange, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP || next == SEALWAX_NEXT_DELIVER);
-  CHECK(step == NULL || !tells("reply"));
-  sealwax_exchange_free(exchange);
-  sealwax_guard_free(guard);
+  CHECK(NEW(guard, &exchange, MESSAGE("tools/call", NO_TEXT, SEALWAX_FLAG_NOTIFICATION, ABSENT)) ==
+        SEALWAX_OK);
+  CHECK(answer[0] == SEALWAX_DELIVER || !tells("reply"));
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
 }
 
-static void requests_without_documents_refuse_null_and_take_any_text(void) {
-  const sealwax_caller both = {NULL, 0, NULL, 0, TEXT("alice"), true};
-  const sealwax_caller no_text = {NULL, 0, NULL, 0, NO_TEXT, false};
-  const sealwax_caller no_memory = {NULL, 0, NULL, 1, NULL, 0, false};
-  CHECK(sealwax_guard_new(codec, TEXT("{}"), &guard, NULL) == SEALWAX_OK);
-  exchange = NULL;
-  step = NULL;
-#define CALL_OF(guard, caller, exchange, next)                                                 \
-  sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), ABSENT, ABSENT, caller, NULL, 0, \
-                        exchange, next, STEP)
-  CHECK(CALL_OF(NULL, &caller, &exchange, &next) == SEALWAX_NULL_POINTER);
-  CHECK(CALL_OF(guard, &caller, NULL, &next) == SEALWAX_NULL_POINTER);
-  CHECK(CALL_OF(guard, &caller, &exchange, NULL) == SEALWAX_NULL_POINTER);
-  CHECK(CALL_OF(guard, &no_memory, &exchange, &next) == SEALWAX_NULL_POINTER);
-  CHECK(CALL_OF(guard, &no_text, &exchange, &next) == SEALWAX_NOT_UTF8);
-  CHECK(CALL_OF(guard, &both, &exchange, &next) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_exchange_result(NULL, ABSENT, ABSENT, ABSENT, false, NEXT) == SEALWAX_NULL_POINTER);
-  CHECK(exchange == NULL && step == NULL);
-  /* What a client sent is no failure of the call. */
-  CHECK(sealwax_guard_request(guard, NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT, NULL, NULL, 0, &exchange,
-                              NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_DELIVER);
-  sealwax_exchange_free(exchange);
-  CHECK(begin(NO_TEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("-32602") && tells("\"code\":\"malformed\""));
-  sealwax_exchange_free(exchange);
-  CHECK(sealwax_guard_request(guard, TEXT("tools/call"), TEXT("t"), NO_TEXT, ABSENT, &caller, NULL,
-                              0, &exchange, NEXT) == SEALWAX_OK);
-  CHECK(next == SEALWAX_NEXT_STEP && tells("\"code\":\"invalid_request\""));
-  sealwax_exchange_free(exchange);
-  sealwax_guard_free(guard);
+static void what_a_client_sent_is_no_failure_of_a_call(void) {
+  make_guard("{}");
+  CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE, 0, NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT, NO_TEXT) ==
+        SEALWAX_OK);
+  CHECK(answer[0] == SEALWAX_DELIVER);
+  sealwax_machine_free(exchange);
+  begin(NO_TEXT);
+  CHECK(answer[0] == SEALWAX_STEP && tells("-32602") && tells("\"code\":\"malformed\""));
+  sealwax_machine_free(exchange);
+  CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE, SEALWAX_FLAG_CALLER, TEXT("tools/call"), TEXT("t"),
+            NO_TEXT, TEXT("sw1.A"), ABSENT, ABSENT, TEXT("alice")) == SEALWAX_OK);
+  CHECK(answer[0] == SEALWAX_STEP && tells("\"code\":\"invalid_request\""));
+  sealwax_machine_free(exchange);
+  sealwax_machine_free(guard);
+}
+
+static void commands(void) {
+  sealwax_machine *command;
+  CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0,
+            TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}")) == SEALWAX_OK);
+  CHECK(told(SEALWAX_STEP, "{\"stdin\":\"the text to inspect\"}"));
+  CHECK(ON(command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"*\"}")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(command, SEALWAX_RUN, 0, TEXT("{\"bytes\":\"\"}")) == SEALWAX_INVALID_ARGUMENT);
+  CHECK(ON(command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"\"}")) == SEALWAX_OK);
+  CHECK(told(
+      SEALWAX_STEP,
+      "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
+      "handle or a key text\"}"));
+  sealwax_machine_free(command);
+  CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0, TEXT("{}")) == SEALWAX_INVALID_ARGUMENT);
 }
 
 int main(void) {
   const test tests[] = {TEST(a_request_needs_no_documents),
                         TEST(a_request_without_documents_is_of_somebody),
-                        TEST(requests_without_documents_refuse_null_and_take_any_text),
+                        TEST(what_a_client_sent_is_no_failure_of_a_call),
                         TEST(an_exchange_goes_from_step_to_step),
                         TEST(an_exchange_has_its_session_and_its_handles),
                         TEST(exchanges_end_at_any_moment),
-                        TEST(guards_and_exchanges_refuse_null_and_invalid_documents)};
-  return RUN(tests, "guards and exchanges");
+                        TEST(machines_refuse_null_and_invalid_documents),
+                        TEST(commands)};
+  return RUN(tests, "guards, exchanges and the command");
 }

@@ -57,10 +57,10 @@ static void run_all(told *to) {
   for (to->at = 0; to->at < COUNT; to->at++) {
     outputs *of = &to->of[to->at];
     MADE(calls[to->at].make(&mine, of));
-    /* A text in an object of a child is in the child's memory alone. */
-    if (of->text_len > 0 && of->text_len < sizeof of->out) {
-      memcpy(of->out, of->text, of->text_len);
-      of->len = of->text_len;
+    /* What a machine of a child answered is in the child's memory alone. */
+    if (of->answer_len > 0 && of->answer_len < sizeof of->out) {
+      memcpy(of->out, of->answer, of->answer_len);
+      of->len = of->answer_len;
     }
   }
   free_own(&mine);

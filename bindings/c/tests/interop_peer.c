@@ -145,22 +145,6 @@ static sealwax_status session(const sealwax_view *view) {
   return status;
 }
 
-static sealwax_status unkeyed(void) {
-  const slice method = field[LABEL], target = field[SESSION_ID], arguments = field[PAYLOAD];
-  uint8_t context[32];
-  if (op("answer"))
-    return reply_text(sealwax_answer(field[KIND].data, field[KIND].len, SEALWAX_UNAUTHENTIC,
-                                     target.data, target.len, out, ROOM, &len, NULL));
-  sealwax_status status = sealwax_request_context(method.data, method.len, target.data, target.len,
-                                                  arguments.data, arguments.len, &context, NULL);
-  if (status == SEALWAX_OK) {
-    printf("ok\t");
-    print_hex(context, sizeof context);
-    printf("\n");
-  }
-  return status;
-}
-
 int main(void) {
   char *line = NULL;
   size_t room = 0;
@@ -168,9 +152,7 @@ int main(void) {
     parse(line);
     sealwax_view *view = NULL;
     sealwax_status status;
-    if (op("context") || op("answer"))
-      status = unkeyed();
-    else if ((status = make_view(&view)) == SEALWAX_OK)
+    if ((status = make_view(&view)) == SEALWAX_OK)
       status = strstr(field[OP].data, "session-") == field[OP].data ? session(view)
                : op("seal") || op("open") || op("renew")            ? sealed(view)
                                                                     : identified(view);

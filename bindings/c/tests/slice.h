@@ -11,6 +11,7 @@
 
 /* A literal as a pointer and a size. */
 #define TEXT(literal) literal, sizeof(literal) - 1
+#define SLICE(slice) (slice).data, (slice).len
 
 /* Bytes or UTF-8; absent where data is NULL. */
 typedef struct slice {

@@ -261,25 +261,6 @@ static void reports(void) {
   sealwax_ring_free(own);
 }
 
-static void commands(void) {
-  sealwax_command *command = NULL;
-  slice next = {NULL, 0};
-  CHECK(sealwax_command_begin(TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"),
-                              &command, (const char **)&next.data, &next.len, NULL) == SEALWAX_OK);
-  CHECK(is(next, "{\"stdin\":\"the text to inspect\"}"));
-  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"*\"}"), (const char **)&next.data, &next.len,
-                           NULL) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(sealwax_command_on(command, TEXT("{\"bytes\":\"\"}"), (const char **)&next.data, &next.len,
-                           NULL) == SEALWAX_OK);
-  CHECK(
-      is(next,
-         "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
-         "handle or a key text\"}"));
-  sealwax_command_free(command);
-  CHECK(sealwax_command_begin(TEXT("{}"), &command, (const char **)&next.data, &next.len, NULL) ==
-        SEALWAX_INVALID_ARGUMENT);
-}
-
 static void requests_tell_their_tokens_and_their_principal(void) {
   char out[SEALWAX_PRINCIPAL_MAX];
   slice found = {out, 0};
@@ -336,7 +317,6 @@ int main(void) {
                         TEST(answers),
                         TEST(inspecting),
                         TEST(reports),
-                        TEST(commands),
                         TEST(requests_tell_their_tokens_and_their_principal),
                         TEST(contexts_by_named_arguments)};
   return RUN(tests, "the ABI's values");

@@ -118,17 +118,17 @@ func (s *SQLite) Run(ctx context.Context, command Command) ([]string, error) {
 		}
 		conn = made
 	}
-	if _, err := conn.ExecContext(ctx, s.text["begin"]); err != nil {
-		if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-			_ = conn.Close()
-			conn = nil
-		}
-		return nil, err
+	_, err := conn.ExecContext(ctx, s.text["begin"])
+	begun := err == nil
+	var reply []string
+	if begun {
+		reply, err = s.transact(ctx, conn, command)
 	}
-	reply, err := s.transact(ctx, conn, command)
 	if err != nil {
-		// Whatever ended the command must not leave its transaction open, which would lock others out.
-		if _, failed := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK"); failed != nil {
+		// Whatever ended the command must not leave its transaction open, which would lock others out. A BEGIN that failed may have
+		// begun one; mostly there is none to roll back.
+		_, failed := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		if failed != nil && begun || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
 			_ = conn.Close()
 			conn = nil
 		}

@@ -118,6 +118,31 @@ func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 	}
 }
 
+// A BEGIN that fails may have begun: what it was interrupted in is not told.
+func TestABeginThatFailedLocksNobodyOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	first, err := NewSQLite(t.Context(), openFile(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := NewSQLite(t.Context(), openFile(t, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := first.text["begin"]
+	first.text["begin"] = text + "; SELECT * FROM nothing"
+	if _, err := first.Run(t.Context(), use("1")); err == nil {
+		t.Fatal("a command ran without its transaction")
+	}
+	if _, err := second.Run(t.Context(), use("2")); err != nil {
+		t.Error(err)
+	}
+	first.text["begin"] = text
+	if _, err := first.Run(t.Context(), use("3")); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is recorded is there after a restart.
 func TestAFileKeepsWhatItRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")

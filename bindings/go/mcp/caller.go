@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,12 +28,6 @@ type caller struct {
 	failed any
 }
 
-// answers are those of a request whose session begins or is written.
-type answers struct {
-	begin  func() (event any, value []byte)
-	update func(value []byte) (event any, changed []byte)
-}
-
 func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 	if from == nil {
 		from = &mcp.RequestExtra{}
@@ -47,7 +44,7 @@ func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 }
 
 // drive answers the engine's questions, and returns the first step that is none.
-func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Step, more answers) (*engine.Step, error) {
+func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Step) (*engine.Step, error) {
 	for {
 		c.tell(ctx, x, step)
 		var event any
@@ -55,16 +52,10 @@ func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Ste
 		switch step.Step {
 		case "identify":
 			event = map[string]any{"principal": c.identify(ctx)}
-		case "ask":
-			event = map[string]any{"answer": c.ask(ctx, step)}
 		case "ledger":
 			event = map[string]any{"ledger": c.record(ctx, step)}
-		case "transition":
-			event = map[string]any{"transition": c.openedElsewhere(ctx, step)}
 		case "begin":
-			event, value = more.begin()
-		case "update":
-			event, value = more.update([]byte(*step.Value))
+			event, value = c.guard.sessions.first(ctx, c.from)
 		default:
 			return step, nil
 		}
@@ -88,7 +79,7 @@ func (c *caller) tell(ctx context.Context, x *engine.Exchange, step *engine.Step
 		since = x.Began
 	}
 	for i := range step.Events {
-		c.guard.observe(&step.Events[i], time.Since(since))
+		c.guard.observe(ctx, &step.Events[i], time.Since(since))
 	}
 }
 
@@ -97,14 +88,20 @@ func (c *caller) identify(ctx context.Context) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil && c.failed == nil {
-		found, err := c.guard.principals.Principal(ctx, c.from)
-		switch {
-		case err != nil:
-			c.failed = engine.Failed{Failed: "principal: expected a function that gives one, found " + named(err)}
-		case found == (Principal{}):
+		var found Principal
+		err := safely(func() (err error) {
+			found, err = c.guard.principals.Principal(ctx, c.from)
+			return err
+		})
+		if err == nil && found == (Principal{}) {
 			c.failed = map[string]bool{"nobody": true}
-		default:
-			c.known = parts(found)
+			return c.failed
+		}
+		if err == nil {
+			c.known, err = parts(found)
+		}
+		if err != nil {
+			c.failed = engine.Failed{Failed: "principal: expected a function that gives one, found " + named(err)}
 		}
 	}
 	if c.known != nil {
@@ -118,47 +115,6 @@ func (c *caller) who() *engine.Principal {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known
-}
-
-func (c *caller) ask(ctx context.Context, step *engine.Step) any {
-	accept, name := c.guard.accept, "accept"
-	if step.End != nil {
-		name = "ended"
-	}
-	var answer any = "yes"
-	err := within(ctx, step.WithinMs, func(ctx context.Context) error {
-		if step.End != nil {
-			if err := accept.Ended(ctx, c.presented(step.End)); err != nil {
-				return err
-			}
-		}
-		for place := range step.Accept {
-			accepted, err := accept.Accept(ctx, c.presented(&step.Accept[place]))
-			if err != nil {
-				return err
-			}
-			if !accepted {
-				answer = map[string]int{"no": place}
-				return nil
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return engine.Failed{Failed: fmt.Sprintf("expected %s to answer in %v, found %s", name, c.guard.timeLimit, named(err))}
-	}
-	return answer
-}
-
-func (c *caller) presented(one *engine.Presented) Presented {
-	presented := Presented{Kind: one.Kind, ID: one.ID}
-	if known := c.who(); !one.Public && known != nil {
-		presented.Principal = principalOf(known.Issuer, known.Client, known.Subject)
-	}
-	if one.Until != nil {
-		presented.Until = time.Unix(*one.Until, 0)
-	}
-	return presented
 }
 
 func (c *caller) record(ctx context.Context, step *engine.Step) any {
@@ -180,31 +136,13 @@ func (c *caller) record(ctx context.Context, step *engine.Step) any {
 	return reply
 }
 
-func (c *caller) openedElsewhere(ctx context.Context, step *engine.Step) any {
-	var (
-		opened string
-		good   bool
-	)
-	err := within(ctx, step.WithinMs, func(ctx context.Context) (err error) {
-		opened, good, err = c.guard.transition.Open(ctx, step.Token)
-		return err
-	})
-	switch {
-	case err != nil:
-		return engine.Failed{Failed: fmt.Sprintf("expected transition to answer in %v, found %s", c.guard.timeLimit, named(err))}
-	case !good:
-		return map[string]bool{"refused": true}
-	}
-	return map[string]string{"opened": opened}
-}
-
 // within calls a function that may wait, and waits no longer than it may: what comes later is dropped.
 func within(ctx context.Context, ms uint64, f func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
 	done := make(chan error, 1)
 	go func() {
 		defer cancel()
-		done <- f(ctx)
+		done <- safely(func() error { return f(ctx) })
 	}()
 	select {
 	case err := <-done:
@@ -217,4 +155,34 @@ func within(ctx context.Context, ms uint64, f func(context.Context) error) error
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// safely calls a function of the author's, whose panic is an error. That tells where, and of the value no more than its type: it
+// may hold a credential.
+func safely(f func() error) (err error) {
+	defer func() {
+		found := recover()
+		if found == nil {
+			return
+		}
+		why := fmt.Sprintf("%T", found)
+		if mistake, ok := found.(runtime.Error); ok {
+			why = mistake.Error()
+		}
+		err = invalid("a panic%s: %s", place(), why)
+	}()
+	return f()
+}
+
+// place returns where the panic is from that a deferred function has recovered.
+func place() string {
+	callers := make([]uintptr, 16)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers)])
+	for more := true; more; {
+		var frame runtime.Frame
+		if frame, more = frames.Next(); !strings.HasPrefix(frame.Function, "runtime.") {
+			return fmt.Sprintf(" at %s:%d", filepath.Base(frame.File), frame.Line)
+		}
+	}
+	return ""
 }

@@ -15,12 +15,18 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// The outcomes of a handle or a revocation that no token's seal has; for [errors.Is].
+// What a ledger says of a handle that is verified, or of a revocation; for [errors.Is]. The first four are refusals.
 const (
-	// ErrNotAccepted is of what was verified, but not accepted: used before, or ended. The code of the [Refusal] has the reason.
-	ErrNotAccepted sealwax.Code = "not_accepted"
-	// ErrAcceptUnavailable is of accept or a ledger that failed to answer: no refusal, but an error of the server.
-	ErrAcceptUnavailable sealwax.Code = "accept_unavailable"
+	// ErrUsed is of one that was used or renewed before.
+	ErrUsed sealwax.Code = "used"
+	// ErrEnded is of one that was ended.
+	ErrEnded sealwax.Code = "ended"
+	// ErrRevoked is of one from before its user was signed out.
+	ErrRevoked sealwax.Code = "revoked"
+	// ErrUnknown is of one that is older than the ledger.
+	ErrUnknown sealwax.Code = "unknown"
+	// ErrLedgerUnavailable is of a ledger that failed to answer: no refusal, but an error of the server.
+	ErrLedgerUnavailable sealwax.Code = "ledger_unavailable"
 )
 
 // ErrNoSession is what [Sessions.Of] gives for a request without a session.
@@ -64,18 +70,11 @@ func messageOf(err error) string {
 // why returns the last refusal of a step as an error.
 func why(step *engine.Step) error {
 	if len(step.Refused) == 0 {
-		return ErrAcceptUnavailable
+		return ErrLedgerUnavailable
 	}
 	last := step.Refused[len(step.Refused)-1]
-	code := sealwax.Code(last.Code)
-	switch code {
-	case "used", "ended", "revoked", "unknown":
-		code = ErrNotAccepted
-	case "ledger_unavailable":
-		code = ErrAcceptUnavailable
-	}
 	// A warning is the client's; anything else is a failure of the server, which must not make a client discard anything.
-	return host.NewError(0, string(code), last.Message, last.Level == "warn")
+	return host.NewError(0, last.Code, last.Message, last.Level == "warn")
 }
 
 // rpcError returns an error of the engine's as the SDK's.

@@ -121,14 +121,8 @@ func ExampleNewSessions() {
 		if err != nil {
 			return nil, nil, err
 		}
-		if _, err := session.Update(func(n int) (int, error) { return n + 1, nil }); err != nil {
-			return nil, nil, err
-		}
-		// Of the value that is written: with a ledger, another request may have counted meanwhile.
-		result, err := sealwaxmcp.Result(session, func(n int) (*mcp.CallToolResult, error) {
-			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil
-		})
-		return result, nil, err
+		n := session.Value() + 1
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil, session.Write(n)
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "counter", Version: "1.0.0"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "count"}, count)

@@ -51,6 +51,15 @@ func (g *Guard) exchangeOf(ctx context.Context) (*exchange, error) {
 	return x, nil
 }
 
+// target returns the tool, prompt or resource that a message names.
+func (x *exchange) target() *string {
+	name := "name"
+	if x.fields != nil && x.fields.Target != "" {
+		name = x.fields.Target
+	}
+	return textOf(x.req.GetParams(), name)
+}
+
 func (x *exchange) begins(token *string) (*engine.Exchange, *engine.Step, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -61,6 +70,7 @@ func (x *exchange) begins(token *string) (*engine.Exchange, *engine.Step, error)
 func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
 	request := engine.Request{
 		Method:       x.method,
+		Target:       x.target(),
 		Fields:       x.fields,
 		Token:        token,
 		Caller:       x.caller.who(),
@@ -68,11 +78,6 @@ func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) 
 		Modern:       isModern(x.req),
 	}
 	params := x.req.GetParams()
-	if x.fields == nil || x.fields.Target == "" {
-		request.Target = textOf(params, "name")
-	} else {
-		request.Target = textOf(params, x.fields.Target)
-	}
 	if x.fields != nil && x.fields.NeedsCaller {
 		request.Arguments = argumentsOf(params)
 	}
@@ -133,7 +138,7 @@ func (x *exchange) handle(ctx context.Context, operation engine.HandleOp, value 
 	}
 	defer handling.Free()
 	handling.Began = began
-	if step, err = x.caller.drive(ctx, handling, step, answers{}); err != nil {
+	if step, err = x.caller.drive(ctx, handling, step); err != nil {
 		return nil, err
 	}
 	if step.Step == "reply" {
@@ -149,9 +154,9 @@ func (x *exchange) refused(step *engine.Step) error {
 		return refused
 	}
 	tool, err := decoded(step.Tool)
-	if err == nil && isModern(x.req) {
+	if object, ok := tool.(map[string]any); ok && isModern(x.req) {
 		// The SDK gives it to what a handler returns, and keeps the member to itself.
-		tool = merged(tool, map[string]any{"resultType": "complete"})
+		object["resultType"] = "complete"
 	}
 	var written []byte
 	if err == nil {

@@ -22,8 +22,6 @@ type Guard struct {
 	codec      *sealwax.Codec
 	principals Principals
 	ledger     ledger.Ledger
-	accept     Accept
-	transition *Transition
 	timeLimit  time.Duration
 	onRefused  []func(Refusal)
 	onEvent    []func(Event)
@@ -54,7 +52,6 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 			return nil, err
 		}
 	}
-	g.settings.HasAccept = g.accept != nil
 	g.settings.Events = len(g.onEvent) > 0
 	// The engine refuses what is out of bounds.
 	g.settings.TimeLimitMs = min(max(g.timeLimit, 0), 100*time.Second).Milliseconds()
@@ -101,7 +98,7 @@ func protectOnce(server *mcp.Server) error {
 
 // Revoke signs a principal out everywhere: all tokens and sessions that began until now are refused. It needs a ledger, which
 // remembers this for 400 days, longer than anything lives, unless [RetainFor] says less. A principal who signs in again within
-// the ledger's clock tolerance has to be signed out once more. The error is [ErrAcceptUnavailable] if the store may not have
+// the ledger's clock tolerance has to be signed out once more. The error is [ErrLedgerUnavailable] if the store may not have
 // recorded it.
 func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
 	var retain int64
@@ -110,13 +107,16 @@ func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...Revo
 			return err
 		}
 	}
-	x, step, err := g.rules.Revoke(parts(principal), uint64(retain))
+	who, err := parts(principal)
+	if err != nil {
+		return err
+	}
+	x, step, err := g.rules.Revoke(who, uint64(retain))
 	if err != nil {
 		return err
 	}
 	defer x.Free()
-	who := &caller{guard: g, known: parts(principal)}
-	if step, err = who.drive(ctx, x, step, answers{}); err != nil {
+	if step, err = (&caller{guard: g, known: who}).drive(ctx, x, step); err != nil {
 		return err
 	}
 	if step.Step != "done" {

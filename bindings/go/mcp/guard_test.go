@@ -21,7 +21,6 @@ import (
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/ledger"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
-	"github.com/sealwax/sealwax-go/sealwaxtest"
 )
 
 func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
@@ -44,10 +43,6 @@ func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
 		},
 		"a negative tolerance": func() error {
 			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(memory, sealwaxmcp.ClockTolerance(-time.Second)))
-			return err
-		},
-		"no opener": func() error {
-			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTransition(sealwaxmcp.Transition{}))
 			return err
 		},
 		"a type of handles": func() error {
@@ -152,23 +147,28 @@ func TestTheLogSaysWhy(t *testing.T) {
 	}
 }
 
-// The author's functions that fail or take too long are the server's fault, and fail closed.
-func TestWhatDoesNotAnswerFailsClosed(t *testing.T) {
+// A ledger that fails, hangs or breaks off is the server's fault, and fails closed.
+func TestALedgerThatDoesNotAnswerFailsClosed(t *testing.T) {
 	stuck := make(chan struct{})
 	defer close(stuck)
-	for name, accept := range map[string]accepting{
-		"late":  func(context.Context) (bool, error) { <-stuck; return true, nil },
-		"fails": func(context.Context) (bool, error) { return true, errors.New("password=hunter2") },
+	for name, run := range map[string]running{
+		"late":   func(context.Context) ([]string, error) { <-stuck; return []string{"ok", "0"}, nil },
+		"fails":  func(context.Context) ([]string, error) { return []string{"ok", "0"}, errors.New("password=hunter2") },
+		"panics": func(context.Context) ([]string, error) { panic("password=hunter2") },
+		"exits":  func(context.Context) ([]string, error) { runtime.Goexit(); return []string{"ok", "0"}, nil },
 	} {
-		s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithAccept(accept), sealwaxmcp.WithTimeLimit(time.Second))
+		s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithLedger(run), sealwaxmcp.WithTimeLimit(time.Second))
 		c := overHTTP(t, listening(t, s), "alice", newest)
 		one := carriers[0]
 		if told := one.present(t, c, one.good(t, c)); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
 			t.Errorf("%s: %s", name, told)
 		}
 		s.mu.Lock()
+		if len(s.refusals) == 0 {
+			t.Errorf("%s: nothing is logged", name)
+		}
 		for _, refusal := range s.refusals {
-			if refusal.Code != "accept_unavailable" || !refusal.Fault || strings.Contains(refusal.Message, "hunter2") {
+			if refusal.Code != "ledger_unavailable" || !refusal.Fault || strings.Contains(refusal.Message, "hunter2") {
 				t.Errorf("%s: %+v", name, refusal)
 			}
 		}
@@ -176,39 +176,9 @@ func TestWhatDoesNotAnswerFailsClosed(t *testing.T) {
 	}
 }
 
-type accepting func(context.Context) (bool, error)
+type running func(context.Context) ([]string, error)
 
-func (a accepting) Accept(ctx context.Context, _ sealwaxmcp.Presented) (bool, error) { return a(ctx) }
-func (a accepting) Ended(ctx context.Context, _ sealwaxmcp.Presented) error {
-	_, err := a(ctx)
-	return err
-}
-
-// A token from before the guard is asked of its opener until a date, and none is made.
-func TestATransition(t *testing.T) {
-	clock := sealwaxtest.NewClock(time.Now())
-	opener := sealwaxmcp.Transition{
-		Open: func(_ context.Context, token string) (string, bool, error) {
-			state, good := strings.CutPrefix(token, "old:")
-			return state, good, nil
-		},
-		Until: clock.Now().Add(time.Hour),
-	}
-	s := newShop(sealwaxtest.NewCodec(t, clock), sealwaxmcp.FromToken, sealwaxmcp.WithTransition(opener))
-	c := overHTTP(t, listening(t, s), "alice", newest)
-	one := carriers[0]
-	if told := one.present(t, c, `old:{"asked":7}`); !strings.Contains(told, one.taken) {
-		t.Errorf("an old one: %s", told)
-	}
-	if token := one.good(t, c); strings.HasPrefix(token, "old:") {
-		t.Error("an old one was made")
-	}
-	refused := one.present(t, c, "no such one")
-	clock.Advance(2 * time.Hour)
-	if told := one.present(t, c, `old:{"asked":7}`); told != refused {
-		t.Errorf("too late: %s", told)
-	}
-}
+func (r running) Run(ctx context.Context, _ ledger.Command) ([]string, error) { return r(ctx) }
 
 func TestFromToken(t *testing.T) {
 	claims := map[string]any{"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7", "other": func() {}}

@@ -1,7 +1,6 @@
 package sealwaxmcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -331,63 +330,31 @@ func (t *tee) Write(p []byte) (int, error) {
 
 func (t *tee) Flush() { t.ResponseWriter.(http.Flusher).Flush() }
 
-// By a ledger, or by rules of the author's own.
 func TestAStateIsUsedOnce(t *testing.T) {
-	for name, option := range map[string]sealwaxmcp.Option{
-		"ledger": sealwaxmcp.WithLedger(must(ledger.NewMemory())), "accept": sealwaxmcp.WithAccept(&once{seen: map[string]bool{}}),
-	} {
-		t.Run(name, func(t *testing.T) {
-			// Two replicas.
-			codec := codecOf(freshKeys())
-			s, other := newShop(codec, sealwaxmcp.FromToken, option), newShop(codec, sealwaxmcp.FromToken, option)
-			c, elsewhere := overHTTP(t, listening(t, s), "alice", newest), overHTTP(t, listening(t, other), "alice", newest)
-			one := carriers[0]
-			token := one.good(t, c)
-			if told := one.present(t, c, token); !strings.Contains(told, one.taken) {
-				t.Errorf("first: %s", told)
-			}
-			for _, at := range []*mcp.ClientSession{c, elsewhere} {
-				if told := one.present(t, at, token); told != one.present(t, at, token+"=") {
-					t.Errorf("again: %s", told)
-				}
-			}
-			row := carriers[2]
-			token = row.good(t, c)
-			structuredOrEnded(t, c, token)
-			for _, at := range []*mcp.ClientSession{c, elsewhere} {
-				if told := row.present(t, at, token); told != row.present(t, at, token+"a") {
-					t.Errorf("ended: %s", told)
-				}
-			}
-		})
+	// Two replicas.
+	codec, records := codecOf(freshKeys()), sealwaxmcp.WithLedger(must(ledger.NewMemory()))
+	s, other := newShop(codec, sealwaxmcp.FromToken, records), newShop(codec, sealwaxmcp.FromToken, records)
+	c, elsewhere := overHTTP(t, listening(t, s), "alice", newest), overHTTP(t, listening(t, other), "alice", newest)
+	one := carriers[0]
+	token := one.good(t, c)
+	if told := one.present(t, c, token); !strings.Contains(told, one.taken) {
+		t.Errorf("first: %s", told)
 	}
-}
-
-func structuredOrEnded(t *testing.T, c *mcp.ClientSession, token string) {
-	t.Helper()
+	for _, at := range []*mcp.ClientSession{c, elsewhere} {
+		if told := one.present(t, at, token); told != one.present(t, at, token+"=") {
+			t.Errorf("again: %s", told)
+		}
+	}
+	row := carriers[2]
+	token = row.good(t, c)
 	if result, err := call(t, c, "end", handle{token}); err != nil || result.IsError {
 		t.Fatalf("not ended: %s", toldOf(result, err))
 	}
-}
-
-type once struct {
-	mu   sync.Mutex
-	seen map[string]bool
-}
-
-func (o *once) Accept(_ context.Context, presented sealwaxmcp.Presented) (bool, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	used := o.seen[presented.ID]
-	o.seen[presented.ID] = used || presented.Kind == "request-state"
-	return !used, nil
-}
-
-func (o *once) Ended(_ context.Context, presented sealwaxmcp.Presented) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.seen[presented.ID] = true
-	return nil
+	for _, at := range []*mcp.ClientSession{c, elsewhere} {
+		if told := row.present(t, at, token); told != row.present(t, at, token+"a") {
+			t.Errorf("ended: %s", told)
+		}
+	}
 }
 
 // A refused handle is a result of the tool in every kind of tool, complete for clients that want to know.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // A HandleOption sets up the handles of a type.
@@ -105,7 +106,7 @@ func (h *ReferenceHandles) Check(ctx context.Context, handle string) (ReferenceH
 	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: clientValue(handle)})
 }
 
-// End verifies a handle and ends it, which needs a ledger or [Accept]. Delete its row yourself.
+// End verifies a handle and ends it, which needs a ledger. Delete its row yourself.
 func (h *ReferenceHandles) End(ctx context.Context, handle string) error {
 	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
 	return err
@@ -139,7 +140,7 @@ type OpenedHandle[T any] struct {
 	Value T
 	// ExpiresAt is its end, such as 2026-11-21T12:00:00Z; empty for never.
 	ExpiresAt string
-	// TokenID is the token's id in hex digits, as [Accept] gets it.
+	// TokenID is the token's id in hex digits, as the log and [OnEvent] have it.
 	TokenID string
 	// StartedAt is when the first handle of its chain was made, and IssuedAt when this one was.
 	StartedAt, IssuedAt time.Time
@@ -170,7 +171,7 @@ func (h *SelfContainedHandles[T]) Renew(ctx context.Context, before *OpenedHandl
 }
 
 func (h *SelfContainedHandles[T]) sealed(ctx context.Context, value T, before *engine.Predecessor) (SelfContainedHandle, error) {
-	written, err := encoded("value", value)
+	written, err := host.JSON("value", value)
 	if err != nil {
 		return SelfContainedHandle{}, err
 	}
@@ -198,7 +199,7 @@ func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*Ope
 	return opened, nil
 }
 
-// End opens a handle and ends it, which needs a ledger or [Accept].
+// End opens a handle and ends it, which needs a ledger.
 func (h *SelfContainedHandles[T]) End(ctx context.Context, handle string) error {
 	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
 	return err

@@ -10,9 +10,9 @@ import (
 
 // Refusal is the argument of [OnRefused]. It holds no token, no payload and no key.
 type Refusal struct {
-	// Code is a code of [sealwax.Error], or not_accepted or accept_unavailable; invalid_request for arguments that no
-	// requestState can be bound to; unauthenticated without a principal; from a ledger used, ended, revoked, unknown, stale or
-	// ledger_unavailable. ledger_unconfirmed is only a warning: a fail-over may lose the record of an end.
+	// Code is a code of [sealwax.Error]; invalid_request for arguments that no requestState can be bound to; unauthenticated
+	// without a principal; from a ledger used, ended, revoked, unknown, stale or ledger_unavailable. ledger_unconfirmed is only
+	// a warning: a fail-over may lose the record of an end.
 	Code string
 	// Kind is what was refused: request-state, cursor, handle-state, handle or session.
 	Kind string
@@ -64,6 +64,20 @@ func (g *Guard) log() *slog.Logger {
 	return slog.Default()
 }
 
+// say logs a line. Its logger is the author's, and its panic has nowhere to be told.
+func (g *Guard) say(ctx context.Context, level slog.Level, line string, attributes ...slog.Attr) {
+	_ = safely(func() error { g.log().LogAttrs(ctx, level, line, attributes...); return nil })
+}
+
+// call calls the author's hooks. What one of them does ends no request, and no other hook.
+func call[T any](ctx context.Context, g *Guard, name string, hooks []func(T), told T) {
+	for _, hook := range hooks {
+		if err := safely(func() error { hook(told); return nil }); err != nil {
+			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+named(err))
+		}
+	}
+}
+
 // report logs a refusal, and tells the author's hooks.
 func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 	level := slog.LevelWarn
@@ -71,9 +85,9 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 		level = slog.LevelError
 	}
 	if g.logger == nil {
-		slog.Default().LogAttrs(ctx, level, entry.Line)
+		g.say(ctx, level, entry.Line)
 	} else {
-		g.logger.LogAttrs(ctx, level, entry.Line, members(entry))
+		g.say(ctx, level, entry.Line, members(entry))
 	}
 	if len(g.onRefused) == 0 {
 		return
@@ -84,9 +98,7 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 		Principal: principalOf(entry.Issuer, entry.Client, entry.Subject),
 		Method:    entry.Method, CustomMethod: entry.CustomMethod, Target: entry.Target,
 	}
-	for _, hook := range g.onRefused {
-		hook(refusal)
-	}
+	call(ctx, g, "OnRefused", g.onRefused, refusal)
 }
 
 func members(entry *engine.Refused) slog.Attr {
@@ -107,7 +119,7 @@ func members(entry *engine.Refused) slog.Attr {
 }
 
 // observe tells the author's hooks of an event.
-func (g *Guard) observe(event *engine.TokenEvent, took time.Duration) {
+func (g *Guard) observe(ctx context.Context, event *engine.TokenEvent, took time.Duration) {
 	age := time.Duration(-1)
 	if event.Age != nil {
 		age = time.Duration(*event.Age) * time.Second
@@ -117,16 +129,19 @@ func (g *Guard) observe(event *engine.TokenEvent, took time.Duration) {
 		Principal: principalOf(event.Issuer, event.Client, event.Subject),
 		Method:    event.Method, CustomMethod: event.CustomMethod, Target: event.Target,
 	}
-	for _, hook := range g.onEvent {
-		hook(told)
-	}
+	call(ctx, g, "OnEvent", g.onEvent, told)
 }
 
 // fault reports a mistake that the engine did not see: the author's, or our own.
 func (g *Guard) fault(ctx context.Context, err error) {
-	entry, failed := g.rules.Report(engine.Fault{Code: codeOf(err), Kind: "session", Message: messageOf(err)})
+	g.reportFault(ctx, err, engine.Fault{Kind: "session"})
+}
+
+func (g *Guard) reportFault(ctx context.Context, err error, fault engine.Fault) {
+	fault.Code, fault.Message = codeOf(err), messageOf(err)
+	entry, failed := g.rules.Report(fault)
 	if failed != nil {
-		g.log().LogAttrs(ctx, slog.LevelError, "sealwax: "+err.Error())
+		g.say(ctx, slog.LevelError, "sealwax: "+err.Error())
 		return
 	}
 	g.report(ctx, entry)

@@ -27,7 +27,7 @@ const versionHeader = "Mcp-Protocol-Version"
 //
 // The answer to initialize has a header Mcp-Session-Id: a token that holds the negotiated session. Later requests are verified
 // before the server sees them. A request without the header gets 400, unless [TransportOptional]; one whose session is refused
-// gets 404. DELETE ends a session, if a ledger or [Accept] records it. Requests of revision 2026-07-28 pass unchanged. A stateless
+// gets 404. DELETE ends a session, if a ledger records it. Requests of revision 2026-07-28 pass unchanged. A stateless
 // server of the earlier revisions cannot ask its client: it has no elicitation, sampling or roots.
 func (g *Guard) HTTP(next http.Handler, options ...TransportOption) (http.Handler, error) {
 	t, err := g.transport(engine.Transport{Required: true}, options)
@@ -40,10 +40,8 @@ func (g *Guard) HTTP(next http.Handler, options ...TransportOption) (http.Handle
 func (t *transport) serveHTTP(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	ctx := r.Context()
 	// The SDK's own rule for routing: a comparison of texts (streamable.go, ephemeralConnectOpts).
-	facts := engine.TransportMessage{HTTP: r.Method, Modern: r.Header.Get(versionHeader) >= modern}
-	if version := r.Header.Get(versionHeader); version != "" {
-		facts.Version = &version
-	}
+	version := r.Header.Get(versionHeader)
+	facts := engine.TransportMessage{HTTP: r.Method, Version: version, Modern: version >= modern}
 	switch sent := r.Header.Values(sessionHeader); len(sent) {
 	case 0:
 	case 1:
@@ -70,6 +68,7 @@ func (t *transport) serveHTTP(w http.ResponseWriter, r *http.Request, next http.
 			// What was checked, and not what another reader may find in the same text.
 			body, _ = json.Marshal(message)
 		}
+		facts.Unreadable = message == nil && !json.Valid(body)
 		r = r.Clone(ctx)
 		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		r.Header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -47,6 +47,9 @@ func (g *Guard) arrived(ctx context.Context, method string, req mcp.Request) (*e
 }
 
 func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Result, error) {
+	if x.fields != nil && hidesParam(x.req.GetParams(), x.fields.Param) {
+		return nil, x.hidden(ctx, "params", x.fields.Param, x.req.GetParams())
+	}
 	token := x.token()
 	step, err := x.admitted(ctx, token)
 	if err != nil {
@@ -61,16 +64,29 @@ func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Resul
 		req = withParam(req, x.fields.Param, step.Opened)
 	}
 	result, err := next(context.WithValue(ctx, contextKey{}, x), x.method, req)
-	if result, err = x.answered(result, err); err != nil || result == nil || !reports(step, result) {
+	if result, err = x.answered(result, err); err != nil || result == nil {
 		return result, err
 	}
-	if result, step, err = x.left(ctx, result); err != nil {
+	if x.fields != nil && hidesMember(result, x.fields.Result) {
+		return nil, x.hidden(ctx, "result", x.fields.Result, result)
+	}
+	if !reports(step, result) {
+		return result, nil
+	}
+	if step, err = x.left(ctx, result); err != nil {
 		return nil, x.guard.internal(ctx, err)
 	}
 	if step.Step != "respond" {
 		return x.replied(step)
 	}
-	return patched(result, step.Result), nil
+	return changed(result, step.Set), nil
+}
+
+// hidden refuses a message whose type keeps a token where it can be neither opened nor sealed.
+func (x *exchange) hidden(ctx context.Context, what, name string, of any) error {
+	err := invalid("%s: expected a struct with a text that has the tag `json:\"%s\"`, found %T, which reads or writes it by itself", what, name, of)
+	x.guard.reportFault(ctx, err, engine.Fault{Kind: x.fields.Kind, Method: x.method})
+	return rpcError(internalError)
 }
 
 // answered returns what a handler gave, with the fixed answer where it gave the refusal of a handle.
@@ -108,27 +124,23 @@ func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, e
 	if err != nil {
 		return nil, err
 	}
-	return x.caller.drive(ctx, found, step, answers{begin: func() (any, []byte) { return x.guard.sessions.first(ctx, x.caller.from) }})
+	return x.caller.drive(ctx, found, step)
 }
 
-// left returns a result, which an update may have made again, and the engine's decision on it.
-func (x *exchange) left(ctx context.Context, result mcp.Result) (mcp.Result, *engine.Step, error) {
+// left returns the engine's decision on a result.
+func (x *exchange) left(ctx context.Context, result mcp.Result) (*engine.Step, error) {
 	found, err := x.engine()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if x.guard.settings.Events {
 		found.Began = time.Now()
 	}
-	leaving := &leaving{exchange: x, result: result}
-	if err := leaving.expectMade(); err != nil {
-		return nil, nil, err
-	}
 	step, err := found.Result(factsOf(result, x.fields), x.fields)
-	if err == nil {
-		step, err = x.caller.drive(ctx, found, step, answers{update: leaving.again})
+	if err != nil {
+		return nil, err
 	}
-	return leaving.result, step, err
+	return x.caller.drive(ctx, found, step)
 }
 
 // replied returns the result of a reply, or its error; nothing where the message is dropped.

@@ -118,3 +118,58 @@ func TestOddMessagesOnStdio(t *testing.T) {
 		<-ended
 	}
 }
+
+// A body or a line that is no JSON is told so, and the log too. The SDK alone ends at such a line, which is why one that is JSON and
+// no message ends the conversation here too.
+func TestWhatIsNoJSONIsToldSo(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, &mcp.StreamableHTTPOptions{Stateless: true, Logger: quiet})
+	handler := must(s.guard.HTTP(inner))
+	for _, body := range []string{"junk", "", `{"jsonrpc":"2.0",`} {
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/mcp", strings.NewReader(body))
+		request.Header.Set("Accept", "application/json, text/event-stream")
+		request.Header.Set("Content-Type", "application/json")
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, request)
+		if told := recorder.Body.String(); recorder.Code != http.StatusBadRequest || !strings.Contains(told, `-32700`) || !strings.Contains(told, `"id":null`) {
+			t.Errorf("%q: %d %s", body, recorder.Code, told)
+		}
+		if codes := s.codes(); len(codes) != 1 || codes[0] != "malformed" {
+			t.Errorf("%q: logged %v", body, codes)
+		}
+	}
+	conversation := func(transport func(io.ReadCloser, io.WriteCloser) mcp.Transport, line string) (told string, ended bool) {
+		reads, writer := io.Pipe()
+		reader, writes := io.Pipe()
+		defer writer.Close()
+		defer reader.Close()
+		over := make(chan struct{})
+		go func() {
+			_ = s.server.Run(t.Context(), transport(reads, writes))
+			close(over)
+			_ = writes.Close()
+		}()
+		go func() { _, _ = io.WriteString(writer, line+"\n") }()
+		var message json.RawMessage
+		if json.NewDecoder(reader).Decode(&message) != nil {
+			<-over
+			return "", true
+		}
+		return string(message), false
+	}
+	alone := func(in io.ReadCloser, out io.WriteCloser) mcp.Transport {
+		return &mcp.IOTransport{Reader: in, Writer: out}
+	}
+	guarded := func(in io.ReadCloser, out io.WriteCloser) mcp.Transport { return must(s.guard.IO(in, out)) }
+	for _, line := range []string{"junk", "{}"} {
+		if told, ended := conversation(alone, line); !ended {
+			t.Errorf("the SDK alone goes on after %s: %s", line, told)
+		}
+	}
+	if told, _ := conversation(guarded, "junk"); !strings.Contains(told, "-32700") || !strings.Contains(told, `"id":null`) {
+		t.Errorf("on stdio: %s", told)
+	}
+	if codes := s.codes(); len(codes) != 1 || codes[0] != "malformed" {
+		t.Errorf("on stdio: logged %v", codes)
+	}
+}

@@ -65,13 +65,8 @@ func ReusableRequestState() LedgerOption {
 	return func(l *engine.Ledger) error { l.ReusableRequestState = true; return nil }
 }
 
-// WithAccept asks rules of your own whether to accept a verified token.
-func WithAccept(accept Accept) Option {
-	return func(g *Guard) error { g.accept = accept; return nil }
-}
-
-// WithTimeLimit is for all that is asked of accept, the ledger and a transition for one request together: a second by default,
-// a minute at most. One command of the ledger has three tenths of it.
+// WithTimeLimit is for all that is asked of the ledger for one request: a second by default, a minute at most. One command has
+// three tenths of it.
 func WithTimeLimit(d time.Duration) Option {
 	return func(g *Guard) error { g.timeLimit = d; return nil }
 }
@@ -95,17 +90,6 @@ func WithOnly(target string, arguments ...string) Option {
 			g.settings.Only = map[string][]string{}
 		}
 		g.settings.Only[target] = arguments
-		return nil
-	}
-}
-
-// WithTransition accepts, until a date, the requestState tokens that clients have from before the guard.
-func WithTransition(t Transition) Option {
-	return func(g *Guard) error {
-		if t.Open == nil {
-			return invalid("transition: expected Open to be a function, found nil")
-		}
-		g.transition, g.settings.TransitionUntil = &t, t.Until.Unix()
 		return nil
 	}
 }

@@ -3,6 +3,8 @@ package sealwaxmcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"reflect"
@@ -58,6 +60,38 @@ func memberOf(of any, name string) reflect.Value {
 		return reflect.Value{}
 	}
 	return member
+}
+
+// hasPlace tells whether a type has a place for a member.
+func hasPlace(of any, name string) bool {
+	found := reflect.TypeOf(of)
+	if found == nil || found.Kind() != reflect.Pointer || found.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	_, ok := placeOf(found.Elem(), name)
+	return ok
+}
+
+// hidesParam tells whether a type of an author's that reads JSON by itself keeps a member where the guard does not see it.
+func hidesParam(params mcp.Params, name string) bool {
+	if _, ok := params.(json.Unmarshaler); !ok || hasPlace(params, name) {
+		return false
+	}
+	with := reflect.New(reflect.TypeOf(params).Elem()).Interface()
+	without := reflect.New(reflect.TypeOf(params).Elem()).Interface()
+	err := safely(func() error {
+		return errors.Join(json.Unmarshal(fmt.Appendf(nil, "{%q:\"x\"}", name), with), json.Unmarshal([]byte("{}"), without))
+	})
+	return err != nil || !reflect.DeepEqual(with, without)
+}
+
+// hidesMember tells whether a result of an author's that writes JSON by itself has a member that the guard does not see.
+func hidesMember(result mcp.Result, name string) bool {
+	if _, ok := result.(json.Marshaler); !ok || hasPlace(result, name) {
+		return false
+	}
+	written, err := json.Marshal(result)
+	return err != nil || envelopeOf(written).has(name)
 }
 
 // textOf returns a member that is a text, or nil if it is absent: the SDK's types cannot tell that from an empty one.
@@ -179,43 +213,17 @@ func sentHeader(req mcp.Request) *string {
 	return &joined
 }
 
-// merged returns a value changed by a JSON Merge Patch (RFC 7396).
-func merged(value, patch any) any {
-	changes, ok := patch.(map[string]any)
-	if !ok {
-		return patch
-	}
-	before, _ := value.(map[string]any)
-	after := maps.Clone(before)
-	if after == nil {
-		after = map[string]any{}
-	}
-	for name, change := range changes {
-		if change == nil {
-			delete(after, name)
-		} else {
-			after[name] = merged(after[name], change)
-		}
-	}
-	return after
-}
-
-// patched returns a result changed by a JSON Merge Patch.
-func patched(result mcp.Result, patch map[string]any) mcp.Result {
-	if len(patch) == 0 {
+// changed returns a result with members set.
+func changed(result mcp.Result, set []engine.Change) mcp.Result {
+	if len(set) == 0 {
 		return result
 	}
 	made := copied(result).(mcp.Result)
-	var rest map[string]any
-	for name, change := range patch {
-		member := memberOf(made, name)
-		if member.IsValid() && set(member, change) {
-			continue
+	var rest []engine.Change
+	for _, change := range set {
+		if member := memberOf(made, change.Path[0]); !member.IsValid() || !put(member, change) {
+			rest = append(rest, change)
 		}
-		if rest == nil {
-			rest = map[string]any{}
-		}
-		rest[name] = change
 	}
 	if rest == nil {
 		return made
@@ -223,44 +231,53 @@ func patched(result mcp.Result, patch map[string]any) mcp.Result {
 	if found, ok := made.(*mcp.DiscoverResult); ok {
 		return &changedDiscovery{found, rest}
 	}
-	return &changed{made, rest, nil}
+	return &changedResult{made, rest, nil}
 }
 
-// set changes a member of a result, if its type has a place for it.
-func set(member reflect.Value, change any) bool {
-	switch {
-	case change == nil:
-		member.SetZero()
+// put sets a member of a result, if its type has a place for it.
+func put(member reflect.Value, change engine.Change) bool {
+	if meta, ok := member.Interface().(mcp.Meta); ok {
+		member.Set(reflect.ValueOf(mcp.Meta(withMember(meta, change.Path[1:], change.Value))))
 		return true
-	case member.Type() == reflect.TypeFor[mcp.Meta]():
-		before := map[string]any(member.Interface().(mcp.Meta))
-		after, _ := merged(before, change).(map[string]any)
-		member.Set(reflect.ValueOf(mcp.Meta(after)))
-		return true
-	case member.Kind() == reflect.Struct || member.Kind() == reflect.Pointer && member.Type().Elem().Kind() == reflect.Struct:
-		// Its type drops what it does not know.
+	}
+	if len(change.Path) > 1 {
+		// The SDK's type drops what it does not know.
 		return false
 	}
-	written, err := json.Marshal(change)
+	written, err := json.Marshal(change.Value)
 	return err == nil && json.Unmarshal(written, member.Addr().Interface()) == nil
 }
 
-// changed is a result with members that the SDK's types have no place for.
-type changed struct {
+// withMember returns a copy of an object in which a member is set: by the names on the way to it.
+func withMember(object map[string]any, path []string, value any) map[string]any {
+	made := maps.Clone(object)
+	if made == nil {
+		made = map[string]any{}
+	}
+	if len(path) > 1 {
+		inner, _ := made[path[0]].(map[string]any)
+		value = withMember(inner, path[1:], value)
+	}
+	made[path[0]] = value
+	return made
+}
+
+// changedResult is a result with members that the SDK's types have no place for.
+type changedResult struct {
 	mcp.Result
-	patch map[string]any
-	meta  map[string]any
+	set  []engine.Change
+	meta map[string]any
 }
 
 // GetMeta and SetMeta are there because some of the SDK's results have none, and panic.
-func (c *changed) GetMeta() map[string]any {
+func (c *changedResult) GetMeta() map[string]any {
 	if memberOf(c.Result, "_meta").IsValid() {
 		return c.Result.GetMeta()
 	}
 	return c.meta
 }
 
-func (c *changed) SetMeta(meta map[string]any) {
+func (c *changedResult) SetMeta(meta map[string]any) {
 	if memberOf(c.Result, "_meta").IsValid() {
 		c.Result.SetMeta(meta)
 		return
@@ -268,25 +285,30 @@ func (c *changed) SetMeta(meta map[string]any) {
 	c.meta = meta
 }
 
-func (c *changed) MarshalJSON() ([]byte, error) {
-	patch := c.patch
-	if c.meta != nil {
-		patch = merged(map[string]any{"_meta": c.meta}, patch).(map[string]any)
-	}
-	return patchedJSON(c.Result, patch)
+func (c *changedResult) MarshalJSON() ([]byte, error) {
+	return changedJSON(c.Result, append(metaChanges(c.meta), c.set...))
 }
 
 // changedDiscovery is one that the SDK still knows, for it adds a member to it.
 type changedDiscovery struct {
 	*mcp.DiscoverResult
-	patch map[string]any
+	set []engine.Change
 }
 
 func (c *changedDiscovery) MarshalJSON() ([]byte, error) {
-	return patchedJSON(c.DiscoverResult, c.patch)
+	return changedJSON(c.DiscoverResult, c.set)
 }
 
-func patchedJSON(of any, patch map[string]any) ([]byte, error) {
+// metaChanges sets each member of a _meta.
+func metaChanges(meta map[string]any) (set []engine.Change) {
+	for name, value := range meta {
+		set = append(set, engine.Change{Path: []string{"_meta", name}, Value: value})
+	}
+	return set
+}
+
+// changedJSON writes a value with members set.
+func changedJSON(of any, set []engine.Change) ([]byte, error) {
 	written, err := json.Marshal(of)
 	if err != nil {
 		return nil, err
@@ -295,7 +317,11 @@ func patchedJSON(of any, patch map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(merged(value, patch))
+	object, _ := value.(map[string]any)
+	for _, change := range set {
+		object = withMember(object, change.Path, change.Value)
+	}
+	return json.Marshal(object)
 }
 
 // decoded reads JSON without loss of digits.

@@ -9,6 +9,7 @@ import (
 
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // Principal is an authenticated caller.
@@ -62,14 +63,20 @@ func fromToken(_ context.Context, from *mcp.RequestExtra) (Principal, error) {
 }
 
 // parts returns a principal as the engine takes it.
-func parts(p Principal) *engine.Principal {
+func parts(p Principal) (*engine.Principal, error) {
 	given := func(text string, ok bool) *string {
 		if !ok {
 			return nil
 		}
 		return &text
 	}
-	return &engine.Principal{Issuer: given(p.Issuer()), Client: given(p.Client()), Subject: given(p.Subject())}
+	issuer, hasIssuer := p.Issuer()
+	client, hasClient := p.Client()
+	subject, hasSubject := p.Subject()
+	if err := host.CheckText("principal", issuer, client, subject); err != nil {
+		return nil, err
+	}
+	return &engine.Principal{Issuer: given(issuer, hasIssuer), Client: given(client, hasClient), Subject: given(subject, hasSubject)}, nil
 }
 
 // principalOf returns a principal of its parts, of which none may be there.
@@ -93,7 +100,7 @@ func (g *Guard) warnOfToken(ctx context.Context, token *auth.TokenInfo) {
 		return
 	}
 	g.warned.Do(func() {
-		g.log().LogAttrs(ctx, slog.LevelWarn, "sealwax: principals: expected a function, found Anonymous and a request of an "+
+		g.say(ctx, slog.LevelWarn, "sealwax: principals: expected a function, found Anonymous and a request of an "+
 			"authenticated user: any user who gets hold of another's token can use it. Pass sealwaxmcp.FromToken, or a function "+
 			"of your own")
 	})

@@ -8,13 +8,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // Sessions are the data-layer sessions of a guard: one value each, which the client keeps and only the server reads.
 //
-// Clients create them with sessions/create, and delete them with sessions/delete if the guard has a ledger or an [Accept] to
-// record it. A request whose session is not valid is refused, also if its handler does not use the session. Lists never depend
-// on a session: the handler of a list gets none.
+// Clients create them with sessions/create, and delete them with sessions/delete if the guard has a ledger. A request whose
+// session is not valid is refused, also if its handler does not use the session. Lists never depend on a session: the handler of
+// a list gets none.
 type Sessions[T any] struct{ guard *Guard }
 
 // Initial returns the first value of a new session. from is that of the request that creates it.
@@ -114,7 +115,7 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 			if err != nil {
 				return nil, err
 			}
-			return encoded("initial", value)
+			return host.JSON("initial", value)
 		}
 	}
 	return &Sessions[T]{g}, nil
@@ -137,14 +138,11 @@ type builtinResult struct {
 }
 
 func (b *builtinResult) MarshalJSON() ([]byte, error) {
-	patch := map[string]any{}
+	set := metaChanges(b.Meta)
 	if b.modern {
-		patch["resultType"] = "complete"
+		set = append(set, engine.Change{Path: []string{"resultType"}, Value: "complete"})
 	}
-	if b.Meta != nil {
-		patch["_meta"] = map[string]any(b.Meta)
-	}
-	return patchedJSON(b.document, patch)
+	return changedJSON(b.document, set)
 }
 
 func (m *sessionMethods) install(server *mcp.Server) error {
@@ -173,7 +171,11 @@ func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *ses
 
 // first returns the first value of a session, or the failure, as an event.
 func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) (any, []byte) {
-	value, err := m.initial(ctx, from)
+	var value []byte
+	err := safely(func() (err error) {
+		value, err = m.initial(ctx, from)
+		return err
+	})
 	if err != nil {
 		expected := "initial: expected a function that gives a value of JSON, found " + named(err)
 		return map[string]any{"begun": engine.Failed{Failed: expected}}, nil

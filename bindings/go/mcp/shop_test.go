@@ -57,7 +57,7 @@ func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwax
 	options = append([]sealwaxmcp.Option{sealwaxmcp.OnRefused(s.refused), sealwaxmcp.WithLogger(quiet)}, options...)
 	s.guard = must(sealwaxmcp.New(codec, who, options...))
 	s.counts = must(sealwaxmcp.NewSessions(s.guard, func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil },
-		sealwaxmcp.RequiredTools("count", "reset")))
+		sealwaxmcp.RequiredTools("count")))
 	s.rows = must(s.guard.ReferenceHandles("row", sealwaxmcp.MaxAge(time.Hour)))
 	s.baskets = must(sealwaxmcp.NewSelfContainedHandles[[]string](s.guard, "basket", sealwaxmcp.HandleTTL(time.Hour)))
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, &mcp.ServerOptions{
@@ -72,7 +72,6 @@ func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwax
 	mcp.AddTool(s.server, &mcp.Tool{Name: "seal"}, s.seal)
 	mcp.AddTool(s.server, &mcp.Tool{Name: "add"}, s.add)
 	mcp.AddTool(s.server, &mcp.Tool{Name: "count"}, s.count)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "reset"}, s.reset)
 	mcp.AddTool(s.server, &mcp.Tool{Name: "settled"}, s.settled)
 	// A low-level tool, whose errors the SDK makes no results of.
 	s.server.AddTool(&mcp.Tool{Name: "low", InputSchema: map[string]any{"type": "object"}},
@@ -210,21 +209,8 @@ func (s *shop) count(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := session.Update(func(n int) (int, error) { return n + 1, nil }); err != nil {
-		return nil, nil, err
-	}
-	result, err := sealwaxmcp.Result(session, func(n int) (*mcp.CallToolResult, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil
-	})
-	return result, nil, err
-}
-
-func (s *shop) reset(ctx context.Context, _ *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
-	session, err := s.counts.Of(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return &mcp.CallToolResult{}, nil, session.Write(in.ID)
+	n := session.Value() + 1
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil, session.Write(n)
 }
 
 // settled returns what was negotiated when the session of the transport began.

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // State seals a value, as JSON, for the RequestState of a result that asks for input: the token tells nothing wherever it is
@@ -17,7 +20,7 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 	if err := x.carriesState(); err != nil {
 		return "", err
 	}
-	written, err := encoded("state", value)
+	written, err := host.JSON("state", value)
 	if err != nil {
 		return "", err
 	}
@@ -27,6 +30,8 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 	}
 	token, err := found.SealState(written)
 	if err != nil {
+		fault := engine.Fault{Kind: x.fields.Kind, Method: x.method, Target: x.target(), Principal: x.caller.who()}
+		g.reportFault(ctx, err, fault)
 		return "", err
 	}
 	x.mu.Lock()
@@ -78,12 +83,4 @@ func (x *exchange) carriesState() error {
 		return invalid("ctx: expected a request that carries a requestState, as those of tools, prompts and resources do, found another")
 	}
 	return nil
-}
-
-func encoded(name string, value any) ([]byte, error) {
-	written, err := json.Marshal(value)
-	if err != nil {
-		return nil, invalid("%s: expected a value of JSON, found %T", name, value)
-	}
-	return written, nil
 }

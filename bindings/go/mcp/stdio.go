@@ -50,11 +50,8 @@ func (l *lines) Connect(context.Context) (mcp.Connection, error) {
 	return c, nil
 }
 
-var (
-	parseError = []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":"Parse error"}}`, jsonrpc.CodeParseError))
-	// internalError is what a client hears of a failure of the guard itself.
-	internalError = &engine.RPCError{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
-)
+// internalError is what a client hears of a failure of the guard itself.
+var internalError = &engine.RPCError{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 
 type line struct {
 	text []byte
@@ -159,15 +156,10 @@ func (c *conversation) Read(ctx context.Context) (jsonrpc.Message, error) {
 // take returns what the SDK gets of a line, or nothing where it is answered here.
 func (c *conversation) take(ctx context.Context, text []byte) (jsonrpc.Message, error) {
 	message := envelopeOf(text)
-	if message == nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return nil, c.send(parseError)
-	}
 	if message.isModern() {
 		return jsonrpc.DecodeMessage(text)
 	}
-	facts := engine.TransportMessage{MessageSessionID: message.takeSession()}
+	facts := engine.TransportMessage{Unreadable: message == nil, MessageSessionID: message.takeSession()}
 	o, step, err := c.transport.enter(ctx, message, facts, nil)
 	if err != nil {
 		_ = c.transport.guard.internal(ctx, err)

@@ -33,7 +33,7 @@ func TransportOptional() TransportOption {
 }
 
 // SEP1359 makes messages over HTTP carry the session too, for clients of SEP-1359. As it specifies, a session that another
-// principal presents ends, if a ledger or [Accept] records it: a thief of the token can end the session.
+// principal presents ends, if a ledger records it: a thief of the token can end the session.
 func SEP1359() TransportOption {
 	return func(t *transport) error { t.settings.SEP1359 = true; return nil }
 }
@@ -184,7 +184,7 @@ func (t *transport) enter(
 		return nil, nil, err
 	}
 	o.x = x
-	if step, err = o.caller.drive(ctx, x, step, answers{}); err != nil {
+	if step, err = o.caller.drive(ctx, x, step); err != nil {
 		o.close()
 		return nil, nil, err
 	}
@@ -204,7 +204,7 @@ func (o *outerExchange) leaving(ctx context.Context, method string, result mcp.R
 		return o.initialized(ctx, result)
 	}
 	if o.session != "" && !o.overHTTP {
-		return patched(result, map[string]any{"sessionId": o.session}), nil
+		return changed(result, []engine.Change{{Path: []string{"sessionId"}, Value: o.session}}), nil
 	}
 	return result, nil
 }
@@ -218,7 +218,7 @@ func (o *outerExchange) initialized(ctx context.Context, result mcp.Result) (mcp
 	}
 	step, err := o.x.On(map[string]any{"result": map[string]any{}}, written)
 	if err == nil {
-		step, err = o.caller.drive(ctx, o.x, step, answers{})
+		step, err = o.caller.drive(ctx, o.x, step)
 	}
 	if err != nil {
 		return nil, o.guard.internal(ctx, err)
@@ -230,7 +230,7 @@ func (o *outerExchange) initialized(ctx context.Context, result mcp.Result) (mcp
 	if step.Step == "reply" {
 		return nil, rpcError(step.Error)
 	}
-	return patched(result, step.Result), nil
+	return changed(result, step.Set), nil
 }
 
 // notResumed returns the answer to a session that the SDK refuses to begin again.
@@ -239,7 +239,7 @@ func (o *outerExchange) notResumed(ctx context.Context) (*engine.Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.caller.drive(ctx, o.x, step, answers{})
+	return o.caller.drive(ctx, o.x, step)
 }
 
 // reply returns the message of a reply, if it has one.

@@ -94,15 +94,6 @@ def answer(request: Request) -> tuple[Any, ...]:
         view = request.view()
         handle = view.verify_handle(request.label, request.token, max_age=request.max_age)
         return handle.created_at_ms, int(handle.needs_reseal)
-    if op == "context":
-        arguments = request.payload.decode() or None
-        context = sealwax.request_context(
-            request.label, request.session_id, arguments_json=arguments
-        )
-        return (context.hex(),)
-    if op == "answer":
-        profile: Any = request.kind
-        return (json.dumps(sealwax.answer(profile, session_id=request.session_id or None)),)
     sessions = request.view().sessions(**request.lifetime())
     if op == "session-create":
         return (json.dumps(sessions.create(request.payload)),)

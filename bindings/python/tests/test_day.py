@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from sealwax import Key, KeyRing, testing
+from sealwax import Key, KeyRing, Principal, testing
 from sealwax._engine import Exchange, Guard
 
 HOURS = 24
@@ -50,7 +50,7 @@ class Day:
         self.guard = Guard(self.codec, {"sessions": {"ttl": IDLE}, "ledger": {"local": True}})
         self.ledger = testing.ledger(self.clock)
         self.random = random.Random(7)
-        self.sessions: list[dict[str, str] | None] = [None] * SESSIONS
+        self.sessions: list[tuple[str, str] | None] = [None] * SESSIONS
         self.seen: Counter[str] = Counter()
 
     async def ask(self, exchange: Exchange, step: Any) -> Any:
@@ -59,9 +59,10 @@ class Day:
         return step
 
     async def begin(self, user: int, **more: Any) -> tuple[Exchange, Any]:
-        document: Any = {"method": "tools/call", "target": "t", "modern": True, **more}
-        document["principal"] = {"subject": str(user)}
-        exchange, step = self.guard.message(document)
+        whom = Principal(subject=str(user))
+        exchange, step = self.guard.message(
+            "tools/call", target="t", modern=True, principal=whom, **more
+        )
         step = await self.ask(exchange, step)
         refused = step.get("refused", [{"code": "delivered"}])
         self.seen[refused[0]["code"]] += 1
@@ -89,7 +90,7 @@ class Day:
         sent = self.sessions[at]
         if sent is None:
             made = self.codec.view(subject=str(at)).sessions(ttl=IDLE).create(b"0")
-            sent = {"id": made["sessionId"], "state": made["state"]}
+            sent = made["sessionId"], made["state"]
         exchange, step = await self.begin(at, session=sent)
         if step["step"] == "reply":
             exchange.free()
@@ -97,8 +98,8 @@ class Day:
             return
         exchange.write(b'{"count":1}')
         step = await self.end(exchange, resultType="complete")
-        metadata = step["result"]["_meta"]["io.modelcontextprotocol/session"]
-        self.sessions[at] = {"id": metadata["sessionId"], "state": metadata["state"]}
+        [(_, metadata)] = step["set"]
+        self.sessions[at] = metadata["sessionId"], metadata["state"]
 
     async def pass_an_hour(self) -> None:
         self.keys = [Key.generate(), *self.keys[:1]]

@@ -20,7 +20,7 @@ import pytest
 
 import sealwax
 from sealwax import Codec, Key, KeyRing, View
-from sealwax._keys_file import taking_keys
+from sealwax._codec import taking_keys
 
 A, B = Key.generate(), Key.generate()
 AUDIENCE = "https://mcp.example.com"
@@ -49,6 +49,30 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "keys"
     path.write_text(text_of(A))
     return path
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (b"\xef\xbb\xbf%s", "byte order mark"),
+        (b"%s\r", "a CR without LF"),
+        (b"# retired\r%s", "a CR without LF"),
+        (b"%s # \xff", "UTF-8"),
+    ],
+)
+def test_a_text_that_others_read_otherwise_is_refused(
+    wrong: bytes, said: str, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a file, in the environment, or as a text: the command reads the same keys as a server."""
+    path.write_bytes(wrong.replace(b"%s", text_of(A).encode()))
+    with pytest.raises(sealwax.InvalidKey, match=said):
+        KeyRing.read(path)
+    monkeypatch.setenv("SEALWAX_KEYS", os.fsdecode(path.read_bytes()))
+    with pytest.raises(sealwax.InvalidKey, match=said):
+        KeyRing.from_env()
+    if said != "UTF-8":
+        with pytest.raises(sealwax.InvalidKey, match=said):
+            KeyRing.parse(path.read_bytes().decode())
 
 
 class Log(logging.Handler):

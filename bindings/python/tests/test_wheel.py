@@ -96,8 +96,25 @@ def test_the_tests_run_what_is_installed() -> None:
 
 def test_the_adapter_is_no_dependency_of_those_who_do_not_use_it() -> None:
     assert "mcp" not in {found.name for found in metadata.distributions()}
-    with pytest.raises(ImportError, match=r"pip install 'sealwax\[mcp\]'"):
+    with pytest.raises(ImportError, match=r"found none: pip install 'sealwax\[mcp\]'"):
         import_module("sealwax.mcp")
+
+
+def test_an_sdk_that_is_too_old_is_named(tmp_path: Path) -> None:
+    for name, version in {"mcp": "1.30.0", "fastmcp": "3.4.11"}.items():
+        told = tmp_path / f"{name}-{version}.dist-info/METADATA"
+        told.parent.mkdir()
+        told.write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    (tmp_path / "mcp/server").mkdir(parents=True)
+    for package in ("mcp", "mcp/server"):
+        (tmp_path / package / "__init__.py").touch()
+    run = subprocess.run(
+        [sys.executable, "-c", "import sealwax.mcp"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        check=False,
+    )
+    assert b"found fastmcp 3.4.11 and mcp 1.30.0: pip install 'sealwax[mcp]'" in run.stderr
 
 
 def test_importing_it_imports_nothing_slow() -> None:
@@ -106,7 +123,8 @@ def test_importing_it_imports_nothing_slow() -> None:
     run = subprocess.run([sys.executable, "-c", imported], capture_output=True, check=True)
     modules = {name.partition(".")[0] for name in run.stdout.decode().split()}
     assert "_cffi_backend" in modules
-    assert modules & {"cffi", "pycparser", "dataclasses", "inspect", "pathlib"} == set()
+    slow = {"cffi", "datetime", "dataclasses", "inspect", "logging", "pathlib", "pycparser"}
+    assert modules & slow == set()
 
 
 def test_a_time_that_never_comes_is_the_headers() -> None:

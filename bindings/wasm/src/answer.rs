@@ -47,10 +47,10 @@ impl From<Answer> for JsAnswer {
                     Some(ErrorData::Reason(reason)) => (None, Some(*reason)),
                     _ => (None, None),
                 };
-                error_answer(error.code, error.message, session_id, reason)
+                error_answer(error.code, &error.message, session_id, reason)
             }
             Answer::HttpStatus(status) => status_answer(status),
-            Answer::ToolResult(result) => tool_answer(result.content[0].text),
+            Answer::ToolResult(result) => tool_answer(&result.content[0].text),
             _ => unreachable!("the answers of this very version"),
         }
     }

@@ -30,8 +30,8 @@ extern "C" {
 /// Writes the 32 bytes to the shared memory.
 #[wasm_bindgen(js_name = requestContext)]
 pub fn request_context(given: usize) -> i32 {
-    let context = shared::take(given, |given| {
-        let [method, target, arguments, only] = given.texts()?.map(ClientValue::text);
+    let context = shared::frame(given, |frame| {
+        let [method, target, arguments, only] = frame.values().map(ClientValue::text);
         let (method, target) = (method.unwrap_or_default(), target.unwrap_or_default());
         match only {
             None => RequestContext::new(method, target, arguments),

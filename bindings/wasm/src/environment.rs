@@ -31,16 +31,26 @@ extern "C" {
 
 pub const NONCE_LEN: usize = 24;
 
-thread_local! {
+/// What JavaScript read for a call before it: each read from here is a call of its own.
+#[derive(Clone, Copy)]
+struct Read {
+    /// The clock, and milliseconds with a fraction.
+    now: f64,
+    within: f64,
     /// The nonce for the token that is being sealed; zeros if it is to be drawn for itself.
-    static NONCE: Cell<Option<[u8; NONCE_LEN]>> = const { Cell::new(None) };
+    nonce: [u8; NONCE_LEN],
 }
 
-/// Seals with a nonce that was drawn beforehand, or asks the host if there is none.
-pub fn with_nonce<T>(drawn: &[u8], seal: impl FnOnce() -> T) -> T {
-    NONCE.set(Some(drawn.try_into().unwrap_or_default()));
-    let outcome = seal();
-    NONCE.set(None);
+thread_local! {
+    static READ: Cell<Option<Read>> = const { Cell::new(None) };
+}
+
+/// Works with what was read beforehand.
+pub fn reading<T>(now: f64, within: f64, nonce: &[u8], work: impl FnOnce() -> T) -> T {
+    let nonce = nonce.try_into().unwrap_or_default();
+    READ.set(Some(Read { now, within, nonce }));
+    let outcome = work();
+    READ.set(None);
     outcome
 }
 
@@ -51,14 +61,18 @@ pub const OWN_CLOCK: u32 = 0;
 
 impl Environment for Host {
     fn now_ms(&self) -> u64 {
-        whole(date_now(self.0))
+        whole(match READ.get() {
+            Some(read) if self.0 == OWN_CLOCK => read.now,
+            _ => date_now(self.0),
+        })
     }
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
         let is_nonce = bytes.len() == NONCE_LEN;
-        let drawn = match NONCE.take() {
-            Some(nonce) if is_nonce && nonce != [0; NONCE_LEN] => {
-                bytes.copy_from_slice(&nonce);
+        let read = READ.take();
+        let drawn = match &read {
+            Some(Read { nonce, .. }) if is_nonce && *nonce != [0; NONCE_LEN] => {
+                bytes.copy_from_slice(nonce);
                 Ok(())
             }
             None if is_nonce => fill_nonce(bytes),
@@ -69,9 +83,15 @@ impl Environment for Host {
             // A stub of a generator, which wrote nothing.
             return Err(Error::EntropyUnavailable);
         }
-        let within = whole(performance_now().fract() * 1e6);
-        let now = u128::from(whole(date_now(OWN_CLOCK)));
-        sealwax::mix_time(bytes, now * 1_000_000 + u128::from(within));
+        let (now, within) = match read {
+            Some(read) => (read.now, read.within),
+            None => (date_now(OWN_CLOCK), performance_now()),
+        };
+        let within = whole(within.fract() * 1e6);
+        sealwax::mix_time(
+            bytes,
+            u128::from(whole(now)) * 1_000_000 + u128::from(within),
+        );
         Ok(())
     }
 }

@@ -15,17 +15,15 @@ static ALLOCATOR: wiping::Wiping<rlsf::SmallGlobalTlsf> =
 mod answer;
 mod codec;
 mod context;
-mod engine;
 mod environment;
 mod error;
-mod exchanges;
 mod identifier;
 mod input;
 mod inspect;
 mod key;
+mod machines;
 mod opened;
 mod purpose;
-mod redis;
 mod session;
 mod shared;
 mod stack;
@@ -36,7 +34,7 @@ mod view;
 const TYPES: &str = r"
 import type { Answer } from './answer.js';
 import type { Limits } from './codec.js';
-import type { DialogueBegun, IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
+import type { IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
 import type { Lifetime } from './lifetime.js';
 import type { SessionMetadata } from './sessions.js';
 ";

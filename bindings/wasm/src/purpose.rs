@@ -1,6 +1,6 @@
 //! The purpose and the lifetime of a token.
 
-use sealwax::{Error, Purpose, RequestContext};
+use sealwax::{Error, Kind, Purpose, RequestContext};
 use wasm_bindgen::prelude::*;
 
 use crate::input::seconds;
@@ -23,16 +23,30 @@ pub fn check_ttl(ttl: f64) -> crate::error::Result<()> {
     Ok(())
 }
 
+/// Returns the number of a kind.
+///
+/// # Errors
+///
+/// [`Error::InvalidArgument`] for none.
+#[wasm_bindgen(js_name = kindNumber)]
+pub fn kind_number(name: &str) -> crate::error::Result<usize> {
+    let kind = name.parse::<Kind>()?;
+    Ok(Kind::ALL.iter().take_while(|one| **one != kind).count())
+}
+
 /// Reads a purpose. An empty value is refused, because taking it as absent would leave a token
 /// unbound.
 pub fn read<'a>(
     given: &mut Reader<'a>,
-    kind: usize,
+    kind: u32,
     label: usize,
     session_id: i32,
     context: i32,
 ) -> Result<Purpose<'a>, Error> {
-    let mut purpose = Purpose::of(given.text(kind)?.parse()?);
+    let kind = Kind::ALL
+        .get(kind as usize)
+        .ok_or(Error::Unsupported("the kind"))?;
+    let mut purpose = Purpose::of(*kind);
     purpose.label = given.text(label)?;
     if let Some(id) = given.some_text(session_id)? {
         purpose = purpose.bound_to_session(id)?;

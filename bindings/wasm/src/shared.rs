@@ -4,17 +4,18 @@
 use std::cell::{Cell, RefCell};
 
 use sealwax::Error;
-use sealwax_mcp::ClientValue;
+use sealwax_mcp::machine::Frame;
 use wasm_bindgen::prelude::*;
 
 use crate::input::MOST;
 
 thread_local! {
     static MEMORY: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static PLACE: [Cell<usize>; 2] = const { [const { Cell::new(0) }; 2] };
     static ERROR: Cell<Option<Error>> = const { Cell::new(None) };
 }
 
-/// Returned instead of a length: the call failed, and [`failure`] throws the error.
+/// Returned instead of a length: the call failed, and [`failure`] throws the error. -2 is what `crate::stack` finds.
 const FAILED: i32 = -1;
 
 /// Returns the address of the memory, with at least this size. Growing it moves it.
@@ -24,6 +25,12 @@ pub fn shared(size: usize) -> *const u8 {
         grow(memory, size);
         memory.as_ptr()
     })
+}
+
+/// Returns where the address of the memory always is, with its size after it: to read both is no call.
+#[wasm_bindgen]
+pub fn place() -> *const usize {
+    PLACE.with(|place| place.as_ptr().cast())
 }
 
 /// Returns the most bytes of a payload, or units of a text, to pass: the core refuses more.
@@ -56,6 +63,15 @@ pub fn take<T>(
     })
 }
 
+/// Reads a frame of so many bytes, and wipes it.
+#[inline(never)]
+pub fn frame<T>(
+    given: usize,
+    read: impl FnOnce(&Frame<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    take(given, |reader| read(&Frame::read(reader.0)?))
+}
+
 /// Writes the result of a call to the memory, and returns its length.
 pub fn put_result<T>(outcome: Result<T, Error>, write: impl FnOnce(&T, &mut Writer<'_>)) -> i32 {
     match outcome {
@@ -77,6 +93,10 @@ fn grow(memory: &mut Vec<u8>, size: usize) {
         larger[..memory.len()].copy_from_slice(memory);
         memory.fill(0);
         *memory = larger;
+        PLACE.with(|[address, length]| {
+            address.set(memory.as_ptr().addr());
+            length.set(memory.len());
+        });
     }
 }
 
@@ -118,25 +138,5 @@ impl<'a> Reader<'a> {
     pub fn some_text(&mut self, length: i32) -> Result<Option<&'a str>, Error> {
         let length = usize::try_from(length).ok();
         length.map(|length| self.text(length)).transpose()
-    }
-
-    /// Reads texts, after their lengths in 4 bytes each: -1 for an absent one, -2 for a value that is no text.
-    pub fn texts<const N: usize>(&mut self) -> Result<[ClientValue<'a>; N], Error> {
-        let mut texts = [ClientValue::Absent; N];
-        self.read_texts(&mut texts)?;
-        Ok(texts)
-    }
-
-    #[inline(never)]
-    fn read_texts(&mut self, texts: &mut [ClientValue<'a>]) -> Result<(), Error> {
-        let mut lengths = self.bytes(4 * texts.len()).iter().copied();
-        for text in texts {
-            let length = [(); 4].map(|()| lengths.next().unwrap_or_default());
-            *text = match i32::from_le_bytes(length) {
-                -2 => ClientValue::Other,
-                length => self.some_text(length)?.into(),
-            };
-        }
-        Ok(())
     }
 }

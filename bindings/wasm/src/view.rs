@@ -21,12 +21,12 @@ pub struct View(pub(crate) sealwax::View);
 )]
 impl View {
     /// Seals, under `nonce` if given. With `started_at` it renews the token with that start and
-    /// `generation`. An infinite `ttl` is no expiry.
+    /// `generation`. An infinite `ttl` is no expiry. `now` and `within` are what the host's clocks say.
     pub fn seal(
         &self,
         given: usize,
         nonce: usize,
-        kind: usize,
+        kind: u32,
         label: usize,
         session_id: i32,
         context: i32,
@@ -34,6 +34,8 @@ impl View {
         ttl: f64,
         started_at: f64,
         generation: u32,
+        now: f64,
+        within: f64,
     ) -> i32 {
         let token = shared::take(given, |given| {
             let nonce = given.bytes(nonce);
@@ -45,7 +47,7 @@ impl View {
                 sealer = sealer.ttl(seconds(ttl));
             }
             let bytes = given.bytes(payload.min(MOST) as usize);
-            let token = environment::with_nonce(nonce, || {
+            let token = environment::reading(now, within, nonce, || {
                 if started_at.is_nan() {
                     sealer.seal(bytes)
                 } else {
@@ -58,17 +60,18 @@ impl View {
     }
 
     /// Opens, and writes the token as [`opened::put`] does. `units` is the token's length in
-    /// JavaScript.
+    /// JavaScript, `now` what the host's clock says.
     pub fn open(
         &self,
         given: usize,
-        kind: usize,
+        kind: u32,
         label: usize,
         session_id: i32,
         context: i32,
         token: usize,
         units: u32,
         max_age: f64,
+        now: f64,
     ) -> i32 {
         let opened = shared::take(given, |given| {
             let purpose = purpose::read(given, kind, label, session_id, context)?;
@@ -77,8 +80,7 @@ impl View {
                 sealer = sealer.max_age(seconds(max_age));
             }
             let token = given.text(token)?;
-            sealer
-                .open(token)
+            environment::reading(now, f64::NAN, &[], || sealer.open(token))
                 .map_err(|error| input::as_found(error, units))
         });
         shared::put_result(opened, opened::put)

@@ -86,7 +86,7 @@ fn a_mistake_is_told_by_its_flag() {
         ),
         (
             &[&custom[..], &request, &["--arguments", r#"{"a":1,"a":2}"#]].concat(),
-            "invalid_argument: --arguments: expected each key once",
+            "invalid_argument: argument \"a\": expected each key once",
         ),
         (
             &["--kind", "session", "--ttl", "0"],

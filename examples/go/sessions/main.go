@@ -5,8 +5,9 @@
 //	PORT=8000 go run ./sessions          # on HTTP
 //
 // The server stores nothing: the client keeps each session, sealed, and sends it with its requests. With SEALWAX_LEDGER, the URL of
-// a Redis or Valkey that all replicas share, sessions can be deleted, and concurrent calls all count. With NOTES_JWT_SECRET, HTTP
-// asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, exp, and aud: the audience.
+// a Redis or Valkey that all replicas share, sessions can be deleted, and of concurrent calls one counts: the others hear that their
+// state is stale. With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, exp, and
+// aud: the audience.
 package main
 
 import (
@@ -61,12 +62,9 @@ func noTransaction() *mcp.CallToolResult {
 }
 
 func count(session *sealwaxmcp.Session[value], _ struct{}) (*mcp.CallToolResult, error) {
-	_, err := session.Update(func(v value) (value, error) { v.Count++; return v, nil })
-	if err != nil {
-		return nil, err
-	}
-	// Of the value that is written: a concurrent call may have counted before.
-	return sealwaxmcp.Result(session, func(v value) (*mcp.CallToolResult, error) { return told(strconv.Itoa(v.Count)), nil })
+	v := session.Value()
+	v.Count++
+	return told(strconv.Itoa(v.Count)), session.Write(v)
 }
 
 func begin(session *sealwaxmcp.Session[value], _ struct{}) (*mcp.CallToolResult, error) {

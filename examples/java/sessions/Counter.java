@@ -30,9 +30,9 @@ import org.apache.catalina.LifecycleException;
  * stdio.
  *
  * <p>The server stores nothing: the client keeps each session, sealed, and sends it with its requests. With
- * SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and concurrent calls all
- * count. With NOTES_JWT_SECRET, HTTP asks for a bearer token: a JWT, signed with HS256, of iss, sub, client_id, exp, and
- * aud: AUDIENCE.
+ * SEALWAX_LEDGER, the URL of a Redis or Valkey that all replicas share, sessions can be deleted, and of two concurrent
+ * calls one counts: the other is told that its state is not the latest. With NOTES_JWT_SECRET, HTTP asks for a bearer
+ * token: a JWT, signed with HS256, of iss, sub, client_id, exp, and aud: AUDIENCE.
  */
 public final class Counter {
   private static final String AUDIENCE = "https://counter.example.com";
@@ -55,9 +55,9 @@ public final class Counter {
 
   private Counter() {
     add("count", "Return one more than last time in this session.", (session, call) -> {
-      session.update(value -> new Value(value.count() + 1, value.draft()));
-      // Of the value that is written: a concurrent call may have counted before.
-      return session.result(value -> told(Integer.toString(value.count())));
+      Value next = new Value(session.value().count() + 1, session.value().draft());
+      session.write(next);
+      return told(Integer.toString(next.count()));
     });
     add("begin", "Begin a transaction, with an empty text.", (session, call) -> {
       session.write(new Value(session.value().count(), ""));

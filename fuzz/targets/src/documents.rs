@@ -8,8 +8,9 @@ use arbitrary::Arbitrary;
 use sealwax::{Kind, RequestContext};
 use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::{Exchange, Guard, TokenFields, document};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::told;
 use crate::world::{NOW, Ring, Still};
 
 #[derive(Arbitrary, Debug)]
@@ -71,8 +72,8 @@ const KNOWN: &[&str] = &[
     r#"{"method":"tools/list","principal":{"subject":"alice"}}"#, r#"{"method":"sessions/create"}"#,
     r#"{"method":"sessions/delete","session":{}}"#, r#"{"http":"POST","method":"initialize","principal":{"subject":"alice"}}"#,
     r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"principal":{"subject":"alice"}}"#, r#"{"principal":{"nobody":true}}"#,
-    r#"{"answer":"yes"}"#, r#"{"answer":{"no":0}}"#, r#"{"ledger":["ok","0"]}"#, r#"{"ledger":{"failed":"down"}}"#,
-    r#"{"begun":{}}"#, r#"{"updated":{}}"#, r#"{"notResumed":"no"}"#, r#"{"transition":{"opened":"s3cr3t before"}}"#,
+    r#"{"result":{"error":true}}"#, r#"{"begun":{"failed":"no"}}"#, r#"{"ledger":["ok","0"]}"#, r#"{"ledger":{"failed":"down"}}"#,
+    r#"{"begun":{}}"#, r#"{"principal":{"failed":"no"}}"#, r#"{"notResumed":"no"}"#, r#"{"op":"check","type":"basket"}"#,
     r#"{"result":{"members":{"resultType":"input_required","requestState":"s3cr3t one"}}}"#,
     r#"{"result":{"members":{"nextCursor":"s3cr3t two","cacheScope":"public"}}}"#, r#"{"result":{}}"#,
     r#"{"op":"mint","type":"basket"}"#, r#"{"op":"seal","type":"cart"}"#, r#"{"op":"open","type":"cart"}"#, r#"{"op":"end","type":"basket"}"#,
@@ -82,10 +83,10 @@ const KNOWN: &[&str] = &[
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "method", "target", "modern", "notification", "header", "token", "session", "id", "state", "principal", "withinMs", "issuer",
-    "client", "subject", "anonymous", "nobody", "failed", "answer", "no", "yes", "ledger", "transition", "opened", "issuedAt", "updated",
+    "client", "subject", "anonymous", "nobody", "failed", "local", "clockTolerance", "acceptIssuedSince", "ledger", "methods", "opened", "issuedAt", "tools",
     "result", "members", "resultType", "cacheScope", "ttlMs", "requestState", "nextCursor", "noMeta", "error", "begun", "op", "type",
     "handle", "maxAge", "ttl", "predecessor", "once", "selfContained", "startedAt", "generation", "until", "http", "version",
-    "messageSessionId", "hasAccept", "events", "requestStateTtl", "transitionUntil", "only", "sessions", "heldByServer", "required",
+    "messageSessionId", "noExpiry", "events", "requestStateTtl", "declares", "only", "sessions", "heldByServer", "required",
     "transport", "sep1359", "idle", "timeLimitMs", "label", "reusableRequestState", "alice", "tools/call", "input_required", "1",
 ];
 
@@ -145,8 +146,6 @@ struct Begun {
     request: Request,
     /// The members of its result.
     result: Value,
-    /// What the author's opener made of its token.
-    foreign: Option<String>,
 }
 
 /// What a message brought.
@@ -290,15 +289,16 @@ impl Run {
             Call::Message(message, arguments) => {
                 let (message, arguments) =
                     (message.text(&self.tokens), text(arguments, &self.tokens));
-                let begun = document::message(&self.guard, &message, arguments.as_deref());
                 let message = serde_json::from_str(&message).unwrap_or_default();
+                let begun = told::message(&self.guard, &message, arguments.as_deref());
                 let request = Request::new(&message, arguments.as_deref(), &self.settings);
                 self.begun(begun, request);
             }
             Call::Transport(message, initialize) => {
                 let (message, initialize) =
                     (message.text(&self.tokens), text(initialize, &self.tokens));
-                let begun = document::transport(&self.guard, &message, initialize.as_deref());
+                let message = serde_json::from_str(&message).unwrap_or_default();
+                let begun = told::transport(&self.guard, &message, initialize.as_deref());
                 self.begun(begun, Request::default());
             }
             Call::Revoke(principal) => {
@@ -351,11 +351,7 @@ impl Run {
             Call::Write(which, value) => {
                 let Some(at) = self.which(*which) else { return };
                 let value = value.value(&self.tokens).to_string();
-                let exchange = &mut self.exchanges[at].exchange;
-                let _ = match which.leading_zeros() {
-                    0 => exchange.update(&value),
-                    _ => exchange.write(&value),
-                };
+                let _ = self.exchanges[at].exchange.write(&value);
             }
             Call::Fork(which) => {
                 let Some(at) = self.which(*which) else { return };
@@ -377,19 +373,13 @@ impl Run {
             step,
             request,
             result: Value::Null,
-            foreign: None,
         });
         self.delivered(self.exchanges.len() - 1);
     }
 
-    /// Checks what is delivered: what was sealed, or what the author's opener made of another's token.
+    /// Checks what is delivered: what was sealed.
     fn delivered(&mut self, at: usize) {
-        let Begun {
-            step,
-            request,
-            foreign,
-            ..
-        } = &self.exchanges[at];
+        let Begun { step, request, .. } = &self.exchanges[at];
         let is_ours = request.fields.is_some() && step["builtinResult"].is_null();
         if step["step"] != "deliver" || !is_ours || request.token.is_null() {
             assert!(step["opened"].is_null(), "{step}");
@@ -397,15 +387,10 @@ impl Run {
         }
         let token = request.token.as_str().expect("a text");
         let opened = step["opened"].as_str().expect("it was opened, or refused");
-        if let Some(foreign) = foreign {
-            assert!(request.is_state() && !token.starts_with("sw1."));
-            assert_eq!(foreign, opened);
-        } else {
-            let sealed = self.sealed.get(token).expect("it was sealed");
-            assert_eq!(sealed.payload, opened);
-            let public = matches!(sealed.opens, Opens::Cursor(None, _));
-            assert_eq!(sealed.opens, request.opens(public));
-        }
+        let sealed = self.sealed.get(token).expect("it was sealed");
+        assert_eq!(sealed.payload, opened);
+        let public = matches!(sealed.opens, Opens::Cursor(None, _));
+        assert_eq!(sealed.opens, request.opens(public));
         self.opened = true;
     }
 
@@ -428,14 +413,7 @@ impl Run {
         let event: Value = serde_json::from_str(event).unwrap();
         match begun.step["step"].as_str() {
             Some("identify") => begun.request.who = Some(Who::of(&event["principal"])),
-            Some("transition") => {
-                begun.foreign = event["transition"]["opened"].as_str().map(Into::into);
-            }
             Some("deliver") => begun.result = event["result"]["members"].clone(),
-            // It may have been made again.
-            Some("update") if event["updated"]["result"].is_object() => {
-                begun.result = event["updated"]["result"]["members"].clone();
-            }
             _ => {}
         }
         let step = self.step(&step);
@@ -458,7 +436,8 @@ impl Run {
         // Whatever the method, it is the one that the adapter hands over.
         let handed = ["requestState", "nextCursor"].map(|name| &result[name]);
         let handed = handed.into_iter().find(|member| !member.is_null());
-        let Some(token) = step["result"][fields.result].as_str() else {
+        let sent = told::changed(json!({}), step);
+        let Some(token) = sent[fields.result].as_str() else {
             return;
         };
         let text = handed.and_then(Value::as_str).expect("a text was sealed");
@@ -467,7 +446,7 @@ impl Run {
             return;
         }
         // A page that leaves as a private one is nobody else's.
-        let public = result["cacheScope"] == "public" && step["result"]["cacheScope"].is_null();
+        let public = result["cacheScope"] == "public" && sent["cacheScope"].is_null();
         let (token, text, opens) = (token.to_owned(), text.into(), request.opens(public));
         self.seals(at, &token, text, opens);
     }

@@ -216,7 +216,13 @@ fn ring(text: &str) -> bool {
             .map(|secret| Key::from_secret(secret).unwrap().id())
             .collect()
     });
-    let ids = ids.filter(|ids| (1..=16).contains(&ids.len()));
+    // Editors show a CR as the end of a line.
+    let after = text.bytes().skip(1).chain([0]);
+    let is_alone = text
+        .bytes()
+        .zip(after)
+        .any(|(c, next)| c == b'\r' && next != b'\n');
+    let ids = ids.filter(|ids| !is_alone && (1..=16).contains(&ids.len()));
     let ids = ids.filter(|ids| (1..ids.len()).all(|at| !ids[..at].contains(&ids[at])));
     assert_eq!(
         parsed.as_ref().ok().map(|ring| ring.ids().collect()),

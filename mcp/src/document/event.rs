@@ -7,9 +7,7 @@ use serde_json::Value;
 use super::read::{self, parse, read};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
-use crate::input::{
-    ClientValue, Event, Failed, Foreign, HandlerResult, Outcome, Scope, Updated, Verdict,
-};
+use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope};
 #[cfg(test)]
 use crate::members::PrincipalParts;
 use sealwax::Error;
@@ -21,15 +19,8 @@ use sealwax::Error;
 pub(super) enum Reported<'a> {
     #[cfg_attr(test, schemars(with = "Caller"))]
     Principal(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "OrFailed<Answer>"))]
-    Answer(Answer),
     #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
     Ledger(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "OrFailed<Transition>"))]
-    Transition(IgnoredAny),
-    #[serde(borrow)]
-    #[cfg_attr(test, schemars(with = "OrFailed<Again>"))]
-    Updated(Again<'a>),
     #[cfg_attr(test, schemars(with = "OrFailed<Nothing>"))]
     Begun(Nothing),
     NotResumed(String),
@@ -37,26 +28,9 @@ pub(super) enum Reported<'a> {
     Result(ResultFacts<'a>),
 }
 
-/// The author's answer; `no`: the place among those asked for.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Answer {
-    Yes,
-    No(usize),
-}
-
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Nothing {}
-
-/// The author's functions were applied; `result` where it was made again.
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Again<'a> {
-    #[serde(borrow)]
-    result: Option<ResultFacts<'a>>,
-}
 
 /// A result that the SDK is about to send.
 #[derive(Default, Deserialize)]
@@ -112,10 +86,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         let failed = Failed(why.into());
         return Ok(match name.as_str() {
             "principal" => Event::Principal(Err(failed)),
-            "answer" => Event::Answer(Verdict::Unavailable(failed)),
             "ledger" => Event::Ledger(Err(failed)),
-            "transition" => Event::Transition(Err(failed)),
-            "updated" => Event::Updated(Err(failed)),
             "begun" => Event::Begun(Err(failed)),
             _ => return Err(NO_DOCUMENT),
         });
@@ -126,14 +97,6 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
         let texts = items.map(|item| item.as_str().unwrap_or_default().into());
         return Ok(Event::Ledger(Ok(texts.collect())));
     }
-    if name == "transition" {
-        let payload = details.get("opened").and_then(Value::as_str);
-        let issued_at = details.get("issuedAt").and_then(Value::as_u64);
-        return Ok(Event::Transition(Ok(payload.map(|payload| Foreign {
-            payload: payload.into(),
-            issued_at,
-        }))));
-    }
     Ok(match read(document)? {
         Reported::Principal(_) => Event::Principal(match details.get("nobody") {
             Some(Value::Bool(true)) => Ok(None),
@@ -141,13 +104,7 @@ fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, E
                 .map(Some)
                 .map_err(|error| Failed(error.to_string())),
         }),
-        Reported::Answer(Answer::Yes) => Event::Answer(Verdict::Yes),
-        Reported::Answer(Answer::No(at)) => Event::Answer(Verdict::No(at)),
-        Reported::Ledger(_) | Reported::Transition(_) => return Err(NO_DOCUMENT),
-        Reported::Updated(Again { result }) => Event::Updated(Ok(Updated {
-            value: value.ok_or(NO_DOCUMENT)?,
-            result: result.map(|result| result.of(None)),
-        })),
+        Reported::Ledger(_) => return Err(NO_DOCUMENT),
         Reported::Begun(Nothing {}) => Event::Begun(Ok(value.ok_or(NO_DOCUMENT)?)),
         Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
         Reported::Result(result) => Event::Result(result.of(value)),
@@ -227,18 +184,6 @@ enum OrFailed<T> {
 #[expect(dead_code, reason = "for its schema")]
 struct Failure {
     failed: String,
-}
-
-/// What the author's opener made of a token from before the guard: the text that was sealed, and the Unix
-/// time when it was; or that it refuses it.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "for its schema")]
-struct Transition {
-    opened: Option<String>,
-    issued_at: Option<u64>,
-    refused: Option<bool>,
 }
 
 /// The caller of a request, or that the author's function found none.

@@ -2,39 +2,26 @@
 
 use std::time::Duration;
 
-use super::read::{self, parse, read};
+use super::read::{self, parse};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::input::{Message, TransportMessage};
 use sealwax::Error;
 
-/// Begins the exchange of a message at the SDK's handlers; `arguments` are the request's, as JSON.
+/// Begins the exchange of a message at the SDK's handlers.
 #[must_use]
-#[inline(never)]
-pub fn message(guard: &Guard, document: &str, arguments: Option<&str>) -> (Exchange, String) {
-    let document = parse(document).unwrap_or_default();
-    begun(match read::<Message<'_>>(&document) {
-        Ok(message) => guard.message(Message {
-            arguments,
-            ..message
-        }),
-        Err(_) => Exchange::unreadable(guard.clone()),
-    })
+pub fn message(guard: &Guard, message: Message<'_>) -> (Exchange, String) {
+    begun(guard.message(message))
 }
 
-/// Begins the exchange of a message around HTTP or stdio; `initialize` is the `params` of an
-/// `initialize` request, as JSON.
+/// Begins the exchange of a message around HTTP or stdio; one that the adapter cannot tell the engine is `None`.
 #[must_use]
 #[inline(never)]
-pub fn transport(guard: &Guard, document: &str, initialize: Option<&str>) -> (Exchange, String) {
-    let document = parse(document).unwrap_or_default();
-    begun(match read::<TransportMessage<'_>>(&document) {
-        Ok(message) => guard.transport(TransportMessage {
-            initialize,
-            ..message
-        }),
-        Err(_) => Exchange::unreadable(guard.clone()),
+pub fn transport(guard: &Guard, message: Option<TransportMessage<'_>>) -> (Exchange, String) {
+    begun(match message {
+        Some(message) => guard.transport(message),
+        None => Exchange::unreadable(guard.clone()),
     })
 }
 

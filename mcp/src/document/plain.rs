@@ -27,8 +27,7 @@ pub enum Next {
 #[must_use]
 pub fn request(guard: &Guard, message: Message<'_>) -> (Exchange, Next) {
     let (mut exchange, step) = guard.message(message);
-    let fields = exchange.token_fields();
-    let next = next(&mut exchange, fields, step);
+    let next = next(&mut exchange, step);
     (exchange, next)
 }
 
@@ -55,10 +54,16 @@ fn report(exchange: &mut Exchange, event: Event<'_>) -> Result<Next, Error> {
     // An exchange that ends forgets them.
     let fields = exchange.token_fields();
     let step = exchange.on(event)?;
-    Ok(next(exchange, fields, step))
+    Ok(shortened(exchange, fields, step))
 }
 
-fn next(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -> Next {
+/// Returns the first step of an exchange.
+pub(crate) fn next(exchange: &mut Exchange, step: Step) -> Next {
+    let fields = exchange.token_fields();
+    shortened(exchange, fields, step)
+}
+
+fn shortened(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -> Next {
     if exchange.was_refused() {
         return Next::Step(written(exchange, fields, &step));
     }

@@ -7,13 +7,11 @@ use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::Command;
-use crate::members::Millis;
-use crate::patch::Patch;
 use crate::session::Session;
-use crate::step::{Deliver, HandleResult, Presented, Question, Reply, Step};
+use crate::set::Set;
+use crate::step::{Deliver, HandleResult, Reply, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
-use std::time::Duration;
 
 /// A step, and the refusals on the way.
 #[derive(Serialize)]
@@ -46,35 +44,14 @@ pub(super) struct Document<'a> {
 )]
 enum Next<'a> {
     Identify,
-    Ask {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        accept: Option<&'a [Presented]>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        end: Option<&'a Presented>,
-        #[serde(rename = "withinMs", with = "Millis")]
-        within: Duration,
-    },
     Ledger(&'a Command),
-    /// `token`: a `requestState` from before the guard.
-    Transition {
-        token: &'a str,
-        #[serde(rename = "withinMs", with = "Millis")]
-        within: Duration,
-    },
-    /// `value`: what somebody else wrote, as JSON.
-    Update {
-        value: &'a str,
-    },
     Begin,
     Deliver(&'a Deliver),
-    /// `result` is a JSON Merge Patch of the result (RFC 7396).
     Respond {
-        #[serde(skip_serializing_if = "Patch::is_empty")]
-        #[cfg_attr(
-            test,
-            schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
-        )]
-        result: Patch<'a>,
+        /// Paths in the result, and their values.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        #[cfg_attr(test, schemars(with = "Vec<(Vec<String>, serde_json::Value)>"))]
+        set: Vec<Set<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(
             test,
@@ -122,23 +99,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
         Step::Identify => Next::Identify,
-        Step::Ask { question, within } => {
-            let (accept, end) = match question {
-                Question::Accept(tokens) => (Some(&**tokens), None),
-                Question::End(token) => (None, Some(token)),
-            };
-            Next::Ask {
-                accept,
-                end,
-                within: *within,
-            }
-        }
         Step::Ledger(command) => Next::Ledger(command),
-        Step::Transition { token, within } => Next::Transition {
-            token,
-            within: *within,
-        },
-        Step::Update(value) => Next::Update { value },
         Step::Begin => Next::Begin,
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
@@ -146,7 +107,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
-            result: respond.patch(fields),
+            set: respond.set(fields),
             headers: respond
                 .header
                 .as_deref()

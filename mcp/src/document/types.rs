@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::{event, handle, redis, report, settings, step};
-use crate::input::{ClientValue, Message, TransportMessage};
+use crate::input::ClientValue;
 use crate::ledger::Judgement;
 use crate::ledger::redis::Answer;
 
@@ -33,8 +33,6 @@ fn definitions() -> BTreeMap<String, Value> {
         .for_deserialize()
         .into_generator();
     given.subschema_for::<settings::Settings>();
-    given.subschema_for::<Message<'_>>();
-    given.subschema_for::<TransportMessage<'_>>();
     given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
     given.subschema_for::<report::types::Fault>();
@@ -77,6 +75,9 @@ impl Language {
     /// Returns the type of a member.
     fn name(self, schema: &Value) -> String {
         let texts = |member: &str| schema[member].as_array().cloned().unwrap_or_default();
+        if schema == &Value::Bool(true) {
+            return self.pick("unknown", "Any");
+        }
         if let Some(path) = schema["$ref"].as_str() {
             return path.replace("#/$defs/", "");
         }
@@ -108,6 +109,14 @@ impl Language {
             Some("integer") => self.pick("number", "int"),
             Some("boolean") => self.pick("boolean", "bool"),
             Some("null") => self.pick("null", "None"),
+            Some("array") if schema["prefixItems"].is_array() => {
+                let items: Vec<_> = texts("prefixItems")
+                    .iter()
+                    .map(|one| self.name(one))
+                    .collect();
+                let items = items.join(", ");
+                self.pick(&format!("[{items}]"), &format!("tuple[{items}]"))
+            }
             Some("array") => {
                 let item = self.name(&schema["items"]);
                 self.pick(&format!("readonly {item}[]"), &format!("Sequence[{item}]"))

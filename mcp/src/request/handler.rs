@@ -2,7 +2,8 @@
 
 use super::{NO_SESSION, Phase, Request};
 use crate::context::Context;
-use crate::session::{Session, Written, json};
+use crate::reason::Reason;
+use crate::session::{Session, json};
 use crate::settings::is_list;
 use crate::step::OUT_OF_ORDER;
 use sealwax::{Error, Kind, SessionMetadata};
@@ -16,7 +17,7 @@ impl Request {
             ));
         }
         match self.phase {
-            Phase::Delivered => Ok(self.state.as_deref()),
+            Phase::Delivered => Ok(self.opened.as_deref()),
             _ => Err(OUT_OF_ORDER),
         }
     }
@@ -28,7 +29,8 @@ impl Request {
         };
         let value = json(value.as_bytes())
             .map_err(|_| Error::argument("requestState: expected a value as JSON"))?;
-        let token = self.seal(context, fields, Some(&view), value)?;
+        let token = self.seal(context, fields, Some(&view), value);
+        let token = token.map_err(Reason::error)?;
         self.sealed.push(token.clone());
         Ok(token)
     }
@@ -38,7 +40,7 @@ impl Request {
         self.session.as_ref().filter(|_| running)
     }
 
-    pub fn write(&mut self, json: &str, how: Written) -> Result<(), Error> {
+    pub fn write(&mut self, json: &str) -> Result<(), Error> {
         if self.notification {
             return Err(Error::argument(
                 "write: expected a request, found a notification, which has no answer",
@@ -47,7 +49,7 @@ impl Request {
         if self.session().is_none() {
             return Err(NO_SESSION);
         }
-        self.session.as_mut().ok_or(NO_SESSION)?.write(json, how)
+        self.session.as_mut().ok_or(NO_SESSION)?.write(json)
     }
 
     pub fn fork(&self, context: &mut Context) -> Result<SessionMetadata, Error> {

@@ -4,7 +4,6 @@
 mod handler;
 mod responding;
 mod sessions;
-mod transition;
 
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
 use crate::admission::Admission;
-use crate::answer::FIELD_LIMIT;
+use crate::answer::{Answer, FIELD_LIMIT};
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
@@ -20,7 +19,8 @@ use crate::log::Origin;
 use crate::reason::Reason;
 use crate::session::Session;
 use crate::settings::SessionSettings;
-use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Step};
+use crate::step::{Deliver, Item, Reply, Report, Step};
+use crate::token::Token;
 use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, Opened, RequestContext, View};
 
@@ -35,10 +35,12 @@ pub(super) struct Request {
     token: OwnedClientValue,
     client_session: Option<(OwnedClientValue, OwnedClientValue)>,
     phase: Phase,
-    /// The opened `requestState`.
-    state: Option<String>,
-    /// The context that it is bound to, and the next one too.
+    /// What its token opened to.
+    opened: Option<String>,
+    /// The context that an opened `requestState` is bound to, and the next one too.
     bound: Option<RequestContext>,
+    /// Whether that token may be anybody's: the cursor of a public page.
+    public: bool,
     session: Option<Session>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
@@ -47,11 +49,6 @@ pub(super) struct Request {
 enum Phase {
     /// Not checked yet.
     Entering,
-    /// The author's opener is asked about its token; these others it has too.
-    Transition {
-        tokens: Vec<admission::Token>,
-        then: Box<Deliver>,
-    },
     /// Its tokens are being judged; then this is delivered.
     Admission {
         admission: Admission,
@@ -65,8 +62,6 @@ enum Phase {
     Responding(Outgoing),
     /// The ledger is asked to commit the new state.
     Committing(Box<Committing>),
-    /// The author is asked to update another request's state.
-    Updating(Outgoing),
 }
 
 impl Request {
@@ -84,8 +79,9 @@ impl Request {
             token: message.token.owned(),
             client_session: session.map(|sent| (sent.id.owned(), sent.state.owned())),
             phase: Phase::Entering,
-            state: None,
+            opened: None,
             bound: None,
+            public: false,
             session: None,
             sealed: Vec::new(),
         }
@@ -133,23 +129,17 @@ impl Request {
                 };
                 Some(self.admitted(context, admission, then, admitted))
             }
-            (Phase::Transition { tokens, then }, Event::Transition(opened)) => {
-                Some(self.opened_elsewhere(context, tokens, *then, opened))
-            }
             (Phase::Beginning, Event::Begun(first)) => {
                 let first = first.map_err(|failed| Error::argument(failed.0));
                 let created = first.and_then(|first| self.create(context, first));
                 Some(self.created(context, created))
             }
             (Phase::Delivered, Event::Result(result)) => {
-                self.phase = Phase::Responding(Outgoing::new(&result, 0));
+                self.phase = Phase::Responding(Outgoing::new(&result));
                 Some(self.advance(context))
             }
             (Phase::Committing(committing), Event::Ledger(reply)) => {
                 Some(self.committed(context, *committing, reply))
-            }
-            (Phase::Updating(outgoing), Event::Updated(updated)) => {
-                Some(self.updated(context, outgoing, updated))
             }
             (phase, _) => {
                 self.phase = phase;
@@ -191,10 +181,8 @@ impl Request {
             ..Deliver::default()
         };
         let mut tokens = Vec::new();
-        if let (Some(session), Some(view), Some((_, state))) =
-            (&self.session, context.known(), &self.client_session)
-        {
-            tokens.push(session.token(&view, state.borrowed()));
+        if let (Some(session), Some((_, state))) = (&self.session, &self.client_session) {
+            tokens.push(session.token(state.borrowed()));
         }
         let has_token = !self.token.is_absent();
         // A handler that may write a state must not run without a caller.
@@ -202,29 +190,13 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            // A handler must not run if the state that it may write could not be sealed. What names no
-            // target is no call, and the SDK says so.
-            if fields.kind == Kind::RequestState && (has_token || self.target.is_some()) {
-                match self.binding(context, fields) {
-                    Ok(bound) => self.bound = Some(bound),
-                    Err(error) => {
-                        let reason = Reason::InvalidRequest(error);
-                        return Ok(self.refuse_token(context, fields, reason));
-                    }
-                }
-            }
             if has_token {
-                if let Some(token) = self.foreign(context, fields) {
-                    let then = Box::new(deliver);
-                    self.phase = Phase::Transition { tokens, then };
-                    return Ok(token);
-                }
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {
                         deliver.opened = Some(text);
                         tokens.push(token);
                     }
-                    Err(error) => return Ok(self.refuse_token(context, fields, error.into())),
+                    Err(reason) => return Ok(self.refuse_token(context, fields, reason)),
                 }
             }
         }
@@ -232,12 +204,7 @@ impl Request {
     }
 
     /// Delivers a message once all its tokens are accepted.
-    fn admit(
-        &mut self,
-        context: &mut Context,
-        tokens: Vec<admission::Token>,
-        then: Deliver,
-    ) -> Step {
+    fn admit(&mut self, context: &mut Context, tokens: Vec<Token>, then: Deliver) -> Step {
         let mut admission = Admission::new(tokens);
         let admitted = admission.step(context);
         self.admitted(context, admission, Box::new(then), admitted)
@@ -275,64 +242,65 @@ impl Request {
 
     /// Returns the opened value, and the question about its token.
     fn open(
-        &self,
+        &mut self,
         context: &Context,
         fields: TokenFields,
         view: &Arc<View>,
-    ) -> Result<(String, admission::Token), Error> {
-        let ClientValue::Text(token) = self.token.borrowed() else {
-            return Err(Error::Malformed("a token that is a text"));
-        };
+    ) -> Result<(String, Token), Reason> {
         if fields.kind == Kind::RequestState {
-            let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
-            let opened = view.request_state(bound).open(token)?;
-            return read(Item::RequestState, opened, Some(once(context)));
+            let bound = self.binding(context, fields)?;
+            self.bound = Some(bound);
+            let opened = view
+                .request_state(&bound)
+                .open(text(self.token.borrowed())?)?;
+            return Ok(read(Item::RequestState, opened, Some(once(context)))?);
         }
+        let token = text(self.token.borrowed())?;
         let method = &*self.method;
         if method.len() > FIELD_LIMIT {
             // Only a client can have made up such a name: it is no mistake of the server's.
-            return Err(Error::Malformed("a cursor of a method that the server has"));
+            return Err(Error::Malformed("a cursor of a method that the server has").into());
         }
         match view.cursor(method).open(token) {
             // A cursor of a public page, which a cache may have handed to any user.
             Err(Error::PrincipalMismatch) => {
                 let public = context.guard.public()?;
                 let opened = public.cursor(method).open(token)?;
-                let (text, mut token) = read(Item::Cursor, opened, None)?;
-                token.presented.public = true;
-                Ok((text, token))
+                self.public = true;
+                Ok(read(Item::Cursor, opened, None)?)
             }
             // What an anonymous caller has belongs to nobody either, and cannot be told from it.
-            opened if context.is_anonymous() => read(Item::Cursor, opened?, None),
-            opened => read(Item::Cursor, opened?, Some(Check::Live)),
+            opened if context.is_anonymous() => Ok(read(Item::Cursor, opened?, None)?),
+            opened => Ok(read(Item::Cursor, opened?, Some(Check::Live))?),
         }
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {
-        if let Some(fields) = self.fields
-            && fields.kind == Kind::RequestState
-        {
-            self.state.clone_from(&deliver.opened);
-        }
+        self.opened.clone_from(&deliver.opened);
         self.phase = Phase::Delivered;
         Step::Deliver(Box::new(deliver))
     }
 
-    /// Returns the context that this request's `requestState` is bound to.
-    fn binding(&self, context: &Context, fields: TokenFields) -> Result<RequestContext, Error> {
+    /// Returns the context that this request's `requestState` is bound to. It is computed only where
+    /// there is one: what cannot be bound is none of the guard's concern before.
+    fn binding(&self, context: &Context, fields: TokenFields) -> Result<RequestContext, Reason> {
         let target = self.target.as_deref();
-        let target = target.ok_or(Error::Malformed("a request whose target is a text"))?;
-        // Resources have no arguments.
+        let target = target.ok_or(Error::Malformed("a request whose target is a text"));
+        let target = target.map_err(Reason::InvalidRequest)?;
+        // Resources have no arguments. No arguments are the same call as none of them: clients and
+        // gateways turn one into the other between two rounds.
         let arguments = self.arguments.as_deref();
         let arguments = arguments.filter(|_| fields.target == Some("name"));
+        let arguments = arguments.filter(|arguments| !is_empty_object(arguments));
         let only = &context.guard.settings().only;
-        match only.iter().find(|(named, _)| named == target) {
+        let bound = match only.iter().find(|(named, _)| named == target) {
             Some((_, names)) if fields.target == Some("name") => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
                 RequestContext::only(&self.method, target, arguments, &names)
             }
             _ => RequestContext::new(&self.method, target, arguments),
-        }
+        };
+        bound.map_err(Reason::InvalidRequest)
     }
 
     fn refuse_token(&self, context: &mut Context, fields: TokenFields, reason: Reason) -> Step {
@@ -340,7 +308,21 @@ impl Request {
             token: self.token.borrowed().text(),
             ..About::new(item(fields))
         };
-        context.reply(reason, about)
+        self.reply(context, reason, about)
+    }
+
+    fn reply(&self, context: &mut Context, reason: Reason, about: About<'_>) -> Step {
+        match &reason {
+            // A model that hears which argument it is can send it otherwise.
+            Reason::InvalidRequest(error)
+                if &*self.method == "tools/call" && self.target.is_some() =>
+            {
+                let answer = Answer::invalid_arguments(error, self.modern);
+                context.refuse(reason, about);
+                Step::Reply(answer.into())
+            }
+            _ => context.reply(reason, about),
+        }
     }
 
     /// Refuses by the index of the refused token: the session comes first, then the carried token.
@@ -359,6 +341,17 @@ const NO_SESSION: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "session: expected a request with a session, before its answer is sent",
 ));
 
+fn text(token: ClientValue<'_>) -> Result<&str, Error> {
+    let text = token.text();
+    text.ok_or(Error::Malformed("a token that is a text"))
+}
+
+fn is_empty_object(json: &str) -> bool {
+    let json = json.trim().strip_prefix('{');
+    let inside = json.and_then(|json| json.strip_suffix('}'));
+    inside.is_some_and(|inside| inside.trim().is_empty())
+}
+
 /// Returns what the ledger is asked about a `requestState`.
 fn once(context: &Context) -> Check {
     match context.ledger() {
@@ -367,12 +360,8 @@ fn once(context: &Context) -> Check {
     }
 }
 
-fn read<K>(
-    item: Item,
-    opened: Opened<K>,
-    check: Option<Check>,
-) -> Result<(String, admission::Token), Error> {
-    let token = admission::Token::new(item, &opened, check);
+fn read<K>(item: Item, opened: Opened<K>, check: Option<Check>) -> Result<(String, Token), Error> {
+    let token = Token::new(item, &opened, check);
     let text = String::from_utf8(opened.into_payload());
     let text = text.map_err(|_| Error::Malformed("a payload that is UTF-8"))?;
     Ok((text, token))

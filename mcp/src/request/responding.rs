@@ -1,15 +1,15 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
-use super::{NO_SESSION, Phase, Request, declares, item};
+use super::{Phase, Request, declares, item};
 use crate::context::{About, Context};
 use crate::guard::PAUSE;
-use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope, Updated};
-use crate::ledger::{Command, Commit, Latest, Reply};
+use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
+use crate::ledger::{Command, Commit, Reply};
 use crate::pending::Pending;
 use crate::reason::Reason;
 use crate::session;
-use crate::session::{Session, Written};
-use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
+use crate::session::Session;
+use crate::step::{Item, Respond, Step};
 use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, View};
 
@@ -20,32 +20,25 @@ pub(super) struct Outgoing {
     pub scope: Option<Scope>,
     pub has_ttl: bool,
     pub no_meta: bool,
-    /// The number of times that another request's state came in between.
-    pub updates: u8,
 }
 
 impl Outgoing {
-    pub fn new(result: &HandlerResult<'_>, updates: u8) -> Self {
+    pub fn new(result: &HandlerResult<'_>) -> Self {
         Self {
             token: result.token.owned(),
             outcome: result.outcome,
             scope: result.scope,
             has_ttl: result.has_ttl,
             no_meta: result.no_meta,
-            updates,
         }
     }
 }
 
 /// The result that is sent once the ledger has the session's new state.
 pub(super) struct Committing {
-    outgoing: Outgoing,
     respond: Respond,
     pending: Pending,
 }
-
-/// The limit of applying a function of the author to a newer state.
-const MAX_UPDATES: u8 = 32;
 
 impl Request {
     #[inline(never)]
@@ -77,10 +70,7 @@ impl Request {
             }
             match self.result_token(context, fields, view.as_deref(), outgoing) {
                 Ok(token) => respond.token = Some(token),
-                Err(error) => {
-                    let about = About::new(item(fields));
-                    return Ok(context.reply(Reason::Unsealed(error), about));
-                }
+                Err(reason) => return Ok(self.reply(context, reason, About::new(item(fields)))),
             }
         }
         if let (Some(session), Some(sessions)) = (&self.session, sessions) {
@@ -111,17 +101,9 @@ impl Request {
     }
 
     fn committing(&mut self, respond: Respond, command: Command) -> Step {
-        let Phase::Responding(outgoing) = std::mem::replace(&mut self.phase, Phase::Entering)
-        else {
-            return Step::Drop;
-        };
         let pending = Pending::new(command);
         let step = pending.step();
-        self.phase = Phase::Committing(Box::new(Committing {
-            outgoing,
-            respond,
-            pending,
-        }));
+        self.phase = Phase::Committing(Box::new(Committing { respond, pending }));
         step
     }
 
@@ -148,7 +130,7 @@ impl Request {
             return self.not_renewed(context, committing.respond, lost);
         }
         match lost {
-            Reason::Stale(latest) => self.overtaken(context, committing.outgoing, &latest),
+            Reason::Stale(latest) => self.stale(context, true, &latest),
             lost => self.refuse_session(context, lost),
         }
     }
@@ -169,52 +151,12 @@ impl Request {
         Step::Respond(Box::new(respond))
     }
 
-    /// Handles a write of the session by another request in the meantime.
-    fn overtaken(&mut self, context: &mut Context, outgoing: Outgoing, latest: &Latest) -> Step {
-        let updates = self.session.as_ref().is_some_and(Session::is_updated);
-        if !updates || outgoing.updates == MAX_UPDATES {
-            return self.stale(context, true, latest);
-        }
-        match self.continue_from(context, latest) {
-            Ok(_) => {
-                let value = self.session.as_ref().and_then(Session::value);
-                let value = value.unwrap_or_default().into();
-                self.phase = Phase::Updating(Outgoing {
-                    updates: outgoing.updates + 1,
-                    ..outgoing
-                });
-                Step::Update(value)
-            }
-            Err(error) => self.refuse_session(context, error.into()),
-        }
-    }
-
-    /// Takes the result of the author's functions for the newer state.
-    pub(super) fn updated(
-        &mut self,
-        context: &mut Context,
-        outgoing: Outgoing,
-        updated: Result<Updated<'_>, Failed>,
-    ) -> Step {
-        let updated = updated.map_err(|Failed(why)| Error::argument(why));
-        let session = self.session.as_mut().ok_or(NO_SESSION);
-        let written = updated.and_then(|updated| {
-            session?.write(updated.value, Written::Again)?;
-            Ok(updated.result)
-        });
-        match written {
-            Ok(again) => {
-                let again = again.map(|result| Outgoing::new(&result, outgoing.updates));
-                self.phase = Phase::Responding(again.unwrap_or(outgoing));
-                self.advance(context)
-            }
-            Err(error) => self.refuse_session(context, Reason::Unsealed(error)),
-        }
-    }
-
     /// Collects what leaves with the result.
     pub fn sealed(&self, context: &mut Context, respond: &Respond) {
-        if let (Some(fields), Some(token)) = (self.fields, &respond.token) {
+        let sent = self.token.borrowed().text();
+        if let (Some(fields), Some(token)) = (self.fields, &respond.token)
+            && sent != Some(token)
+        {
             context.sealed(item(fields), token, None);
         }
         let metadata = respond.metadata.as_ref();
@@ -224,25 +166,33 @@ impl Request {
         }
     }
 
-    /// Returns the token of a result: the one that the handler sealed, or its text, sealed.
+    /// Returns the token of a result: the one that the handler sealed, or its text, sealed. A cursor that
+    /// is that of the request again stays as it is, so that a client sees that the list does not advance.
     fn result_token(
         &self,
         context: &Context,
         fields: TokenFields,
         view: Option<&View>,
         outgoing: &Outgoing,
-    ) -> Result<String, Error> {
+    ) -> Result<String, Reason> {
         if fields.kind == Kind::RequestState && outgoing.outcome == Outcome::Complete {
             // No client returns it, and it may be a state in plaintext.
-            return Err(Error::argument(
+            return Err(Reason::Unsealed(Error::argument(
                 "requestState: expected resultType \"input_required\" beside it, found a complete \
                  result",
-            ));
+            )));
         }
         let ClientValue::Text(text) = outgoing.token.borrowed() else {
             let expected = format!("{}: expected a text", fields.result);
-            return Err(Error::argument(expected));
+            return Err(Reason::Unsealed(Error::argument(expected)));
         };
+        if fields.kind == Kind::Cursor
+            && self.opened.as_deref() == Some(text)
+            && (context.is_anonymous() || self.public == view.is_none())
+            && let Some(same) = self.token.borrowed().text()
+        {
+            return Ok(same.into());
+        }
         match self.sealed.iter().find(|sealed| *sealed == text) {
             Some(sealed) => Ok(sealed.clone()),
             None => self.seal(context, fields, view, text),
@@ -256,26 +206,30 @@ impl Request {
         fields: TokenFields,
         view: Option<&View>,
         payload: &str,
-    ) -> Result<String, Error> {
+    ) -> Result<String, Reason> {
         let settings = context.guard.settings();
         let public;
         let view = match view {
             Some(view) => view,
             None => {
-                public = context.guard.public()?;
+                public = context.guard.public().map_err(Reason::Unsealed)?;
                 &public
             }
         };
         if fields.kind == Kind::Cursor {
-            let token = view.cursor(&self.method).seal(payload.as_bytes())?;
-            return Ok(token.into_string());
+            let token = view.cursor(&self.method).seal(payload.as_bytes());
+            return Ok(token.map_err(Reason::Unsealed)?.into_string());
         }
-        let bound = self.bound.as_ref().ok_or(OUT_OF_ORDER)?;
-        let sealer = match settings.request_state_ttl {
-            Some(ttl) => view.request_state(bound).ttl(ttl),
-            None => view.request_state(bound),
+        let bound = match self.bound {
+            Some(bound) => bound,
+            None => self.binding(context, fields)?,
         };
-        Ok(sealer.seal(payload.as_bytes())?.into_string())
+        let sealer = match settings.request_state_ttl {
+            Some(ttl) => view.request_state(&bound).ttl(ttl),
+            None => view.request_state(&bound),
+        };
+        let token = sealer.seal(payload.as_bytes());
+        Ok(token.map_err(Reason::Unsealed)?.into_string())
     }
 }
 

@@ -23,8 +23,8 @@ impl Request {
         context: &mut Context,
         sessions: &SessionSettings,
     ) -> Result<Step, Step> {
-        if *self.method == *DELETE && !context.guard.settings().remembers() {
-            // Without a ledger or `accept`, nothing would remember the end.
+        if *self.method == *DELETE && context.guard.settings().ledger.is_none() {
+            // Without a ledger, nothing would remember the end.
             return Ok(reply(-32601, "Method not found"));
         }
         let Some((id, state)) = &self.client_session else {
@@ -123,7 +123,7 @@ impl Request {
         };
         match verified {
             Ok(id) => {
-                let token = session::by_id(view, &id, Check::End);
+                let token = session::by_id(&id, Check::End);
                 let then = Deliver {
                     builtin_result: Some("{}".into()),
                     ..Deliver::default()

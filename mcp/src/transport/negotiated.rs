@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
+use serde_json::{Deserializer, Value};
 
-use crate::admission::Token;
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::step::Item;
-use crate::text::canonical;
-use sealwax::{Error, View};
+use crate::token::Token;
+use sealwax::{Error, View, canonical_json};
 
 /// The limit of a header that servers and proxies accept.
 const LIMIT: usize = 4096;
@@ -20,28 +20,26 @@ pub(super) struct Negotiated {
     pub expires_at: Option<u64>,
 }
 
-/// Opens the token of a session; returns its contents, and the question for `accept`.
+/// Opens the token of a session; returns its contents, and its token.
 pub(super) fn open(view: &View, token: ClientValue<'_>) -> Result<(Negotiated, Token), Error> {
     const EXPECTED: Error = Error::Malformed("the values that initialize negotiated");
     let token = token
         .text()
         .ok_or(Error::Malformed("a session that is a text"))?;
-    at_most("session", token.len(), LIMIT)?;
+    fits("session", token)?;
     let max_age = view.codec().session_max_age();
     let opened = view.session().max_age(max_age).open(token)?;
     let expires_at = opened.expires_at();
     let token = Token::new(Item::Session, &opened, Some(Check::Live));
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
-    let value: Value = serde_json::from_slice(json.as_bytes()).map_err(|_| EXPECTED)?;
-    let protocol_version = value["protocolVersion"].as_str().ok_or(EXPECTED)?.into();
-    Ok((
-        Negotiated {
-            json,
-            protocol_version,
-            expires_at,
-        },
-        token,
-    ))
+    let held = Initialized::of(&json).ok_or(EXPECTED)?;
+    let protocol_version = string(held.protocol_version).ok_or(EXPECTED)?;
+    let negotiated = Negotiated {
+        json,
+        protocol_version,
+        expires_at,
+    };
+    Ok((negotiated, token))
 }
 
 pub(super) fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, Error> {
@@ -50,65 +48,130 @@ pub(super) fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Resu
         None => view.session(),
     };
     let token = sealer.seal(negotiated.as_bytes())?.into_string();
-    at_most(
-        "Mcp-Session-Id with the negotiated values",
-        token.len(),
-        LIMIT,
-    )?;
+    fits("Mcp-Session-Id with the negotiated values", &token)?;
     Ok(token)
 }
 
-fn at_most(what: &'static str, found: usize, limit: usize) -> Result<(), Error> {
-    if found > limit {
-        return Err(Error::TooLarge { what, found, limit });
+fn fits(what: &'static str, token: &str) -> Result<(), Error> {
+    let (found, limit) = (token.len(), LIMIT);
+    let too_large = Error::TooLarge { what, found, limit };
+    (found <= limit).then_some(()).ok_or(too_large)
+}
+
+/// What is kept of the params of `initialize`, as JSON. Whatever it is, it is kept as it came: a lone
+/// surrogate, or a number that is no double, is none of the guard's concern.
+#[derive(Default)]
+pub(super) struct Params<'t> {
+    capabilities: Option<&'t str>,
+    name: Option<&'t str>,
+    version: Option<&'t str>,
+}
+
+/// What is kept of the result of `initialize`.
+pub(super) struct Initialized<'t> {
+    protocol_version: &'t str,
+    capabilities: Option<&'t str>,
+}
+
+impl<'t> Params<'t> {
+    pub fn read(json: Option<&'t str>) -> Result<Self, Error> {
+        json.map_or_else(|| Some(Self::default()), Self::of)
+            .ok_or(Error::Malformed("params of initialize that are JSON"))
     }
-    Ok(())
+
+    fn of(json: &'t str) -> Option<Self> {
+        let [capabilities, client] = members(json, ["capabilities", "clientInfo"])?;
+        let [name, version] = members(client.unwrap_or("null"), ["name", "version"])?;
+        Some(Self {
+            capabilities,
+            name,
+            version,
+        })
+    }
+}
+
+impl<'t> Initialized<'t> {
+    pub fn read(json: Option<&'t str>) -> Result<Self, Error> {
+        const EXPECTED: &str = "initialize: expected its result as JSON, with a protocolVersion";
+        let read = Self::of(json.unwrap_or_default());
+        read.filter(|read| string(read.protocol_version).is_some())
+            .ok_or_else(|| Error::argument(EXPECTED))
+    }
+
+    fn of(json: &'t str) -> Option<Self> {
+        let [version, capabilities] = members(json, ["protocolVersion", "capabilities"])?;
+        Some(Self {
+            protocol_version: version?,
+            capabilities,
+        })
+    }
 }
 
 /// Returns the values that the params of `initialize` and its result negotiated.
-pub(super) fn negotiated(mut params: Value, mut result: Value) -> String {
-    let mut info = take(&mut params, "clientInfo");
-    let client = [
-        ("name", text(take(&mut info, "name"))),
-        ("version", text(take(&mut info, "version"))),
-    ];
-    canonical(object([
-        ("protocolVersion", take(&mut result, "protocolVersion")),
-        (
-            "clientCapabilities",
-            or_empty(take(&mut params, "capabilities")),
-        ),
-        ("clientInfo", Value::Object(object(client))),
-        (
-            "serverCapabilities",
-            or_empty(take(&mut result, "capabilities")),
-        ),
-    ]))
+pub(super) fn negotiated(params: &Params<'_>, result: &Initialized<'_>) -> String {
+    format!(
+        r#"{{"clientCapabilities":{},"clientInfo":{{"name":{},"version":{}}},"protocolVersion":{},"serverCapabilities":{}}}"#,
+        compact(params.capabilities),
+        text(params.name),
+        text(params.version),
+        result.protocol_version,
+        compact(result.capabilities),
+    )
 }
 
-fn object<const N: usize>(members: [(&str, Value); N]) -> Map<String, Value> {
-    let mut object = Map::new();
-    for (name, value) in members {
-        object.insert(name.into(), value);
+/// Returns a JSON text without its white space, unless languages read it differently.
+fn compact(json: Option<&str>) -> String {
+    let json = json.unwrap_or("{}");
+    canonical_json(json).unwrap_or_else(|_| json.into())
+}
+
+fn text(json: Option<&str>) -> &str {
+    json.filter(|json| json.starts_with('"')).unwrap_or("\"\"")
+}
+
+/// Returns the values of an object's members as they stand in its text, those that are there and no
+/// `null`; none of `null` itself. Of what is no JSON, or has one of them twice, returns nothing.
+///
+/// What `serde_json` has for it, `RawValue`, would make the WebAssembly module 20 kB larger.
+fn members<'t, const N: usize>(json: &'t str, names: [&str; N]) -> Option<[Option<&'t str>; N]> {
+    let mut found = [None; N];
+    let (whole, "") = value(json)? else {
+        return None;
+    };
+    if whole == "null" {
+        return Some(found);
     }
-    object
-}
-
-/// Takes a member, or `null`.
-fn take(value: &mut Value, member: &str) -> Value {
-    value.get_mut(member).map(Value::take).unwrap_or_default()
-}
-
-fn text(value: Value) -> Value {
-    match value {
-        Value::String(_) => value,
-        _ => "".into(),
+    let mut rest = after(whole, '{')?;
+    while !rest.starts_with('}') {
+        let (key, colon) = value(rest)?;
+        let (value, next) = value(after(colon, ':')?)?;
+        let key = string(key);
+        let named = names.iter().position(|name| key.as_deref() == Some(*name));
+        if named.is_some_and(|at| found[at].replace(value).is_some()) {
+            return None;
+        }
+        rest = after(next, ',').unwrap_or(next);
     }
+    Some(found.map(|value| value.filter(|json| *json != "null")))
 }
 
-fn or_empty(value: Value) -> Value {
-    match value {
-        Value::Null => Value::Object(Map::new()),
-        value => value,
-    }
+/// Splits a text after the JSON value with which it begins, and the white space after that.
+fn value(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(SPACE);
+    let mut values = Deserializer::from_slice(text.as_bytes()).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    let (value, rest) = text.split_at_checked(values.byte_offset())?;
+    Some((value, rest.trim_start_matches(SPACE)))
+}
+
+fn after(text: &str, mark: char) -> Option<&str> {
+    Some(text.strip_prefix(mark)?.trim_start_matches(SPACE))
+}
+
+const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// Returns what a string of JSON says; `None` if it is none, or has a lone surrogate.
+fn string(json: &str) -> Option<String> {
+    let value: Value = serde_json::from_slice(json.as_bytes()).ok()?;
+    value.as_str().map(str::to_owned)
 }

@@ -63,6 +63,21 @@ impl TransportFlow {
         })
     }
 
+    /// Refuses a message that is not as the protocol has it.
+    pub(super) fn bad_message(
+        &self,
+        context: &mut Context,
+        error: Error,
+        code: i32,
+        message: &'static str,
+    ) -> Step {
+        context.refuse(error.into(), About::new(Item::Session));
+        Step::Reply(Reply {
+            status: self.http.is_some().then_some(400),
+            ..Reply::error(code, message)
+        })
+    }
+
     /// Refuses to end sessions if nothing remembers ends.
     pub(super) fn not_offered(&self) -> Step {
         match self.notification {

@@ -5,6 +5,9 @@
 
 #[path = "../../../tests/common/mod.rs"]
 mod common;
+#[allow(dead_code, reason = "it needs no other")]
+#[path = "../guard/told.rs"]
+mod told;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -77,7 +80,7 @@ impl Day {
         more["target"] = "t".into();
         more["modern"] = true.into();
         more["principal"] = json!({"subject": user.to_string()});
-        let (mut exchange, first) = document::message(&self.guard, &more.to_string(), None);
+        let (mut exchange, first) = told::message(&self.guard, &more, None);
         let step = self.ask(&mut exchange, &first);
         let code = step["refused"][0]["code"].as_str().unwrap_or("delivered");
         *self.seen.entry(code.to_owned()).or_default() += 1;
@@ -124,7 +127,7 @@ impl Day {
         }
         exchange.write(r#"{"count":1}"#).unwrap();
         let step = self.end(&mut exchange, &json!({"resultType": "complete"}));
-        let metadata = &step["result"]["_meta"]["io.modelcontextprotocol/session"];
+        let metadata = &told::changed(json!({}), &step)["_meta"]["io.modelcontextprotocol/session"];
         self.sessions[at] = Some(json!({"id": metadata["sessionId"], "state": metadata["state"]}));
     }
 

@@ -94,7 +94,7 @@ fn the_servers_own_failure_ends_no_session() {
         };
         assert_eq!(
             (answer.code, answer.message, answer.data),
-            (-32603, "Internal error", None)
+            (-32603, "Internal error".into(), None)
         );
         assert_eq!(
             Profile::McpSessionId.answer(&error, None),
@@ -103,7 +103,7 @@ fn the_servers_own_failure_ends_no_session() {
         let Answer::ToolResult(result) = Profile::Handle.answer(&error, None) else {
             panic!("a handle is a tool's")
         };
-        let text = result.content[0].text;
+        let text = &result.content[0].text;
         assert!(text.contains("Try again later"), "{text}");
     }
 }

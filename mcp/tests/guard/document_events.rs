@@ -7,6 +7,7 @@ use sealwax_mcp::{Exchange, Guard, document};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
+use crate::told;
 
 const NOW: u64 = 1_800_000_000;
 const METADATA: &str = "io.modelcontextprotocol/session";
@@ -25,7 +26,7 @@ fn read(document: &str) -> Value {
 
 fn message(guard: &Guard, mut message: Value) -> (Exchange, Value) {
     message["principal"] = json!({"subject": "alice"});
-    let (exchange, step) = document::message(guard, &message.to_string(), None);
+    let (exchange, step) = told::message(guard, &message, None);
     (exchange, read(&step))
 }
 
@@ -59,24 +60,11 @@ fn call_in(session: &Value) -> Value {
 
 #[test]
 fn every_question_can_fail() {
-    let settings = json!({"hasAccept": true, "sessions": {}, "transitionUntil": NOW + 60});
-    let asked = guard(&settings);
-    let page = codec().view(&sealwax::Principal::subject("alice")).unwrap();
-    let page = page.cursor("tools/list").seal(b"2").unwrap();
+    let with_sessions = guard(&json!({"sessions": {}}));
     let with_ledger = guard(&json!({"ledger": {}}));
-    let old = json!({"method": "tools/call", "target": "play", "token": "of before"});
-    let list = json!({"method": "tools/list", "token": page.as_str()});
     let cases = [
-        (&asked, list, "ask", "answer", "accept_unavailable"),
         (
-            &asked,
-            old,
-            "transition",
-            "transition",
-            "accept_unavailable",
-        ),
-        (
-            &asked,
+            &with_sessions,
             json!({"method": "sessions/create"}),
             "begin",
             "begun",
@@ -99,37 +87,6 @@ fn every_question_can_fail() {
         }
         assert_eq!(step["refused"][0]["code"], code, "{step}");
     }
-}
-
-#[test]
-fn what_another_request_wrote_is_updated_or_the_update_fails() {
-    let guard = guard(&json!({"sessions": {}, "ledger": {}}));
-    let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
-    let session = created(&guard, &mut memory);
-    let serve = |memory: &mut Memory| {
-        let (mut exchange, step) = message(&guard, call_in(&session));
-        let step = run(memory, &mut exchange, step);
-        assert_eq!(step["step"], "deliver", "{step}");
-        exchange
-    };
-    let result = json!({"result": {"members": {}}});
-    let overtaken = |memory: &mut Memory| {
-        let (mut first, mut late) = (serve(memory), serve(memory));
-        first.update(r#"{"count":1}"#).unwrap();
-        late.update(r#"{"count":1}"#).unwrap();
-        let step = on(&mut first, &result, None);
-        assert_eq!(run(memory, &mut first, step)["step"], "respond");
-        let step = on(&mut late, &result, None);
-        let step = run(memory, &mut late, step);
-        assert_eq!(
-            (&step["step"], &step["value"]),
-            (&json!("update"), &json!(r#"{"count":1}"#))
-        );
-        late
-    };
-    let mut late = overtaken(&mut memory);
-    let step = on(&mut late, &json!({"updated": {"failed": "it threw"}}), None);
-    assert_eq!(step["refused"][0]["code"], "invalid_argument", "{step}");
 }
 
 #[test]
@@ -180,7 +137,7 @@ fn a_refused_state_is_named_in_the_log_by_its_own_id() {
     let session = created(&guard, &mut Memory::new(1, 0));
     let mut call = call_in(&session);
     call["principal"] = json!({"subject": "mallory"});
-    let (_, step) = document::message(&guard, &call.to_string(), None);
+    let (_, step) = told::message(&guard, &call, None);
     let step = read(&step);
     assert_eq!(
         step["refused"][0]["id"].as_str().map(str::len),
@@ -222,8 +179,9 @@ fn a_result_that_says_nothing_of_caches_stays_so() {
         let (mut exchange, _) = message(&guard, call_in(&session));
         let result = json!({"result": {"members": members}});
         let step = on(&mut exchange, &result, None);
-        assert_eq!(step["result"]["cacheScope"], private, "{step}");
-        assert!(step["result"]["_meta"][METADATA].is_object(), "{step}");
+        let sent = told::changed(json!({}), &step);
+        assert_eq!(sent["cacheScope"], private, "{step}");
+        assert!(sent["_meta"][METADATA].is_object(), "{step}");
     }
 }
 
@@ -233,14 +191,14 @@ fn a_session_of_the_transport_holds_what_both_sides_said() {
     let request =
         json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
     let params = r#"{"protocolVersion":"2025-11-25","clientInfo":{"name":"ours"}}"#;
-    let (mut exchange, step) = document::transport(&guard, &request.to_string(), Some(params));
+    let (mut exchange, step) = told::transport(&guard, &request, Some(params));
     assert_eq!(read(&step)["step"], "deliver");
     let result = r#"{"protocolVersion":"2025-06-18"}"#;
     let step = on(&mut exchange, &json!({"result": {}}), Some(result));
     let id = &step["headers"]["Mcp-Session-Id"];
     let mut next =
         json!({"http": "POST", "method": "ping", "header": id, "principal": {"subject": "alice"}});
-    let sent = |next: &Value| read(&document::transport(&guard, &next.to_string(), None).1);
+    let sent = |next: &Value| read(&told::transport(&guard, next, None).1);
     let step = sent(&next);
     let negotiated = read(step["negotiated"].as_str().unwrap());
     assert!(
@@ -283,7 +241,7 @@ fn the_wrapper_declares_sessions_where_the_sdk_has_no_place_for_it() {
                 Some(r#"{"protocolVersion":"2025-06-18"}"#),
             ),
         ] {
-            let (mut exchange, step) = document::transport(&guard, &message.to_string(), None);
+            let (mut exchange, step) = told::transport(&guard, &message, None);
             let is_initialize = message["method"] == "initialize";
             let reported = read(&step)["report"] == true;
             assert_eq!(
@@ -293,7 +251,7 @@ fn the_wrapper_declares_sessions_where_the_sdk_has_no_place_for_it() {
             );
             if reported {
                 let step = on(&mut exchange, &json!({"result": {}}), result);
-                let declared = &step["result"]["capabilities"];
+                let declared = &told::changed(json!({}), &step)["capabilities"];
                 assert_eq!(
                     declared.is_object(),
                     is_declared,
@@ -315,7 +273,7 @@ fn a_session_of_another_user_ends_or_the_ledger_is_told_of() {
                          "principal": {"subject": "alice"}});
     for (answers, code) in [(true, "principal_mismatch"), (false, "ledger_unavailable")] {
         let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
-        let (mut exchange, step) = document::transport(&guard, &request.to_string(), None);
+        let (mut exchange, step) = told::transport(&guard, &request, None);
         let mut step = read(&step);
         assert_eq!(step["step"], "ledger");
         while step["step"] == "ledger" && !answers {
@@ -334,8 +292,8 @@ fn a_session_of_the_transport_has_at_most_4096_characters() {
     let begin = json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
     let length = |padding: usize| {
         let params = json!({"capabilities": {"experimental": {"x": "x".repeat(padding)}}});
-        let (begin, params) = (begin.to_string(), params.to_string());
-        let (mut exchange, _) = document::transport(&guard, &begin, Some(&params));
+        let params = params.to_string();
+        let (mut exchange, _) = told::transport(&guard, &begin, Some(&params));
         let result = r#"{"protocolVersion":"2025-06-18"}"#;
         let step = on(&mut exchange, &json!({"result": {}}), Some(result));
         let id = step["headers"]["Mcp-Session-Id"].as_str().map(str::len);
@@ -355,7 +313,7 @@ fn a_refused_session_of_the_transport_is_named_in_the_log() {
     let token = view.session().seal(b"{}").unwrap();
     let request = json!({"http": "POST", "method": "ping", "header": token.as_str(),
                          "principal": {"subject": "alice"}});
-    let (_, step) = document::transport(&guard(&json!({})), &request.to_string(), None);
+    let (_, step) = told::transport(&guard(&json!({})), &request, None);
     let refused = &read(&step)["refused"][0];
     assert_eq!(refused["code"], "principal_mismatch");
     let opened = view.session().open(&token).unwrap();
@@ -365,7 +323,7 @@ fn a_refused_session_of_the_transport_is_named_in_the_log() {
 #[test]
 fn ends_are_not_offered_where_nothing_remembers_them() {
     let request = json!({"http": "DELETE", "header": "x", "principal": {"subject": "alice"}});
-    let (_, step) = document::transport(&guard(&json!({})), &request.to_string(), None);
+    let (_, step) = told::transport(&guard(&json!({})), &request, None);
     let step = read(&step);
     assert_eq!(
         (&step["status"], &step["allow"]),
@@ -393,7 +351,7 @@ fn without_a_caller_a_request_is_answered_and_anything_else_dropped() {
     ] {
         let mut message = message;
         message["messageSessionId"] = json!("sw1.AQ");
-        let (mut exchange, step) = document::transport(&guard, &message.to_string(), None);
+        let (mut exchange, step) = told::transport(&guard, &message, None);
         assert_eq!(read(&step)["step"], "identify", "{message}");
         let step = on(&mut exchange, &json!({"principal": {"nobody": true}}), None);
         assert_eq!(step["refused"][0]["code"], "unauthenticated", "{step}");
@@ -422,16 +380,16 @@ fn what_is_never_reported_has_no_members() {
 
 #[test]
 fn numbers_have_64_bits() {
-    for (until, is_good) in [
+    for (since, is_good) in [
         ("18446744073709551615", true),
         ("-1", false),
         ("1.5", false),
     ] {
-        let settings = format!(r#"{{"transitionUntil": {until}}}"#);
+        let settings = format!(r#"{{"ledger": {{"acceptIssuedSince": {since}}}}}"#);
         assert_eq!(
             document::guard(codec(), &settings).is_ok(),
             is_good,
-            "{until}"
+            "{since}"
         );
     }
 }

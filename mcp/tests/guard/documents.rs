@@ -1,16 +1,16 @@
 //! The engine by documents, as docs/engine.md specifies them: what the transcripts cannot show.
 
-use sealwax::Principal;
 use sealwax_mcp::document;
 use serde_json::{Value, json};
 
 use crate::common::Clock;
+use crate::told;
 
 /// What comes of a `tools/call` whose caller is told as `principal`.
 fn identified(principal: &Value) -> Value {
     let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
     let message = json!({"method": "tools/call", "target": "play"});
-    let (mut exchange, step) = document::message(&guard, &message.to_string(), None);
+    let (mut exchange, step) = told::message(&guard, &message, None);
     assert_eq!(step, r#"{"step":"identify"}"#);
     let event = json!({"principal": principal});
     let step = document::on(&mut exchange, &event.to_string(), None).unwrap();
@@ -21,7 +21,7 @@ fn identified(principal: &Value) -> Value {
 fn begun(settings: &Value, message: &Value) -> Value {
     let codec = Clock::at_ms(1_800_000_000_000).codec();
     let guard = document::guard(codec, &settings.to_string()).unwrap();
-    let (_, step) = document::message(&guard, &message.to_string(), None);
+    let (_, step) = told::message(&guard, message, None);
     serde_json::from_str(&step).unwrap()
 }
 
@@ -50,23 +50,11 @@ fn settings_say_what_needs_a_session() {
 
 #[test]
 fn a_flag_is_there_if_it_is_true() {
-    let view = |principal| {
-        let codec = Clock::at_ms(1_800_000_000_000).codec();
-        codec.view(&principal).unwrap()
-    };
-    for (principal, public) in [
-        (Principal::anonymous(), json!(true)),
-        (Principal::subject("alice"), Value::Null),
-    ] {
-        let page = view(principal).cursor("tools/list").seal(b"2").unwrap();
-        let message = json!({
-            "method": "tools/list",
-            "token": page.as_str(),
-            "principal": {"subject": "alice"},
-        });
-        let step = begun(&json!({"hasAccept": true}), &message);
-        assert_eq!(step["accept"][0]["public"], public, "{step}");
-    }
+    let list = json!({"method": "resources/list", "principal": {"subject": "alice"}});
+    let step = begun(&json!({}), &list);
+    assert_eq!(step["report"], "nextCursor", "{step}");
+    let ping = json!({"method": "notifications/x", "notification": true});
+    assert_eq!(begun(&json!({}), &ping)["report"], Value::Null);
 }
 
 #[test]
@@ -159,7 +147,7 @@ fn a_refusal_says_whose_it_is_and_of_which_message() {
     let guard = document::guard(Clock::at_ms(1_800_000_000_012).codec(), "{}").unwrap();
     let message = json!({"method": "tools/call", "target": "play", "token": "forged",
                          "principal": {"issuer": "https://idp.example.com", "subject": "alice"}});
-    let (_, step) = document::message(&guard, &message.to_string(), None);
+    let (_, step) = told::message(&guard, &message, None);
     let step: Value = serde_json::from_str(&step).unwrap();
     let why = "expected a sealed token, which begins with sw1.";
     assert_eq!(
@@ -175,7 +163,7 @@ fn a_refusal_says_whose_it_is_and_of_which_message() {
     // Around HTTP too, whether the caller was needed yet or not.
     let wrapped = json!({"http": "POST", "method": "tools/call", "target": "play",
                          "principal": {"subject": "alice"}});
-    let (_, step) = document::transport(&guard, &wrapped.to_string(), None);
+    let (_, step) = told::transport(&guard, &wrapped, None);
     let step: Value = serde_json::from_str(&step).unwrap();
     let refused = &step["refused"][0];
     let told = ["method", "target", "subject", "code"].map(|name| refused[name].as_str().unwrap());
@@ -210,83 +198,12 @@ fn a_mistake_of_the_adapters_side_is_an_entry_too() {
     }
 }
 
-/// Applies a JSON Merge Patch, as RFC 7396 has it.
-fn merged(target: Value, patch: Value) -> Value {
-    let Value::Object(patch) = patch else {
-        return patch;
-    };
-    let mut target = match target {
-        Value::Object(members) => members,
-        _ => serde_json::Map::new(),
-    };
-    for (name, value) in patch {
-        match (target.remove(&name), value) {
-            (_, Value::Null) => {}
-            (before, value) => {
-                target.insert(name, merged(before.unwrap_or_default(), value));
-            }
-        }
-    }
-    target.into()
-}
-
-#[test]
-fn a_merge_patch_is_applied_as_in_the_rfc() {
-    for (target, patch, result) in [
-        (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
-        (
-            json!({"a": "b"}),
-            json!({"b": "c"}),
-            json!({"a": "b", "b": "c"}),
-        ),
-        (json!({"a": "b"}), json!({"a": null}), json!({})),
-        (
-            json!({"a": "b", "b": "c"}),
-            json!({"a": null}),
-            json!({"b": "c"}),
-        ),
-        (json!({"a": ["b"]}), json!({"a": "c"}), json!({"a": "c"})),
-        (json!({"a": "c"}), json!({"a": ["b"]}), json!({"a": ["b"]})),
-        (
-            json!({"a": {"b": "c"}}),
-            json!({"a": {"b": "d", "c": null}}),
-            json!({"a": {"b": "d"}}),
-        ),
-        (
-            json!({"a": [{"b": "c"}]}),
-            json!({"a": [1]}),
-            json!({"a": [1]}),
-        ),
-        (json!(["a", "b"]), json!(["c", "d"]), json!(["c", "d"])),
-        (json!({"a": "b"}), json!(["c"]), json!(["c"])),
-        (json!({"a": "foo"}), json!(null), json!(null)),
-        (json!({"a": "foo"}), json!("bar"), json!("bar")),
-        (
-            json!({"e": null}),
-            json!({"a": 1}),
-            json!({"e": null, "a": 1}),
-        ),
-        (
-            json!([1, 2]),
-            json!({"a": "b", "c": null}),
-            json!({"a": "b"}),
-        ),
-        (
-            json!({}),
-            json!({"a": {"bb": {"ccc": null}}}),
-            json!({"a": {"bb": {}}}),
-        ),
-    ] {
-        assert_eq!(merged(target, patch), result);
-    }
-}
-
 /// Serves a message as an adapter does, and returns the handler's result as it is sent.
 fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
     let codec = Clock::at_ms(1_800_000_000_000).codec();
     let guard = document::guard(codec, &settings.to_string()).unwrap();
     message["principal"] = json!({"subject": "alice"});
-    let (mut exchange, mut step) = document::message(&guard, &message.to_string(), None);
+    let (mut exchange, mut step) = told::message(&guard, &message, None);
     loop {
         let said: Value = serde_json::from_str(&step).unwrap();
         let (event, value) = match said["step"].as_str() {
@@ -307,8 +224,7 @@ fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
                 (json!({"result": {"members": members}}), None)
             }
             Some("respond") => {
-                let patch = said.get("result").cloned().unwrap_or(json!({}));
-                return merged(result.clone(), patch);
+                return told::changed(result.clone(), &said);
             }
             _ => panic!("{said}"),
         };
@@ -317,7 +233,7 @@ fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
 }
 
 #[test]
-fn a_result_is_changed_by_a_merge_patch() {
+fn members_of_a_result_are_set() {
     let asks_back =
         json!({"resultType": "input_required", "requestState": "asked", "_meta": {"a": 1}});
     let call = json!({"method": "tools/call", "target": "play"});
@@ -361,40 +277,22 @@ fn a_result_is_changed_by_a_merge_patch() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_as_malformed() {
+fn what_cannot_be_told_is_refused_as_malformed() {
     let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
-    for wrong in [
-        "null",
-        "[]",
-        r#"{"method": "tools/call", "target": "\ud800"}"#,
-        r#"{"method": "tools/call", "carried": "a member of another version"}"#,
-        r#"{"method": 7}"#,
-    ] {
-        for (_, step) in [
-            document::message(&guard, wrong, None),
-            document::transport(&guard, wrong, None),
-        ] {
-            let step: Value = serde_json::from_str(&step).unwrap();
-            assert_eq!(
-                (&step["error"]["code"], &step["status"]),
-                (&json!(-32600), &json!(400)),
-                "{wrong}"
-            );
-        }
-    }
-    // Absent, null and false mean the same.
-    let null =
-        r#"{"method": "ping", "header": null, "modern": null, "token": null, "principal": null}"#;
-    let (_, step) = document::message(&guard, null, None);
-    assert!(step.starts_with(r#"{"step":"deliver""#), "{step}");
+    let (_, step) = document::transport(&guard, None);
+    let step: Value = serde_json::from_str(&step).unwrap();
+    assert_eq!(
+        (&step["error"]["code"], &step["status"]),
+        (&json!(-32600), &json!(400))
+    );
 }
 
 #[test]
 fn a_question_never_has_no_time() {
     let settings = json!({"timeLimitMs": 1, "ledger": {}}).to_string();
     let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), &settings).unwrap();
-    let message = json!({"method": "tools/call", "target": "x", "modern": true}).to_string();
-    let (_, step) = document::message(&guard, &message, None);
+    let message = json!({"method": "tools/call", "target": "x", "modern": true});
+    let (_, step) = told::message(&guard, &message, None);
     let step: Value = serde_json::from_str(&step).unwrap();
     assert_eq!(
         (&step["step"], &step["withinMs"]),

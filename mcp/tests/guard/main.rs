@@ -9,16 +9,14 @@ mod document_events;
 #[cfg(feature = "documents")]
 mod documents;
 mod exchange;
-mod handler;
 mod ledger;
 #[cfg(feature = "sqlite")]
 mod ledger_file;
 mod ledger_vectors;
-mod matching;
-mod messages;
+#[cfg(feature = "documents")]
+mod machines;
 #[cfg(feature = "documents")]
 mod plain;
 mod random;
-mod transcripts;
-mod world;
-mod world_ledger;
+#[cfg(feature = "documents")]
+mod told;

@@ -8,6 +8,7 @@ use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
+use crate::told;
 
 fn guard(settings: &Value) -> Guard {
     let codec = Clock::at_ms(1_800_000_000_000).codec();
@@ -74,7 +75,7 @@ fn a_state_is_sealed_and_opened() {
     // The same as by documents.
     let message = json!({"method": "tools/call", "target": "play", "token": token,
                          "principal": {"subject": "alice"}});
-    let (_, next) = document::message(&guard, &message.to_string(), Some(r#"{"id":7}"#));
+    let (_, next) = told::message(&guard, &message, Some(r#"{"id":7}"#));
     let next: Value = serde_json::from_str(&next).unwrap();
     assert_eq!(
         (&next["step"], &next["opened"]),
@@ -159,8 +160,11 @@ fn every_other_step_is_a_document() {
         arguments: Some(r#"{"id": 9007199254740993}"#),
         ..call(ClientValue::Absent)
     };
-    let (_, next) = document::request(&guard, unbound);
-    assert_eq!(step(next)["refused"][0]["code"], "invalid_request");
+    let (mut exchange, next) = document::request(&guard, unbound);
+    assert_eq!(next, Next::Deliver(None));
+    let refused = step(document::result(&mut exchange, ASKS_BACK).unwrap());
+    assert_eq!(refused["refused"][0]["code"], "invalid_request");
+    assert_eq!(refused["tool"]["isError"], true);
 
     let complete = Members {
         result_type: ClientValue::Text("complete"),
@@ -201,7 +205,8 @@ fn what_a_session_may_change_is_a_document() {
     let (mut exchange, next) = document::request(&guard, initialize);
     assert_eq!(step(next)["report"], true);
     let next = document::result(&mut exchange, Members::default()).unwrap();
-    assert!(step(next)["result"]["capabilities"].is_object());
+    let sent = told::changed(json!({}), &step(next));
+    assert!(sent["capabilities"]["experimental"]["sessions"].is_object());
 }
 
 /// What is not begun may be begun late, for there is nothing to check before.
@@ -219,7 +224,7 @@ fn what_is_deferred_asks_nothing() {
     for settings in [
         json!({}),
         json!({"ledger": {}}),
-        json!({"hasAccept": true, "timeLimitMs": 5}),
+        json!({"events": true, "timeLimitMs": 5}),
         json!({"only": {"play": ["id"]}}),
     ] {
         assert!(begun_late(settings.clone(), list(ClientValue::Absent)));
@@ -265,7 +270,7 @@ fn what_happens_is_taken_beside_the_short_forms() {
     // A step that is a document holds its own.
     let message = json!({"method": "tools/call", "target": "play", "token": token,
                          "principal": {"subject": "alice"}});
-    let (mut exchange, next) = document::message(&guard, &message.to_string(), Some(r#"{"id":7}"#));
+    let (mut exchange, next) = told::message(&guard, &message, Some(r#"{"id":7}"#));
     let next: Value = serde_json::from_str(&next).unwrap();
     assert_eq!(next["events"], opened);
     assert_eq!(events(&mut exchange), json!([]), "told once");

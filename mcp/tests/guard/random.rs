@@ -8,7 +8,7 @@ use sealwax::{Kind, Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory, Script};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings, Message,
-    Outcome, Question, Required, Scope, SessionSettings, Step, TokenFields, Verdict,
+    Outcome, Required, Scope, SessionSettings, Step, TokenFields,
 };
 
 use case::{Case, Token, case};
@@ -16,7 +16,6 @@ use checks::{check_delivered, check_left, codec, disturb, made, now, view};
 
 struct Played<'c> {
     case: &'c Case,
-    asked: usize,
     ledger: Memory,
     /// How often the ledger was asked.
     ledger_asked: usize,
@@ -38,25 +37,6 @@ impl Played<'_> {
             _ => Err(Failed("down".into())),
         }
     }
-
-    fn verdict(&mut self) -> Verdict {
-        let verdict = self.case.verdicts[self.asked % self.case.verdicts.len()];
-        self.asked += 1;
-        match verdict {
-            0 | 1 => Verdict::Yes,
-            2 => Verdict::No(0),
-            _ => Verdict::Unavailable(Failed("down".into())),
-        }
-    }
-
-    fn all_said_yes(&self) -> bool {
-        self.case
-            .verdicts
-            .iter()
-            .cycle()
-            .take(self.asked)
-            .all(|verdict| *verdict < 2)
-    }
 }
 
 proptest! {
@@ -64,7 +44,7 @@ proptest! {
 
     #[test]
     fn nothing_passes_that_should_not(case in case()) {
-        let mut builder = Guard::builder(codec()).has_accept(case.asks);
+        let mut builder = Guard::builder(codec());
         if case.has_sessions {
             builder = builder.sessions(SessionSettings {
                 required: Required { all: case.requires_all, ..Required::default() },
@@ -108,7 +88,7 @@ proptest! {
             principal: None,
             within: None,
         });
-        let mut played = Played { case: &case, asked: 0, ledger: Memory::new(Memory::CAPACITY, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
+        let mut played = Played { case: &case, ledger: Memory::new(Memory::CAPACITY, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
         let left_text = text(&case.left);
         let mut identified = false;
         for at in 0.. {
@@ -125,20 +105,13 @@ proptest! {
                         None => Event::Principal(Err(Failed("it threw".into()))),
                     }
                 }
-                Step::Ask { question, .. } => {
-                    prop_assert!(case.asks && identified && case.who.is_some());
-                    if let Question::Accept(tokens) = question {
-                        prop_assert!(!tokens.is_empty());
-                    }
-                    Event::Answer(played.verdict())
-                }
                 Step::Ledger(command) if command.script == Script::Open => {
                     prop_assert!(case.has_ledger);
                     let kind = TokenFields::for_method(case.method).map(|fields| fields.kind);
                     let leaves = played.delivered && kind == Some(Kind::Cursor) && !case.public;
                     prop_assert!(at < 2 || leaves, "it comes first, or before a cursor");
                     // Opening may fail: only later commands decide.
-                    Event::Ledger(match case.asks {
+                    Event::Ledger(match case.opens {
                         true => Ok(played.ledger.run(command, now())),
                         false => Err(Failed("no answer".into())),
                     })
@@ -147,8 +120,6 @@ proptest! {
                     prop_assert!(case.has_ledger && identified && case.who.is_some());
                     Event::Ledger(played.ledger(command))
                 }
-                Step::Transition { .. } => unreachable!("nothing is from before the guard"),
-                Step::Update(_) => unreachable!("nobody else writes"),
                 Step::Begin => Event::Begun(Ok("1")),
                 Step::Deliver(deliver) => {
                     played.delivered = true;
@@ -186,7 +157,7 @@ proptest! {
             step = exchange.on(event).unwrap();
         }
         if !case.notification || !played.delivered {
-            prop_assert!(exchange.on(Event::Answer(Verdict::Yes)).is_err(), "it is over");
+            prop_assert!(exchange.on(Event::Begun(Ok("1"))).is_err(), "it is over");
             prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
             prop_assert!(exchange.state().is_err() && exchange.fork().is_err());
             prop_assert!(exchange.seal_state("1").is_err());

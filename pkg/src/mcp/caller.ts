@@ -1,16 +1,14 @@
-import type { AskStep, Event, Presented, Step, TransitionStep } from '../documents.js';
+import type { Event, Step } from '../documents.js';
 import { invalidArgument, SealwaxError } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
-import type { Accept, Accepted } from './accept.js';
 import { failure } from './cause.js';
 import type { Exchange } from './engine.js';
 import { observe, report } from './hooks.js';
-import { after, attempt, within } from './later.js';
+import { after, attempt } from './later.js';
 import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
 import type { RequestContext } from './request-context.js';
-import { type Transition, transitioned } from './transition.js';
 
 /** The event that answers a step, or the caller. */
 export type Outcome = (
@@ -21,8 +19,6 @@ export type Outcome = (
   readonly cause?: unknown;
 };
 
-type Verdict = 'yes' | { readonly no: number };
-
 /** The parts of a message that the application's functions and the log receive. */
 interface Sender {
   readonly id?: unknown;
@@ -30,7 +26,7 @@ interface Sender {
   readonly params?: unknown;
 }
 
-/** The caller of one message, and the application's functions that decide on it. */
+/** The caller of one message, and the application's functions that are called for it. */
 export class Caller {
   readonly policy: Policy;
   /** What a wrapper already knows of the request. */
@@ -42,8 +38,6 @@ export class Caller {
   #principal: Principal | undefined;
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
-  /** Applies the handler's update functions to a session that another request wrote. */
-  #again: ((value: string) => Outcome) | undefined;
 
   constructor(policy: Policy, context: RequestContext, message: Sender, principal?: Principal) {
     this.policy = policy;
@@ -69,11 +63,6 @@ export class Caller {
   identify(): Outcome | Promise<Outcome> | undefined {
     if (this.#principal === undefined) this.#identified ??= this.#identify();
     return this.#identified;
-  }
-
-  /** Sets the function that is applied if another request writes the session meanwhile. */
-  onUpdate(again: (value: string) => Outcome): void {
-    this.#again = again;
   }
 
   /** Drives an exchange to its last step, and frees it. */
@@ -113,14 +102,8 @@ export class Caller {
       case 'identify':
         this.#identified ??= this.#identify();
         return this.#identified;
-      case 'ask':
-        return this.#ask(step);
       case 'ledger':
         return answered(this.policy, step);
-      case 'transition':
-        return this.#transition(step);
-      case 'update':
-        return this.#again?.(step.value);
       case 'begin':
         return this.#begin();
       default:
@@ -146,18 +129,12 @@ export class Caller {
       const isAnonymous = this.#parts === anonymous;
       if (isAnonymous && this.#context.http?.authInfo !== undefined) this.policy.warnOfUser();
     } catch (error) {
-      const why = (error as Error).message.replace(/^(principal: )?/, 'principal: ');
-      return { event: { principal: { failed: why } } };
+      // What is of the wrong type is told too; a member of the principal may throw anything.
+      const told = error instanceof TypeError ? invalidArgument(error.message) : error;
+      return { event: { principal: failed('principal', told) }, cause: error };
     }
     this.#principal = principal;
     return { caller: this.#parts };
-  }
-
-  #transition(step: TransitionStep): Outcome | Promise<Outcome> {
-    const { id, method, params } = this.#message;
-    const mcpReq = { id, method: String(method) };
-    const context = { ...this.#context, mcpReq, params: Object(params) };
-    return transitioned(this.policy.transition as Transition, step, context);
   }
 
   #begin(): Outcome | Promise<Outcome> {
@@ -167,35 +144,6 @@ export class Caller {
       (first) => ({ event: { begun: {} }, value: json('initial', first) }),
       (cause) => ({ event: { begun: failed('initial', cause) }, cause }),
     );
-  }
-
-  #ask({ accept: tokens = [], end, withinMs }: AskStep): Outcome | Promise<Outcome> {
-    const accept = this.policy.accept as Accept;
-    const asked = (): Verdict | Promise<Verdict> => {
-      if (!end) return this.#accepted(accept, tokens);
-      return after(accept.ended(this.#presented(end)), () => 'yes');
-    };
-    return attempt<Verdict, Outcome>(
-      () => within(withinMs, asked()),
-      (answer) => ({ event: { answer } }),
-      (cause) => ({ event: { answer: failed(end ? 'ended' : 'accept', cause) }, cause }),
-    );
-  }
-
-  /** Asks about one token after another, until one is not accepted. */
-  #accepted(accept: Accept, tokens: readonly Presented[], at = 0): Verdict | Promise<Verdict> {
-    const token = tokens[at];
-    if (token === undefined) return 'yes';
-    return after(accept.accept(this.#presented(token)), (said): Verdict | Promise<Verdict> => {
-      if (typeof said !== 'boolean') throw invalidArgument('accept: expected true or false');
-      return said ? this.#accepted(accept, tokens, at + 1) : { no: at };
-    });
-  }
-
-  /** Returns the token for `accept`; the principal of a public one is anonymous. */
-  #presented({ kind, id, until, public: isPublic }: Presented): Accepted {
-    const principal = isPublic || this.#principal === undefined ? anonymous : this.#principal;
-    return { kind, id, principal, expiresAt: until ?? null };
   }
 }
 
@@ -211,6 +159,6 @@ function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known
 
 /** Uses the message of our own errors only: that of another error may contain a secret. */
 function failed(name: string, cause: unknown): { readonly failed: string } {
-  const why = cause instanceof SealwaxError ? cause.message : `${name}: ${failure(cause)}`;
-  return { failed: why };
+  if (!(cause instanceof SealwaxError)) return { failed: `${name}: ${failure(cause)}` };
+  return { failed: cause.message.replace(new RegExp(`^(${name}: )?`), `${name}: `) };
 }

@@ -1,24 +1,14 @@
 /**
- * The guard's engine: `docs/engine.md` defines its documents, and what goes without them. The code that begins an
+ * The guard's engine: `docs/engine.md` defines its frames and documents. The code that begins an
  * exchange must free it.
  */
 
 import { type Codec, rawCodec } from '../codec.js';
-import type {
-  Event,
-  Fault,
-  HandleOp,
-  Refused,
-  Settings,
-  Step,
-  TokenEvent,
-  TransportMessage,
-} from '../documents.js';
-import { invalidArgument } from '../error.js';
+import type { Event, Fault, HandleOp, Refused, Settings, Step } from '../documents.js';
 import { json } from '../input.js';
-import { core, entered, inside, WIDE } from '../module.js';
+import * as machine from '../machine.js';
+import { WIDE } from '../module.js';
 import type { anonymous, Parts, Principal } from '../principal.js';
-import type * as raw from '../raw.js';
 import type { SessionMetadata } from '../sessions.js';
 import * as shared from '../shared.js';
 
@@ -35,27 +25,46 @@ export interface Arrival {
   readonly modern: boolean;
 }
 
+/** A message on HTTP or stdio. Absent members are `undefined`. */
+export interface Wrapped {
+  /** The method of HTTP. */
+  readonly http?: string | undefined;
+  readonly method?: ClientValue;
+  readonly target?: ClientValue;
+  /** `MCP-Protocol-Version`. */
+  readonly version?: string | undefined;
+  /** `Mcp-Session-Id`. */
+  readonly header?: ClientValue;
+  readonly messageSessionId?: ClientValue;
+  /** The params of `initialize` as JSON. */
+  readonly initialize?: string | undefined;
+  readonly notification?: boolean;
+  readonly modern?: boolean;
+  /** It is no JSON. */
+  readonly unreadable?: boolean;
+}
+
 function isAnonymous(principal: Parts): principal is typeof anonymous {
   return 'anonymous' in principal;
 }
 
-function named(principal: Parts = []): readonly (string | undefined)[] {
-  return isAnonymous(principal) ? [] : principal;
+function named(principal: Parts | undefined): readonly (string | undefined)[] {
+  return principal === undefined || isAnonymous(principal) ? [] : principal;
 }
 
 /** The rules of a guard, for its settings. */
 export class Engine {
   /** Whether the exchange of a message that brings nothing, and needs no caller, may begin late. */
   readonly defers: boolean;
-  readonly #raw: raw.Guard;
+  readonly #guard: machine.Machine;
   /** Whether somebody counts what happens to tokens. */
   readonly #events: boolean;
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
-    const { Guard } = core(WIDE);
-    this.#raw = new Guard(rawCodec(codec), json('settings', settings));
-    this.defers = this.#raw.defers();
+    const frame = { kind: machine.GUARD, texts: [json('settings', settings)] };
+    this.#guard = new machine.Machine(rawCodec(codec), frame, WIDE).kept();
+    this.defers = this.#guard.first.flags === machine.DEFERS;
     this.#events = settings.events === true;
   }
 
@@ -67,89 +76,98 @@ export class Engine {
     { method, target, args, token, header, session, notification, modern }: Arrival,
     member: string | undefined,
     principal: Parts | undefined,
-    withinMs = Number.NaN,
+    withinMs?: number,
   ): Exchange {
+    let flags = (notification ? machine.NOTIFICATION : 0) | (modern ? machine.MODERN : 0);
+    if (session !== undefined) flags |= machine.SESSION;
+    if (principal !== undefined) flags |= machine.CALLER | anonymity(principal);
     const [issuer, client, subject] = named(principal);
-    const caller = principal === undefined ? 0 : isAnonymous(principal) ? 16 + 4 : 16;
-    const flags = caller | (notification ? 1 : 0) | (modern ? 2 : 0) | (session ? 8 : 0);
-    const guard = entered(this.#raw);
-    const given = shared.give(
-      ...[method, target, args, token, header, session?.id, session?.state],
-      ...[issuer, client, subject],
-    );
-    return new Exchange(guard.request(given, flags, withinMs), member, this.#events);
+    const texts = [method, target, args, token, issuer, client, subject];
+    if ((session ?? header ?? withinMs) !== undefined) {
+      texts.push(header, session?.id, session?.state, withinMs?.toString());
+    }
+    return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
   }
 
   /** Begins the exchange of a message that this side cannot read, to refuse it. */
   unreadable(): Exchange {
-    return this.#transport('null');
+    return this.transport({ method: true });
   }
 
-  /** Begins the exchange of a message on HTTP or stdio; `initialize` are its parameters as JSON. */
-  transport(message: TransportMessage, initialize?: string): Exchange {
-    return this.#transport(JSON.stringify(message), initialize);
-  }
-
-  #transport(message: string, initialize?: string): Exchange {
-    const guard = entered(this.#raw, WIDE);
-    const begun = guard.transport(shared.give(message, initialize));
-    return new Exchange(begun, undefined, this.#events);
-  }
-
-  /** Returns the entry of the log for a mistake that this side found. */
-  report(fault: Fault): Refused {
-    const document = shared.cut(JSON.stringify(fault));
-    const guard = entered(this.#raw, WIDE);
-    return JSON.parse(shared.readUtf8(0, shared.left(guard.report(shared.give(document)))));
+  /** Begins the exchange of a message on HTTP or stdio. */
+  transport(message: Wrapped): Exchange {
+    const { http, method, target, version, header, messageSessionId, initialize } = message;
+    const flags =
+      (message.notification ? machine.NOTIFICATION : 0) |
+      (message.modern ? machine.MODERN : 0) |
+      (message.unreadable ? machine.UNREADABLE : 0);
+    const texts = [http, method, target, version, header, messageSessionId, initialize];
+    return this.#begin({ kind: machine.TRANSPORT, flags, texts });
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, retainFor?: number): Exchange {
     const document = shared.cut(JSON.stringify(principal));
-    const guard = entered(this.#raw, WIDE);
-    return new Exchange(guard.revoke(shared.give(document), retainFor));
+    return this.#begin({ kind: machine.REVOCATION, texts: [document, retainFor?.toString()] });
   }
+
+  #begin(frame: machine.Frame): Exchange {
+    return new Exchange(this.#guard, frame, this.#events, undefined, WIDE);
+  }
+
+  /** Returns the entry of the log for a mistake that this side found. */
+  report(fault: Fault): Refused {
+    const frame = { kind: machine.REPORT, texts: [shared.cut(JSON.stringify(fault))] };
+    const report = new machine.Machine(this.#guard, frame, WIDE);
+    report.free();
+    return JSON.parse(report.first.text as string);
+  }
+}
+
+function anonymity(principal: Parts): number {
+  return isAnonymous(principal) ? machine.ANONYMOUS : 0;
 }
 
 /** The exchange of one message: steps and events, until its response. */
 export class Exchange {
   /** The first step. */
   readonly first: Step;
-  /** Its number in the module; negative once it is freed. */
-  #number: number;
+  readonly #machine: machine.Machine;
   readonly #member: string | undefined;
   readonly #events: boolean;
   /** When the handler's result or operation came, if events are wanted; the message came before. */
   began: number | undefined;
 
   /** @internal */
-  constructor(begun: number, member?: string, events = false, began?: number) {
-    const length = shared.left(begun);
-    this.#number = shared.readNumber();
-    this.#member = member;
+  constructor(
+    of: machine.Machine,
+    frame: machine.Frame,
+    events: boolean,
+    member?: string,
+    room?: number,
+  ) {
     this.#events = events;
-    this.began = began;
-    this.first = this.#step(length, 4);
+    this.#member = member;
+    this.#machine = new machine.Machine(of, frame, room);
+    this.first = this.#step(this.#machine.first);
   }
 
   get isOver(): boolean {
-    return this.#number < 0;
+    return this.#machine.isOver;
   }
 
   /** Reports the outcome of a step and returns the next step. `value` is JSON. */
   on(event: Event, value?: string): Step {
     if ('result' in event) this.began = this.#now();
-    const document = JSON.stringify(event);
-    const number = this.#live(WIDE);
-    return this.#step(inside().exchangeOn(number, shared.give(document, value)));
+    const frame = { kind: machine.EVENT, texts: [JSON.stringify(event), value] };
+    return this.#step(this.#machine.tell(frame, WIDE));
   }
 
   /** Reports the caller, for which a step asks, and returns the next step. */
   principal(principal: Parts): Step {
-    const [issuer, client, subject] = named(principal);
-    const number = this.#live();
-    const given = shared.give(issuer, client, subject);
-    return this.#step(inside().exchangePrincipal(number, given, isAnonymous(principal)));
+    const flags = anonymity(principal);
+    const frame = { kind: machine.PRINCIPAL, flags, texts: named(principal) };
+    return this.#step(this.#machine.tell(frame));
   }
 
   /** Reports the result of a handler and returns the next step. */
@@ -157,79 +175,56 @@ export class Exchange {
     this.began = this.#now();
     const { resultType, cacheScope, ttlMs } = result;
     const token = this.#member === undefined ? undefined : result[this.#member];
-    const members = [resultType, cacheScope, token].map(clientValue);
-    const number = this.#live();
-    const hasTtl = ttlMs !== undefined && ttlMs !== null;
-    return this.#step(inside().exchangeResult(number, shared.give(...members), hasTtl));
+    const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
+    const flags = ttlMs !== undefined && ttlMs !== null ? machine.TTL : 0;
+    return this.#step(this.#machine.tell({ kind: machine.RESULT, flags, texts }));
   }
 
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */
   handle(op: HandleOp, value?: string): Exchange {
     const began = this.#now();
-    const document = JSON.stringify(op);
-    const number = this.#live(WIDE);
-    const given = shared.give(document, value && shared.cut(value));
-    return new Exchange(inside().exchangeHandle(number, given), undefined, this.#events, began);
+    const texts = [JSON.stringify(op), value && shared.cut(value)];
+    const frame = { kind: machine.HANDLE, texts };
+    const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
+    handling.began = began;
+    return handling;
   }
 
   /** Seals a state, as JSON, and returns the token. */
   sealState(value: string): string {
-    return this.#call(value, 0);
+    return this.#call(machine.SEAL_STATE, value) as string;
   }
 
   /** Writes the session's value, as JSON. */
   write(value: string): void {
-    this.#call(value, 1);
-  }
-
-  /** Writes the value that update functions returned, as JSON. */
-  update(value: string): void {
-    this.#call(value, 2);
+    this.#call(machine.WRITE, value);
   }
 
   /** Returns the metadata of a new session with this session's value. */
   fork(): SessionMetadata {
-    return JSON.parse(this.#call('', 3));
+    return JSON.parse(this.#call(machine.FORK) as string);
   }
 
   free(): void {
-    if (this.#number < 0) return;
-    core().exchangeFree(this.#number);
-    this.#number = -1;
+    this.#machine.free();
   }
 
-  #call(value: string, what: number): string {
-    const number = this.#live();
-    const given = shared.give(shared.cut(value));
-    return shared.readUtf8(0, shared.left(inside().exchangeCall(number, given, what)));
-  }
-
-  /** Returns what happened to tokens, which a step without a document does not hold. */
-  #happened(): readonly TokenEvent[] {
-    return JSON.parse(this.#call('', 4));
+  #call(kind: number, value?: string): string | undefined {
+    return this.#machine.tell({ kind, texts: [value && shared.cut(value)] }).text;
   }
 
   #now(): number | undefined {
     return this.#events ? performance.now() : undefined;
   }
 
-  /** Returns the number to call the module with now. */
-  #live(room?: number): number {
-    if (this.#number >= 0) return entered(this.#number, room);
-    throw invalidArgument('exchange: expected a call before the result, not after');
-  }
-
-  /** Reads what is next, as `bindings/wasm/src/exchanges.rs` writes it. */
-  #step(next: number, from = 0): Step {
-    const kind = shared.left(next) & 7;
-    const text = kind === 1 || kind === 3 ? undefined : shared.readUtf8(from, next >>> 3);
-    if (kind === 0) return JSON.parse(text as string);
-    const events = this.#events && text !== undefined ? this.#happened() : undefined;
+  #step({ kind, text, events: written }: machine.Answer): Step {
+    if (kind === machine.STEP) return JSON.parse(text as string);
+    const events = written && JSON.parse(written);
     // What is left of the time limit is for wrappers.
-    if (kind < 3)
+    if (kind === machine.DELIVER)
       return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
-    const result = text === undefined ? text : { [this.#member as string]: text };
-    return { step: 'respond', result, events };
+    if (text === undefined) return { step: 'respond' };
+    return { step: 'respond', set: [[[this.#member as string], text]], events };
   }
 }
 

@@ -6,7 +6,6 @@ import { checkTtl } from '../lifetime.js';
 import { type Logger, standard, write } from '../log.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
-import type { Accept } from './accept.js';
 import { Caller } from './caller.js';
 import { Engine } from './engine.js';
 import type { Call } from './handler/call.js';
@@ -24,7 +23,6 @@ import type { Ledger, LedgerOptions } from './ledger/ledger.js';
 import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
 import type { RequestContext } from './request-context.js';
-import { type Transition, untilOf } from './transition.js';
 import {
   type FetchHandler,
   type HttpSessionsOptions,
@@ -48,11 +46,9 @@ export interface GuardOptions {
   readonly onEvent?: Hooks['onEvent'] | undefined;
   /** Receives a line and its fields for each refusal: by default `console`, with the time and the level. */
   readonly logger?: Logger | undefined;
-  /** Decides whether a token is accepted, and learns when one ends. */
-  readonly accept?: Accept | undefined;
   /**
-   * How many seconds `accept` and the `ledger` may take per request: 1 by default, at most 60. One command of the
-   * ledger may take three tenths of it.
+   * How many seconds the `ledger` may take per request: 1 by default, at most 60. One command may take three tenths
+   * of it.
    */
   readonly timeLimit?: number | undefined;
   /**
@@ -61,11 +57,6 @@ export interface GuardOptions {
    * succeeds and the other is told so.
    */
   readonly ledger?: Ledger | undefined;
-  /**
-   * Accepts the `requestState` tokens of another codec until a date, for clients in the middle of something when the
-   * guard takes its place; {@link openerOf} opens those of the SDK's. What is sealed is never of that format.
-   */
-  readonly transition?: Transition | undefined;
   /** Settings of the ledger. */
   readonly ledgerOptions?: LedgerOptions | undefined;
   /** The lifetime of a `requestState`, in seconds: 600 by default. */
@@ -149,23 +140,20 @@ export class Guard {
       logger = standard,
       ...rest
     } = checked(given, OPTIONS);
-    const { onRefused, onEvent, accept, ledger, ledgerOptions, requestStateTtl, only } = rest;
-    const { transition } = rest;
+    const { onRefused, onEvent, ledger, ledgerOptions, requestStateTtl, only } = rest;
     if (ledger === undefined && ledgerOptions !== undefined) {
       throw invalidArgument('ledgerOptions: expected a ledger too, found none');
     }
     const common: Settings = {
       events: onEvent !== undefined,
-      hasAccept: accept !== undefined,
       ledger: ledger && { local: optional(flag, 'ledger.local', ledger.local), ...ledgerOptions },
       timeLimitMs: Math.ceil(1000 * timeLimit),
     };
     this.#codec = codec;
-    const transitionUntil = transition && untilOf('transition.until', transition.until);
-    this.#settings = { ...common, requestStateTtl, only, transitionUntil };
+    this.#settings = { ...common, requestStateTtl, only };
     const warn = (line: string) => write(logger, `sealwax: ${line}`);
     this.#policy = {
-      ...{ principalOf: principal, accept, ledger, transition, onRefused, onEvent, logger },
+      ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
       initial: undefined,
       ...{ known: new WeakMap(), knownById: new Map() },
       engine: new Engine(codec, this.#settings),
@@ -191,7 +179,9 @@ export class Guard {
       try {
         hook(server, this.#policy, methods);
       } catch (error) {
-        reportError(this.#policy, `protect: ${(error as Error).message}`, error);
+        const message = `protect: ${(error as Error).message}`;
+        const found = { code: 'invalid_argument', kind: 'request-state', message } as const;
+        reportError(this.#policy, found, error);
         throw error;
       }
       this.#servers.add(server);
@@ -230,8 +220,8 @@ export class Guard {
 
   /**
    * Adds data-layer sessions to every server that is protected afterwards: the capability, the method
-   * `sessions/create`, and one value for each session. `sessions/delete` needs a `ledger` or an `accept` that
-   * records it; without either the method does not exist.
+   * `sessions/create`, and one value for each session. `sessions/delete` needs a `ledger`;
+   * without one the method does not exist.
    *
    * @throws {@link SealwaxError} `invalid_argument` for a second call, or one after `protect`
    */
@@ -252,7 +242,7 @@ export class Guard {
    * values, and each later request sends it, to any replica. Requests of revision 2026-07-28 pass unchanged.
    *
    * A request without it gets 400. A refused one gets 404, so that the client starts a new session. `DELETE`
-   * ends the session if there is a `ledger` or an `accept` to record that; otherwise it gets 405.
+   * ends the session if there is a `ledger`; otherwise it gets 405.
    *
    * No replica holds a connection to the client. In these revisions a tool therefore cannot call the client
    * while it runs (elicitation, sampling, roots); in 2026-07-28 it returns `inputRequired` instead. The server
@@ -320,10 +310,8 @@ const OPTIONS = {
   onRefused: method as Check<Hooks['onRefused']>,
   onEvent: method as Check<Hooks['onEvent']>,
   logger: having<Logger>('warn'),
-  accept: having<Accept>('accept', 'ended'),
   timeLimit: seconds,
   ledger: having<Ledger>('run'),
-  transition: having<Transition>('open'),
   ledgerOptions: (_: string, given: unknown) =>
     checked(given, {
       ...{
@@ -392,5 +380,7 @@ function handleType(given: unknown): string {
 function onlyOf(name: string, given: unknown): Record<string, string[]> {
   if (typeof given !== 'object' || given === null) throw wrongType(name, 'an object', given);
   const entries = Object.entries(given);
-  return Object.fromEntries(entries.map(([target, of]) => [target, names(`only.${target}`, of)]));
+  return Object.fromEntries(
+    entries.map(([target, of]) => [text(name, target), names(`${name}.${target}`, of)]),
+  );
 }

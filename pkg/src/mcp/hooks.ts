@@ -1,15 +1,14 @@
-import type { Fault, TokenEvent, Refused as WrittenRefusal } from '../documents.js';
+import type { Fault, Item, TokenEvent, Refused as WrittenRefusal } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
 import { type Logger, write } from '../log.js';
 import type { Principal } from '../principal.js';
-import type { Accepted } from './accept.js';
 import { nameOf } from './cause.js';
 import { attempt } from './later.js';
 
 /** What a refusal and an event tell of the message and its sender. */
 interface Circumstances {
-  /** The kind of the token. */
-  readonly kind: Accepted['kind'];
+  /** The kind of the token: `handle` is a reference handle, `handle-state` a self-contained one. */
+  readonly kind: Item;
   /** The token id, or the ulid of a handle or session, if it is readable: 32 hex digits. */
   readonly id?: string | undefined;
   /** The method of the request, if there is one. */
@@ -31,15 +30,13 @@ export interface Refused extends Circumstances {
   /** `error` is a fault of the service or its store. */
   readonly level: 'warn' | 'error';
   /**
-   * The reason: a code of {@link SealwaxError}, or a verdict or failure of {@link Accept} or the {@link Ledger}.
+   * The reason: a code of {@link SealwaxError}, or a verdict or failure of the {@link Ledger}.
    * `ledger_unconfirmed` is not a refusal: no replica of the store confirmed an end or a revocation.
    */
   readonly code:
     | SealwaxErrorCode
     | 'invalid_request'
     | 'unauthenticated'
-    | 'not_accepted'
-    | 'accept_unavailable'
     | 'used'
     | 'ended'
     | 'revoked'
@@ -58,8 +55,7 @@ export interface Refused extends Circumstances {
 /** What happened to a token that was not refused. */
 export interface GuardEvent extends Circumstances {
   /**
-   * `opened` passed every check, that of `accept` and of the `ledger` too; `sealed` is in an answer; `ended` and
-   * `revoked` are recorded.
+   * `opened` passed every check, that of the `ledger` too; `sealed` is in an answer; `ended` and `revoked` are recorded.
    */
   readonly event: 'opened' | 'sealed' | 'ended' | 'revoked';
   /** The id of the key, 8 hex digits. A reference handle names none. */
@@ -67,8 +63,8 @@ export interface GuardEvent extends Circumstances {
   /** How many seconds ago an opened one was issued. */
   readonly age?: number | undefined;
   /**
-   * The microseconds since its message, or the handler's result or call, came to the guard, with what `principal`,
-   * `accept` and the `ledger` took. In Cloudflare Workers clocks stand still while a program works, so only waiting counts.
+   * The microseconds since its message, or the handler's result or call, came to the guard, with what `principal`
+   * and the `ledger` took. In Cloudflare Workers clocks stand still while a program works, so only waiting counts.
    */
   readonly micros: number;
 }
@@ -107,9 +103,15 @@ export function observe(listener: Listener, event: TokenEvent, micros: number): 
   called(listener, 'onEvent', () => listener.onEvent?.({ ...event, micros }));
 }
 
-/** Reports an error of the application, or of this side, in a transport. */
-export function reportError(listener: Listener, message: string, cause: unknown): void {
-  report(listener, listener.engine.report(fault(message)), undefined, cause);
+/** Reports an error that this side found; without a fault's other members, one of a transport. */
+export function reportError(
+  listener: Listener,
+  given: string | Fault,
+  cause: unknown,
+  principal?: Principal,
+): void {
+  const found = typeof given === 'string' ? fault(given) : given;
+  report(listener, listener.engine.report(found), principal, cause);
 }
 
 /** Calls a hook. An error of it changes no answer. */

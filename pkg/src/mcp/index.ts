@@ -6,7 +6,6 @@
 
 export type { Logger } from '../log.js';
 export { anonymous } from '../principal.js';
-export type { Accept, Accepted } from './accept.js';
 export { Guard, type GuardOptions } from './guard.js';
 export type {
   DataLayerSessions,
@@ -34,6 +33,5 @@ export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledge
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
-export { openerOf, type Transition, type TransitionContext } from './transition.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
 export type { Negotiated } from './transport/negotiated.js';

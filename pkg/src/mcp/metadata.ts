@@ -1,4 +1,4 @@
-/** Names from the draft of data-layer sessions, for server and client. */
+/** Names from the draft of data-layer sessions. */
 
 /** The member of `_meta` that carries a session, in requests and results. */
 export const SESSION_META = 'io.modelcontextprotocol/session';
@@ -12,9 +12,4 @@ export const SESSIONS_DELETE = 'sessions/delete';
 /** Returns the value of {@link SESSION_META} in parameters or a result, of any type. */
 export function metadataOf(carrier: unknown): unknown {
   return Object(Object(carrier)._meta)[SESSION_META];
-}
-
-/** Returns a copy of the carrier with other metadata. The rest of its `_meta` is kept. */
-export function withMetadata<T extends object>(carrier: T, metadata: object): T {
-  return { ...carrier, _meta: { ...Object(carrier)._meta, [SESSION_META]: metadata } };
 }

@@ -1,11 +1,9 @@
 import type { TransportSettings } from '../documents.js';
 import type { Principal } from '../principal.js';
-import type { Accept } from './accept.js';
 import type { Engine } from './engine.js';
 import type { Listener } from './hooks.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestContext } from './request-context.js';
-import type { Transition } from './transition.js';
 import type { Negotiated } from './transport/negotiated.js';
 
 /** Resolves the caller of a request. */
@@ -30,9 +28,7 @@ export interface Known {
 /** The checked settings of a guard. */
 export interface Policy extends Listener {
   readonly principalOf: PrincipalOf;
-  readonly accept: Accept | undefined;
   readonly ledger: Ledger | undefined;
-  readonly transition: Transition | undefined;
   readonly known: WeakMap<Request, Known>;
   /** Requests on stdio by our ids, until they reach the handlers. */
   readonly knownById: Map<unknown, Known>;

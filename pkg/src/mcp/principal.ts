@@ -1,3 +1,4 @@
+import { invalidArgument } from '../error.js';
 import { type Principal, principalFromClaims } from '../principal.js';
 import type { RequestContext } from './request-context.js';
 
@@ -15,7 +16,12 @@ export function principalFromAuthInfo(context: RequestContext): Principal | unde
   if (authInfo === undefined) return undefined;
   const extra = authInfo.extra ?? {};
   const { iss, sub } = Object(extra.claims ?? extra);
+  if (iss === undefined || sub === undefined) throw invalidArgument(NO_CLAIMS);
   // The type requires a client, so an empty string stands for a token without one.
   const client = authInfo.clientId === '' ? {} : { client_id: authInfo.clientId };
   return principalFromClaims({ iss, sub, ...client });
 }
+
+const NO_CLAIMS =
+  'authInfo.extra: expected iss and sub, which your token verifier puts there; for tokens without them, such as API ' +
+  'keys, write a principal function of your own';

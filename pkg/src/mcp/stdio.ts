@@ -18,7 +18,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 /**
  * Returns streams for the SDK's `StdioServerTransport` that carry the sessions of SEP-1359: `sessionId` and
  * `sessionTimeout` in the response to `initialize`, `sessionId` in messages in both directions if the client
- * sends one, and `session/terminate` if the guard has a `ledger` or an `accept` to record that.
+ * sends one, and `session/terminate` if the guard has a `ledger` to record that.
  *
  * A session survives a restart of the process: a request with a valid `sessionId` is served without a new
  * `initialize`. The negotiated values are read from the token and replayed to the SDK; the response is

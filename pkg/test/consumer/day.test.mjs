@@ -93,8 +93,7 @@ function session(at) {
     return;
   }
   exchange.write('{"count":1}');
-  const { _meta } = end(exchange, { resultType: 'complete' }).result;
-  const { sessionId, state } = _meta['io.modelcontextprotocol/session'];
+  const [[, { sessionId, state }]] = end(exchange, { resultType: 'complete' }).set;
   sessions[at] = { id: sessionId, state };
 }
 

@@ -25,13 +25,14 @@ async function tried() {
   ]) {
     const page = begun(list);
     assert.deepEqual([page.first.step, page.first.opened], ['deliver', undefined]);
-    const { step, result } = page.result({ nextCursor: cursor });
-    assert.equal(step, 'respond');
+    const { step, set } = page.result({ nextCursor: cursor });
+    const [[path, token]] = set;
+    assert.deepEqual([step, path], ['respond', ['nextCursor']]);
     page.free();
-    const next = begun({ ...list, token: result.nextCursor });
+    const next = begun({ ...list, token });
     assert.equal(next.first.opened, cursor);
     next.free();
-    const mallory = begun({ ...list, token: result.nextCursor }, [undefined, undefined, 'mallory']);
+    const mallory = begun({ ...list, token }, [undefined, undefined, 'mallory']);
     assert.equal(mallory.first.refused[0].code, 'principal_mismatch');
     mallory.free();
   }
@@ -43,7 +44,7 @@ async function tried() {
   asked.free();
   const answered = begun({ ...call, token });
   assert.equal(answered.first.opened, '{"secret":"told to nobody"}');
-  assert.deepEqual(answered.result({}), { step: 'respond', result: undefined, events: undefined });
+  assert.deepEqual(answered.result({}), { step: 'respond' });
   assert.throws(() => answered.result({}), { code: 'invalid_argument' });
   answered.free();
   assert.throws(() => answered.result({}), { code: 'invalid_argument' });

@@ -1,8 +1,8 @@
-// The TypeScript peer of tests/interop: a request a line, an answer a line.
+// The TypeScript peer of tests/driver: a request a line, an answer a line.
 
 import { createInterface } from 'node:readline';
 
-import { answer, Codec, requestContextFromJson, SealwaxError } from 'sealwax';
+import { Codec, SealwaxError } from 'sealwax';
 
 const OPERATIONS = {
   seal: (request) => [sealer(request).seal(request.payload, life(request))],
@@ -43,14 +43,6 @@ const OPERATIONS = {
   },
 
   'session-fork': (request) => [JSON.stringify(sessions(request).fork(opened(request)))],
-
-  context({ label, sessionId, payload }) {
-    return [hex(requestContextFromJson(utf8(label), utf8(sessionId), utf8(payload)))];
-  },
-
-  answer({ kind, sessionId }) {
-    return [JSON.stringify(answer(kind, { sessionId: utf8(sessionId) || undefined }))];
-  },
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -89,6 +89,9 @@ test('a codec follows its file, and keeps its keys while the file is bad', async
     ['', /expected 1 to 16 keys, found none/],
     [undefined, /ENOENT/],
     ['#'.repeat(70_000), /expected at most 65536 bytes/],
+    [`\ufeff${textOf(a, b)}`, /byte order mark/],
+    [`# retired\r${textOf(a, b)}`, /a CR without LF/],
+    [Buffer.from(`${textOf(a, b)}\n# \xff`, 'latin1'), /: expected UTF-8;/],
   ]) {
     if (bad === undefined) rmSync(path);
     else replace(path, bad);

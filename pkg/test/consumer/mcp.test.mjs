@@ -26,4 +26,10 @@ test('a principal is of the core', () => {
   const principal = principalFromAuthInfo({ http: { authInfo: { clientId: 'app', extra } } });
   const { iss, sub } = extra;
   assert.deepEqual(principal, sealwax.principalFromClaims({ iss, sub, client_id: 'app' }));
+  for (const extra of [undefined, { sub }, { iss }, { claims: { sub } }]) {
+    assert.throws(() => principalFromAuthInfo({ http: { authInfo: { clientId: 'app', extra } } }), {
+      code: 'invalid_argument',
+      message: /authInfo\.extra: expected iss and sub, .* write a principal function of your own/,
+    });
+  }
 });

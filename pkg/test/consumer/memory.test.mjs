@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { answer, Codec, inspect, Key, KeyRing, start } from 'sealwax/slim';
+import { answer, Codec, inspect, Key, KeyRing, requestContext, start } from 'sealwax/slim';
 
 // Nobody but the package sees its memory, so the test looks over its shoulder.
 const { Instance } = WebAssembly;
@@ -48,6 +48,26 @@ test('what is too large is refused by its whole length and takes no memory', () 
   assert.ok(memory.buffer.byteLength < 16_000_000, `${memory.buffer.byteLength} bytes`);
 });
 
+test('a payload that grows while it is sealed is not written over the memory', () => {
+  const sealer = codec.view({ subject: 'alice' }).session();
+  const { now } = Date;
+  for (const kind of [ArrayBuffer, SharedArrayBuffer]) {
+    const buffer = new kind(64, { maxByteLength: 1 << 20 });
+    // As another thread may, at any moment.
+    Date.now = () => {
+      if (kind === ArrayBuffer) buffer.resize(1 << 20);
+      else buffer.grow(1 << 20);
+      return now();
+    };
+    try {
+      assert.throws(() => sealer.seal(new Uint8Array(buffer)), RangeError);
+    } finally {
+      Date.now = now;
+    }
+    assert.deepEqual(sealer.open(sealer.seal(payload)).payload, payload);
+  }
+});
+
 test('what passes between JavaScript and the module is wiped', async () => {
   // The package's own files, which nobody else may import.
   const raw = await import(new URL('esm/raw.js', pathToFileURL(MODULE)));
@@ -59,6 +79,41 @@ test('what passes between JavaScript and the module is wiped', async () => {
   assert.ok(!shared().includes('payload') && !shared().includes('PAYLOAD'));
   assert.equal(new TextDecoder().decode(sealer.open(token).payload), text);
   assert.ok(!shared().includes('payload') && !shared().includes(token.slice(-9)));
+});
+
+test('what passes is wiped where the stack is full', async () => {
+  const raw = await import(new URL('esm/raw.js', pathToFileURL(MODULE)));
+  const sealer = codec.view({ subject: 'alice' }).session();
+  const text = 'a payload that is told to nobody else';
+  const bytes = new TextEncoder().encode(text);
+  const token = sealer.seal(bytes);
+  const address = raw.shared(1 << 12);
+  for (const [call, needle] of [
+    [() => sealer.seal(bytes), text],
+    [() => sealer.open(token), token.slice(-9)],
+    [() => requestContext('tools/call', text, {}), text],
+  ]) {
+    call();
+    let [refused, left, isDone] = [0, 0, false];
+    const down = () => {
+      try {
+        down();
+      } catch {
+        // It is full.
+      }
+      if (isDone) return;
+      try {
+        call();
+        isDone = true;
+      } catch {
+        refused += 1;
+        if (Buffer.from(memory.buffer, address, 1 << 12).includes(needle)) left += 1;
+      }
+    };
+    down();
+    assert.ok(refused > 0);
+    assert.equal(left, 0);
+  }
 });
 
 test('the whole memory holds no payload after it, and no key that nobody has', () => {
@@ -135,6 +190,20 @@ test('what nobody frees is collected', async () => {
     for (let view = 0; view < 1_000; view++) service.view({ subject: `${at}-${view}` });
     globalThis.gc();
     // Finalisers run between turns of the event loop.
+    await new Promise(setImmediate);
+  }
+  const grown = memory.buffer.byteLength - before;
+  assert.ok(grown < 2_000_000, `${grown} bytes`);
+});
+
+test('the rules of a guard that nobody has are collected', async () => {
+  const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax/slim')));
+  const before = memory.buffer.byteLength;
+  const only = { tool: Array.from({ length: 1_000 }, (_, at) => `argument ${at}`) };
+  // None collected, these take 15 megabytes.
+  for (let at = 0; at < 30; at++) {
+    for (let guard = 0; guard < 10; guard++) new Engine(codec, { only });
+    globalThis.gc();
     await new Promise(setImmediate);
   }
   const grown = memory.buffer.byteLength - before;

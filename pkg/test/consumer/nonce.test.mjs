@@ -194,8 +194,8 @@ test('a snapshot of a process keeps nothing of a burst', () => {
     `const exported = {};
     ((exports) => { ${code} })(exported);
     const draw = () => {
-      const memory = new Uint8Array(24);
-      return exported.drawNonce(memory, 0) && Buffer.from(memory).toString('hex');
+      const memory = new Uint32Array(6);
+      return exported.drawNonce(memory, 0, Date.now()) && Buffer.from(memory.buffer).toString('hex');
     };
     const before = [];
     while (before.length < 3) { const drawn = draw(); if (drawn) before.push(drawn); }

@@ -4,38 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { inputRequired } from '@modelcontextprotocol/server';
-import { anonymous, requestContext } from 'sealwax';
 import { LEGACY, MODERN } from './client.mjs';
-import { codec, factoryOf, guardOf, modern, overHttp, overStdio, text } from './wire.mjs';
+import { factoryOf, guardOf, modern, overHttp, overStdio, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
-const view = codec.view(anonymous);
 const forged = '{"asked":7}';
-
-/** What a handler can see of a state, wherever it looks. */
-function seen(ctx, request) {
-  try {
-    return JSON.stringify([ctx.mcpReq.requestState() ?? null, request ?? null]);
-  } catch ({ code, message }) {
-    return JSON.stringify({ code, message });
-  }
-}
-
-const stateful = {
-  'tools/list': () => ({ tools: [] }),
-  'tools/call': ({ params }, ctx) => text(seen(ctx, params)),
-  'prompts/get': ({ params }, ctx) => ({
-    messages: [{ role: 'user', content: { type: 'text', text: seen(ctx, params) } }],
-  }),
-  'resources/read': ({ params }, ctx) => ({
-    contents: [{ uri: params.uri, text: seen(ctx, params) }],
-  }),
-};
-const targets = {
-  'tools/call': { name: 'x', arguments: {} },
-  'prompts/get': { name: 'x' },
-  'resources/read': { uri: 'x:1' },
-};
 
 /** A server of each revision, and what it answers to one request. */
 const ways = {
@@ -58,26 +31,6 @@ async function lined(era, factory, method, params) {
 }
 
 for (const [way, answerOf] of Object.entries(ways)) {
-  test(`${way}: no other spelling of requestState shows a handler anything`, async () => {
-    const spellings = ['request_state', 'RequestState', 'requeststate', 'request-state', 'state'];
-    for (const [method, target] of Object.entries(targets)) {
-      for (const name of spellings) {
-        for (const where of [
-          { [name]: forged },
-          { _meta: { [name]: forged, requestState: forged } },
-        ]) {
-          const { result, error } = await answerOf(factoryOf(stateful, guardOf()), method, {
-            ...target,
-            ...where,
-          });
-          assert.equal(error, undefined);
-          const told = result.content ?? result.contents ?? result.messages.map((m) => m.content);
-          assert.equal(JSON.parse(told[0].text)[0], null, `${method} ${name}`);
-        }
-      }
-    }
-  });
-
   test(`${way}: no other spelling of _meta brings a session`, async () => {
     const guard = guardOf();
     const sessions = guard.sessions({ initial: () => 'the value' });
@@ -104,66 +57,13 @@ for (const [way, answerOf] of Object.entries(ways)) {
     }
   });
 
-  test(`${way}: null is absent`, async () => {
-    const named = (name) => ({ tools: [{ name, inputSchema: { type: 'object' } }] });
-    const lists = {
-      ...stateful,
-      'tools/list': ({ params }) => named(JSON.stringify(params?.cursor) ?? 'none'),
-    };
-    for (const [method, target] of Object.entries(targets)) {
-      const { result, error } = await answerOf(factoryOf(lists, guardOf()), method, {
-        ...target,
-        requestState: null,
-      });
-      assert.equal(error, undefined);
-      const told = result.content ?? result.contents ?? result.messages.map((m) => m.content);
-      assert.equal(JSON.parse(told[0].text)[0], null);
-    }
-    const listed = await answerOf(factoryOf(lists, guardOf()), 'tools/list', { cursor: null });
-    assert.equal(listed.result.tools[0].name, 'none');
-  });
-
-  test(`${way}: a method of the author's own has no state, and says so`, async () => {
-    const guard = guardOf();
-    const own = (_, ctx) => ({
-      read: JSON.parse(seen(ctx)),
-      written: (() => {
-        try {
-          return guard.state(ctx, { asked: 7 });
-        } catch ({ code, message }) {
-          return { code, message };
-        }
-      })(),
-    });
-    const handlers = { 'tools/list': () => ({ tools: [] }), 'acme/transfer': { own } };
-    for (const requestState of [forged, 'sw1.x', view.cursor('x').seal(new Uint8Array())]) {
-      const { result } = await answerOf(factoryOf(handlers, guard), 'acme/transfer', {
-        requestState,
-      });
-      const message = 'requestState: expected a request that carries one, found "acme/transfer"';
-      const refusal = { code: 'invalid_argument', message };
-      assert.deepEqual([result.read, result.written], [refusal, refusal]);
-    }
-  });
-
-  test(`${way}: a list has no state either`, async () => {
-    let told;
-    const handlers = {
-      'tools/list': (_, ctx) => {
-        told = seen(ctx);
-        return { tools: [] };
-      },
-    };
-    await answerOf(factoryOf(handlers, guardOf()), 'tools/list', { requestState: forged });
-    assert.equal(JSON.parse(told).code, 'invalid_argument');
-  });
-
   test(`${way}: a name of a tool that is none is refused as without a guard`, async () => {
+    const handlers = { 'tools/list': () => ({ tools: [] }), 'tools/call': () => text('ran') };
     for (const name of [['x'], {}, 7, null, true, undefined]) {
       const call = { name, arguments: {} };
       const answers = [];
       for (const guard of [guardOf(), undefined]) {
-        answers.push(await answerOf(factoryOf(stateful, guard), 'tools/call', call));
+        answers.push(await answerOf(factoryOf(handlers, guard), 'tools/call', call));
       }
       assert.deepEqual(answers[0], answers[1]);
       assert.equal(typeof answers[0].error.code, 'number');
@@ -231,33 +131,11 @@ test('what is not opened shows nothing, even where a server does not know its ow
 
 // ---- what is bound ----
 
-test('a resource has no arguments: whatever is sent as such is not bound', async () => {
-  const guard = guardOf({ only: { 'x:1': ['id'] } });
-  const handlers = {
-    'resources/read': (_, ctx) => {
-      const state = ctx.mcpReq.requestState();
-      if (state) return { contents: [{ uri: 'x:1', text: JSON.stringify(state) }] };
-      return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
-    },
-  };
-  const read = async (more) => {
-    const request = modern(1, 'resources/read', { uri: 'x:1', ...more });
-    return (await overHttp(factoryOf(handlers, guard), ...request)).messages[0];
-  };
-  const { requestState } = (await read({ arguments: { a: 1 } })).result;
-  const context = requestContext('resources/read', 'x:1');
-  assert.deepEqual(view.requestState(context).open(requestState).json(), { asked: 7 });
-  for (const more of [{}, { arguments: { a: 2 } }, { arguments: 7 }, { arguments: null }]) {
-    const { result } = await read({ ...more, requestState });
-    assert.equal(result.contents[0].text, '{"asked":7}');
-  }
-});
-
 for (const [way, era] of [
   ['HTTP', MODERN],
   ['stdio', LEGACY],
 ]) {
-  test(`${way}: a number out of range is refused, and is not the same as none`, async () => {
+  test(`${way}: to a number out of range no state is bound, and it is not the same as none`, async () => {
     const lines = [];
     const guard = guardOf({ logger: { warn: (line) => lines.push(line) } });
     let runs = 0;
@@ -284,13 +162,15 @@ for (const [way, era] of [
     const requestState = (await call('null')).result.content[0].text;
     assert.equal((await call('null', requestState)).result.content[0].text, 'done');
     for (const most of ['1e400', '-1e400', '[{"a":1e400}]', `1${'0'.repeat(400)}`]) {
-      for (const state of [requestState, undefined]) {
-        const { code, message } = (await call(most, state)).error;
-        assert.deepEqual([code, message], [-32602, 'Invalid params'], most);
-      }
+      const { result } = await call(most, requestState);
+      assert.ok(result.isError);
+      assert.match(result.content[0].text, /^Invalid arguments\. argument "most": expected/);
+      // The handler runs, and can seal none.
+      assert.equal((await call(most)).error.code, -32603);
     }
-    assert.equal(runs, 2);
-    assert.equal(lines.filter((line) => line.includes(' invalid_request ')).length, 8);
+    assert.equal(runs, 6);
+    for (const code of ['invalid_request', 'invalid_argument'])
+      assert.equal(lines.filter((line) => line.includes(` ${code} `)).length, 4);
   });
 }
 
@@ -326,27 +206,4 @@ test('what a client sent stands in a log quoted and cut, and never on a line of 
   const [, name] = lines[0].match(/ method=("(?:[^"\\]|\\.)*")/);
   assert.equal(JSON.parse(name), Array.from(evil).slice(0, 64).join(''));
   for (const { message } of events) assert.doesNotMatch(message, /all is well/);
-});
-
-test('what a principal function throws is in no message', async () => {
-  const secret = 'Bearer of-a-secret';
-  for (const principal of [
-    () => {
-      throw new Error(secret);
-    },
-    () => Promise.reject(new Error(secret)),
-    () => Promise.reject(secret),
-  ]) {
-    const [lines, events] = [[], []];
-    const guard = guardOf({
-      principal,
-      logger: { warn: (line) => lines.push(line) },
-      onRefused: (event) => events.push(event),
-    });
-    const request = modern(1, 'tools/call', { name: 'x', arguments: {} });
-    const { messages } = await overHttp(factoryOf(stateful, guard), ...request);
-    assert.deepEqual(messages[0].error, { code: -32603, message: 'Internal error' });
-    assert.equal(events[0].code, 'invalid_argument');
-    assert.ok(!`${lines}${events[0].message}`.includes(secret));
-  }
 });

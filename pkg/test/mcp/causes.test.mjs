@@ -37,7 +37,6 @@ test('a function that asks a service which is down', async () => {
   const asks = () => fetch(down);
   const found = 'expected an answer, found ECONNREFUSED (TypeError)';
   assert.equal(await logged({ principal: asks }), `principal: ${found}`);
-  assert.equal(await logged({ accept: { accept: asks, ended: asks } }), `accept: ${found}`);
   assert.equal(await logged({ ledger: { run: asks } }), `ledger: ${found}`);
 });
 

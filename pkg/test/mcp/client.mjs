@@ -26,10 +26,9 @@ export function token(claims) {
 const { NODE_COMPILE_CACHE } = process.env;
 export const compiled = { ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }) };
 
-/** The `Authorization` of a user, or of whoever has no name. */
+/** The `Authorization` of a user. */
 export async function bearer(user) {
-  const claims = { iss: ISSUER, ...(user !== 'nobody' && { sub: user }), client_id: 'app' };
-  return `Bearer ${await token(claims)}`;
+  return `Bearer ${await token({ iss: ISSUER, sub: user, client_id: 'app' })}`;
 }
 
 async function verifyAccessToken(token) {
@@ -39,7 +38,7 @@ async function verifyAccessToken(token) {
 }
 
 /** A fetch handler that authenticates, as a server has it. */
-export function authenticating(factory, around = (fetch) => fetch) {
+function authenticating(factory, around = (fetch) => fetch) {
   const fetch = around(createMcpHandler(factory).fetch);
   const gate = requireBearerAuth({ verifier: { verifyAccessToken } });
   return async (request) => {

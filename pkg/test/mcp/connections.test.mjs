@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
 import { test } from 'node:test';
 
 import { ledgerOf } from './ledgers.mjs';
-import { closing, served, started } from './stores.mjs';
+import { closing, revoked, served, started } from './stores.mjs';
 
 /** A ledger that began an hour ago, on a client that is closed after the test. */
 function aged(client, url) {
@@ -47,9 +48,43 @@ for (const client of ['ioredis', 'redis']) {
     assert.ok(least >= 15, `${least} waited still`);
   });
 
+  test(`${client}: a connection for replicas that is made anew has its server checked`, async () => {
+    const { admin, url } = await started();
+    const { guard, lines } = served(aged(client, url));
+    await revoked(guard);
+    await admin.config('SET', 'maxmemory', '100mb');
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const listed = await admin.client('LIST');
+    // All but the test's own; the common one is older.
+    const ids = [...listed.matchAll(/^id=(\d+) .* cmd=(?!client)/gm)].map(([, id]) => id);
+    assert.ok(ids.length >= 2, listed);
+    await admin.client('KILL', 'ID', String(Math.max(...ids)));
+    // Where the client has not seen it by then, its error has the server checked too.
+    await new Promise((later) => setTimeout(later, 200));
+    await assert.rejects(guard.revoke({ subject: 'alice' }));
+    assert.match(lines.at(-1), /maxmemory-policy: expected noeviction/);
+  });
+
+  test(`${client}: a store that is 100 ms away serves, as soon as it is connected`, async () => {
+    const store = await started();
+    const proxy = await between(store.port, 50);
+    const ledger = aged(client, `redis://127.0.0.1:${proxy.port}`);
+    const server = served(ledger, { timeLimit: 1 });
+    for (const act of [
+      async () => (await server.again(await server.asked())).result,
+      () =>
+        server.guard.revoke({ subject: 'alice' }).then(
+          () => true,
+          () => undefined,
+        ),
+    ]) {
+      for (let tries = 1; (await act()) === undefined; tries += 1) assert.ok(tries < 100);
+    }
+  });
+
   test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
     const store = await started();
-    const proxy = await silenced(store.port);
+    const proxy = await between(store.port);
     const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { timeLimit: 1 });
     const states = [];
     for (let made = 0; made < 5; made += 1) states.push(await server.asked());
@@ -71,15 +106,18 @@ for (const client of ['ioredis', 'redis']) {
   });
 }
 
-/** A way to a port whose connections can fall silent: they stay, and nothing of either side comes through. */
-async function silenced(port) {
+/**
+ * A way to a port that takes so many milliseconds, and whose connections can fall silent: they stay, and nothing of
+ * either side comes through.
+ */
+async function between(port, ms = 0) {
   const pairs = new Set();
   const proxy = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     const pair = [near, far];
     pairs.add(pair);
-    near.pipe(far);
-    far.pipe(near);
+    near.pipe(later(ms)).pipe(far);
+    far.pipe(later(ms)).pipe(near);
     for (const one of pair) one.on('error', () => {});
     near.on('close', () => far.destroy());
   });
@@ -92,11 +130,21 @@ async function silenced(port) {
     port: proxy.address().port,
     silence() {
       for (const [near, far] of pairs) {
-        near.unpipe(far);
-        far.unpipe(near);
+        near.unpipe();
+        far.unpipe();
         near.resume();
         far.resume();
       }
     },
   };
+}
+
+function later(ms) {
+  return new Transform({
+    transform(chunk, _, taken) {
+      setTimeout(() => this.push(chunk), ms);
+      taken();
+    },
+    flush: (done) => setTimeout(done, ms + 1),
+  });
 }

@@ -102,3 +102,21 @@ test('an event that ends by CR is not held back', async () => {
   assert.match(new TextDecoder().decode(value), /^data: \{.*"sessionId":"sw1\..*\}\r\r$/);
   await reader.cancel();
 });
+
+test('an answer that is no stream gets its session, and so does a line that nothing ends', async () => {
+  const answered = { jsonrpc: '2.0', id: 2, result: { text: 'x' } };
+  const stream = { headers: { 'content-type': 'text/event-stream' } };
+  for (const give of [
+    () => Response.json(answered),
+    () => new Response(`data: ${JSON.stringify(answered)}`, stream),
+  ]) {
+    const handler = async (_, { parsedBody }) => {
+      if (parsedBody.method === 'tools/call') return give();
+      const result = { protocolVersion: LEGACY, capabilities: {} };
+      return Response.json({ jsonrpc: '2.0', id: 1, result });
+    };
+    const { sessionId, ask } = await begun(handler);
+    const [message] = messagesOf(await (await ask()).text());
+    assert.deepEqual(message.result, { text: 'x', sessionId });
+  }
+});

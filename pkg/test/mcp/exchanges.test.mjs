@@ -262,6 +262,31 @@ test('of two requests of one id, a cancellation means the later, as without a gu
   }
 });
 
+test('of two requests of one id, the later can be cancelled once the earlier is answered', async () => {
+  const [slow, later] = [door(), door()];
+  const handlers = lists(slow);
+  let signal;
+  handlers['resources/templates/list'] = async (_, ctx) => {
+    signal = ctx.mcpReq.signal;
+    await later.pass();
+    return { resourceTemplates: [] };
+  };
+  const line = await overStdio(factoryOf(handlers, guardOf()));
+  line.request(1, 'resources/list');
+  await slow.came;
+  line.request(1, 'resources/templates/list');
+  await later.came;
+  slow.open();
+  await line.came.first(({ id }) => id === 1);
+  line.notify(cancelled, { requestId: 1 });
+  await line.settled();
+  assert.equal(signal.aborted, true);
+  later.open();
+  await line.settled();
+  assert.equal(line.came.messages.filter(({ id }) => id === 1).length, 1);
+  await line.close();
+});
+
 test("a handler sees the client's id, and no other", async () => {
   const seen = [];
   const factory = () => {

@@ -7,7 +7,6 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { LEGACY } from './client.mjs';
-import { ledgerOf } from './ledgers.mjs';
 import {
   factoryOf,
   guardOf,
@@ -19,7 +18,7 @@ import {
   text,
 } from './wire.mjs';
 
-test('arguments that cannot be bound are refused before the handler, and the log says whose', async () => {
+test('arguments that cannot be bound refuse a state alone; the model hears of it, and the log says whose', async () => {
   let ran = 0;
   const [events, lines] = [[], []];
   const guard = guardOf({
@@ -37,23 +36,27 @@ test('arguments that cannot be bound are refused before the handler, and the log
     guard,
   );
   const unsafe = { id: 2 ** 60 };
-  for (const more of [{}, { requestState: 'x' }]) {
+  const call = async (more) => {
     const sent = modern(1, 'tools/call', { name: 'transfer', arguments: unsafe, ...more });
-    const { messages } = await overHttp(factory, ...sent);
-    assert.deepEqual(messages[0].error, { code: -32602, message: 'Invalid params' });
-    const { code, kind, method, target, principal } = events.pop();
-    assert.deepEqual(
-      { code, kind, method, target, principal },
-      {
-        ...{ code: 'invalid_request', kind: 'request-state', method: 'tools/call' },
-        ...{ target: 'transfer', principal: { subject: 'alice' } },
-      },
-    );
-    const told =
-      /^sealwax: invalid_request kind=request-state method="tools\/call" target="transfer" /;
-    assert.match(lines.pop(), told);
-  }
-  assert.equal(ran, 0);
+    return (await overHttp(factory, ...sent)).messages[0].result;
+  };
+  assert.equal((await call()).content[0].text, 'ran');
+  assert.deepEqual([events, lines], [[], []]);
+  const { isError, content } = await call({ requestState: 'x' });
+  assert.ok(isError);
+  assert.match(content[0].text, /argument "id": expected numbers .* pass a larger one as a string/);
+  const { code, kind, method, target, principal } = events.pop();
+  assert.deepEqual(
+    { code, kind, method, target, principal },
+    {
+      ...{ code: 'invalid_request', kind: 'request-state', method: 'tools/call' },
+      ...{ target: 'transfer', principal: { subject: 'alice' } },
+    },
+  );
+  const told =
+    /^sealwax: invalid_request kind=request-state method="tools\/call" target="transfer" /;
+  assert.match(lines.pop(), told);
+  assert.equal(ran, 1);
 });
 
 test('what an author gets for a state is sealed, wherever it is put', async () => {
@@ -93,15 +96,6 @@ test('an anonymous guard beside a signed-in user is warned of, once', async () =
   }
 });
 
-test('a session of null is no session', async () => {
-  const guard = guardOf();
-  guard.sessions({ initial: () => 0 });
-  const factory = factoryOf({ 'tools/call': () => text('ran') }, guard);
-  const params = { name: 'x', _meta: { 'io.modelcontextprotocol/session': null } };
-  const { messages } = await overHttp(factory, ...modern(1, 'tools/call', params));
-  assert.equal(messages[0].result?.content[0].text, 'ran');
-});
-
 test('SEP-1359: a sessionId of null is no session', async () => {
   const guard = guardOf();
   const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
@@ -117,57 +111,4 @@ test('SEP-1359: a sessionId of null is no session', async () => {
   const { result } = await came.first(({ id }) => id === 7);
   assert.deepEqual([result?.tools, result?.sessionId], [[], undefined]);
   await close();
-});
-
-test('fetch: other methods are for the handler', async () => {
-  const guard = guardOf();
-  const handler = guard.fetch(async ({ method }) => new Response(method, { status: 200 }));
-  for (const method of ['OPTIONS', 'HEAD', 'PUT']) {
-    const response = await handler(new Request('http://localhost/mcp', { method }));
-    assert.deepEqual([response.status, await response.text()], [200, method]);
-  }
-});
-
-test('what an update decided reaches the result', async () => {
-  const memory = ledgerOf({ engine: 'memory' });
-  // Both handlers have the same value, so that one commit is late.
-  let [open, arrived] = [() => {}, 0];
-  const both = new Promise((opened) => {
-    open = opened;
-  });
-  const guard = guardOf({
-    principal: () => ({ subject: 'alice' }),
-    ledger: memory,
-    timeLimit: 20,
-  });
-  const sessions = guard.sessions({ initial: () => 0 });
-  const factory = factoryOf(
-    {
-      'tools/call': async ({ params }, ctx) => {
-        const session = sessions.of(ctx);
-        if (params.name !== 'read') session.update((count) => count + 1);
-        arrived += 1;
-        if (arrived === 2) open();
-        await both;
-        if (params.name === 'read') return text(`${session.value}`);
-        return session.result((count) => ({ ...text(`${count}`), _meta: { [`odd/${count}`]: 1 } }));
-      },
-    },
-    guard,
-  );
-  const key = 'io.modelcontextprotocol/session';
-  const created = await overHttp(factory, ...modern(1, 'sessions/create', {}));
-  let { session } = created.messages[0].result;
-  const call = async (name, of = session) => {
-    const sent = modern(1, 'tools/call', { name, arguments: {}, _meta: { [key]: of } });
-    return (await overHttp(factory, ...sent)).messages[0].result;
-  };
-  const results = await Promise.all([call('count'), call('count')]);
-  assert.deepEqual(results.map(({ content }) => content[0].text).sort(), ['1', '2']);
-  for (const { content, _meta } of results) {
-    const odd = Object.keys(_meta).filter((name) => name.startsWith('odd/'));
-    assert.deepEqual(odd, [`odd/${content[0].text}`]);
-    if (content[0].text === '2') session = _meta[key];
-  }
-  assert.equal((await call('read')).content[0].text, '2');
 });

@@ -179,7 +179,7 @@ for (const sessions of [false, true]) {
       await settle();
     }
     const open = exchanges();
-    assert.equal(open, sessions ? 40 : 20); // those that never answer, and need one
+    assert.equal(open, sessions ? 60 : 40); // those that never answer, and need one
     await Promise.allSettled(stays);
     const told = answers.length;
     for (let requestId = 1; requestId <= id; requestId += 1) {
@@ -268,6 +268,37 @@ test('over HTTP none is left over, whether it is answered, refused or hung up on
   assert.equal(exchanges(), 1);
   gone.abort();
   await hungUp;
+  await settle();
+  assert.equal(exchanges(), 0);
+});
+
+test('over HTTP with sessions none is left over, whatever becomes of them', async () => {
+  const guard = guardOf();
+  const factory = factoryOf({ 'tools/call': () => text('done') }, guard);
+  const plain = createMcpHandler(factory).fetch;
+  const handler = guard.fetch(plain);
+  const initialize = {
+    ...{ jsonrpc: '2.0', id: 0, method: 'initialize' },
+    params: {
+      ...{ protocolVersion: LEGACY, capabilities: {} },
+      clientInfo: { name: 'wire', version: '1' },
+    },
+  };
+  const begun = await handler(requestOf(initialize));
+  const session = begun.headers.get('mcp-session-id');
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: name };
+  const failing = guard.fetch(() => Promise.reject(new Error()));
+  for (const [one, id, status] of [
+    [handler, session, 200],
+    [handler, 'refused', 404],
+    [handler, undefined, 400],
+    [failing, session, 500],
+  ]) {
+    const headers = { 'mcp-protocol-version': LEGACY, ...(id && { 'mcp-session-id': id }) };
+    const response = await one(requestOf(call, headers));
+    assert.equal(response.status, status);
+    await response.text();
+  }
   await settle();
   assert.equal(exchanges(), 0);
 });

@@ -16,8 +16,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { answer, Codec, Key } from 'sealwax';
 import { anonymous, Guard, HandleRefused, principalFromAuthInfo } from 'sealwax/mcp';
-import { connected, during, LEGACY, listen, sleep, told, transports } from './client.mjs';
+import { connected, LEGACY, listen, told, transports } from './client.mjs';
 import { ISSUER } from './server.mjs';
+import { factoryOf, guardOf, modern, overHttp } from './wire.mjs';
 
 const keys = Key.generate().toText();
 const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
@@ -51,12 +52,6 @@ test('the arguments are bound as they came, whatever a schema makes of them', as
   assert.equal(told(await retry({ id: '7' })).asked, 7);
 });
 
-test('each round has a seal of its own', async () => {
-  const alice = await (await serve()).connect('alice');
-  const [one, two] = [await asked(alice), await asked(alice)];
-  assert.notEqual(one.requestState, two.requestState);
-});
-
 test('a text that is no JSON comes back to the letter', async () => {
   const alice = await (await serve()).connect('alice');
   const { requestState, retry } = await asked(alice, 'raw', {});
@@ -81,6 +76,29 @@ test('a function that fails, or tells nobody, refuses', async () => {
       throw new Error(`of ${'a secret'}`);
     },
     async () => Promise.reject(new Error('of a secret')),
+    ...[
+      'a text of a secret',
+      new Error('of a secret'),
+      null,
+      undefined,
+      {
+        get message() {
+          throw 'of a secret';
+        },
+      },
+    ].flatMap((thrown) => [
+      () => {
+        throw thrown;
+      },
+      async () => Promise.reject(thrown),
+      () => ({
+        get subject() {
+          throw thrown;
+        },
+      }),
+    ]),
+    () => ({ subject: 'Jos\ud800' }),
+    () => ({ client: '\udfff', subject: 'Jos' }),
   ];
   for (const principal of failing) {
     const server = await serve({ principal });
@@ -112,24 +130,6 @@ test('a text is no principal: a user may be called anonymous', async () => {
   assert.equal(told(await retry({ id: 7 })).asked, 7);
 });
 
-test('a function may take its time, and is asked once', async () => {
-  let times = 0;
-  const principal = async () => {
-    times += 1;
-    await sleep(5);
-    return { subject: 'alice' };
-  };
-  const client = await (await serve({ principal })).connect('alice');
-  const { retry } = await asked(client);
-  assert.equal(times, 1);
-  assert.equal(told(await retry({ id: 7 })).asked, 7);
-  assert.equal(times, 2);
-  await client.call('mint');
-  assert.equal(times, 3);
-  await client.send('tools/list', {});
-  assert.equal(times, 3);
-});
-
 test('one JWT is one principal, by the claims or by AuthInfo', async () => {
   const context = (clientId, extra) => ({
     http: { authInfo: { token: 't', clientId, scopes: [], extra } },
@@ -151,58 +151,16 @@ test('one JWT is one principal, by the claims or by AuthInfo', async () => {
   }
 });
 
-// ---- accepting ----
+// ---- a ledger ----
 
-test('single use: a state is good once, everything else until it is ended', async () => {
-  for (const transport of ['http', 'stdio']) {
-    const server = await serve({ accept: 'single' }, transport);
-    const alice = await server.connect('alice');
-    const { retry, requestState } = await asked(alice);
-    assert.equal(told(await retry({ id: 7 })).asked, 7);
-    const { result, events } = await during(server.events, () => retry({ id: 7 }));
-    assert.deepEqual(result, refused);
-    const event = events.find(({ code }) => code);
-    assert.equal(event.code, 'not_accepted');
-    assert.match(event.id, /^[0-9a-f]{32}$/);
-    assert.ok(!JSON.stringify(events).includes(requestState));
-
-    const cursor = (await alice.send('resources/list', {})).result.nextCursor;
-    for (const _ of [1, 2]) assert.ok((await alice.send('resources/list', { cursor })).result);
-
-    for (const [make, use, end] of [
-      ['mint', 'check', 'end'],
-      ['hold', 'open', 'drop'],
-    ]) {
-      const { handle } = told(await alice.call(make, { value: [] }));
-      const another = told(await alice.call(make, { value: [] }));
-      for (const _ of [1, 2]) assert.equal(told(await alice.call(use, { handle })).handle, handle);
-      assert.equal(told(await alice.call(end, { handle })), 'ended');
-      assert.deepEqual(content(await alice.call(use, { handle })), answer('handle').toolResult);
-      assert.ok(told(await alice.call(use, { handle: another.handle })));
-    }
-  }
-});
-
-test('a failing accept is our trouble: nobody is told that a token is no good', async () => {
-  const alice = await (await serve()).connect('alice');
-  const { requestState } = await asked(alice);
-  const { handle } = told(await alice.call('mint'));
-  const { handle: basket } = told(await alice.call('hold', { value: [] }));
-  const cursor = (await alice.send('resources/list', {})).result.nextCursor;
-  for (const accept of ['throws', 'rejects', 'slow', 'vague']) {
-    const server = await serve({ accept });
+test('a failing ledger is our trouble, however it fails', async () => {
+  const { requestState } = await asked(await (await serve()).connect('alice'));
+  for (const fails of ['throws', 'rejects', 'slow', 'vague']) {
+    const server = await serve({ fails });
     const client = await server.connect('alice');
-    assert.deepEqual(await client.call('ask', { id: 7 }, { requestState }), internal, accept);
-    const listed = await client.send('resources/list', { cursor });
-    assert.deepEqual(listed.error, answer('cursor', { error: null }).error);
-    const trouble = answer('handle', { error: null }).toolResult;
-    assert.deepEqual(content(await client.call('check', { handle })), trouble);
-    assert.deepEqual(content(await client.call('open', { handle: basket })), trouble);
-    if (accept === 'slow') {
-      assert.deepEqual(content(await client.call('end', { handle })), trouble);
-    }
+    assert.deepEqual(await client.call('ask', { id: 7 }, { requestState }), internal, fails);
     const codes = server.events.filter(({ code }) => code).map(({ code }) => code);
-    assert.deepEqual(new Set(codes), new Set(['accept_unavailable']));
+    assert.deepEqual(new Set(codes), new Set(['ledger_unavailable']));
   }
 });
 
@@ -272,39 +230,22 @@ test('a state that came past the guard is refused', async () => {
   await client.client.close();
 });
 
-// ---- the low-level server, and the message boundary itself ----
-
-/** Plain messages to a protected low-level server, and all that comes back. */
-async function rawServer(handler, options = {}) {
-  const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} }, ...options });
-  const server = guard.protect(
-    new Server({ name: 'low', version: '1' }, { capabilities: { tools: {} } }),
-  );
-  server.setRequestHandler('tools/call', (request, ctx) => handler(request, ctx, guard));
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const answers = [];
-  theirs.onmessage = (message) => answers.push(message);
-  await theirs.start();
-  await server.connect(ours);
-  const send = (id, args, more) => {
-    const params = { name: 'x', arguments: args, ...more };
-    return theirs.send({ jsonrpc: '2.0', id, method: 'tools/call', params });
-  };
-  return { answers, send, theirs };
-}
+// ---- where there is no tool of an McpServer ----
 
 test('a low-level server returns the fixed result of a refused handle', async () => {
-  const { answers, send } = await rawServer(async (_, ctx, guard) => {
+  const guard = guardOf();
+  const rows = guard.referenceHandles('row');
+  const handler = async (_, ctx) => {
     try {
-      await guard.referenceHandles('row').check(ctx, 'x');
+      await rows.check(ctx, 'x');
     } catch (error) {
       assert.ok(error instanceof HandleRefused);
       return error.toolResult;
     }
-  });
-  await send(1, {});
-  await sleep(20);
-  assert.deepEqual(content(answers[0]), answer('handle').toolResult);
+  };
+  const request = modern(1, 'tools/call', { name: 'x', arguments: {} });
+  const { messages } = await overHttp(factoryOf({ 'tools/call': handler }, guard), ...request);
+  assert.deepEqual(content(messages[0]), answer('handle').toolResult);
 });
 
 test('elsewhere than in a tool a refused handle is an error', async () => {

@@ -21,7 +21,7 @@ import {
   SealwaxError,
   tokenFields,
 } from 'sealwax';
-import { Guard, MemoryLedger, openerOf, RedisLedger } from 'sealwax/mcp';
+import { Guard, MemoryLedger, RedisLedger } from 'sealwax/mcp';
 import { TestClock, testCodec } from 'sealwax/testing';
 
 const numRuns = Number(process.env.SEALWAX_HOSTILE ?? 10);
@@ -536,17 +536,14 @@ const calls = {
   'guard of a codec': (a, b) => new Guard({ codec: a, principal: b }),
   'guard with a ledger': (a, b) =>
     new Guard({ codec, principal: 'anonymous', ledger: a, ledgerOptions: b }),
-  'guard with functions': (a, b) =>
-    new Guard({ codec, principal: a, accept: b, logger: a, onEvent: b }),
-  'guard of arguments': (a, b) =>
-    new Guard({ codec, principal: 'anonymous', only: a, transition: b }),
+  'guard with functions': (a, b) => new Guard({ codec, principal: a, logger: a, onEvent: b }),
+  'guard of arguments': (a) => new Guard({ codec, principal: 'anonymous', only: a }),
   handles: (a, b) => new Guard({ codec, principal: 'anonymous' }).referenceHandles(a, b),
   'handles with state': (a, b) =>
     new Guard({ codec, principal: 'anonymous' }).selfContainedHandles(a, b),
   protect: (a) => new Guard({ codec, principal: 'anonymous', logger }).protect(a),
   'ledger in memory': (a) => new MemoryLedger(a),
   'ledger in Redis': (a, b) => new RedisLedger(a, b),
-  opener: (a) => openerOf(a),
   'codec of a test': (a) => testCodec(new TestClock(), a).free(),
 };
 

@@ -1,78 +1,14 @@
-// A ledger at the edges: the client's helper, stdio, requests that are cancelled, an engine that is full.
+// A ledger at the edges: requests that are cancelled, processes that share a file, an engine that is full.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { answer } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
-import { ClientSessions } from 'sealwax/mcp/client';
-import { LEGACY, MODERN, told } from './client.mjs';
-import { closing, META, newFile, refused, replica, STALE, serve, within } from './fleet.mjs';
+import { told } from './client.mjs';
+import { closing, newFile, refused, replica, STALE, serve, within } from './fleet.mjs';
 import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { door, factoryOf, guardOf, overStdio, text } from './wire.mjs';
-
-// ---- the client's helper ----
-
-for (const transport of ['http', 'stdio']) {
-  for (const era of [MODERN, LEGACY]) {
-    test(`${transport}, ${era}: the client goes on with the latest state`, {
-      skip: noSqlite,
-    }, async () => {
-      const ledger = { engine: 'sqlite', path: newFile() };
-      const server = await serve(transport, {
-        sessions: {},
-        ledger: transport === 'http' ? ledgerOf(ledger) : ledger,
-      });
-      const clients = [await server.connect('alice', era), await server.connect('alice', era)];
-      const kept = new Map();
-      const hosts = await Promise.all(
-        clients.map(async ({ client }, at) => {
-          const store = {
-            load: () => kept.get(0),
-            save: (_, metadata) => void kept.set(at, metadata),
-            remove: () => void kept.delete(at),
-          };
-          return () => new ClientSessions(store).open(client, { server: 's', user: 'alice' });
-        }),
-      );
-      const first = await hosts[0]();
-      const second = await hosts[1]();
-      const counted = async (session) =>
-        told({ result: await session.callTool({ name: 'count', arguments: {} }) }).value.count;
-      assert.equal(await counted(first), 1);
-      assert.equal(await counted(second), 2); // it had the state before
-      assert.equal(await counted(first), 3);
-      // What is no tool is told by an error.
-      await assert.rejects(
-        second.request({ method: 'resources/read', params: { uri: 'fail:///1' } }),
-        ({ code }) => code !== -32044,
-      );
-      assert.equal(await counted(second), 4);
-    });
-  }
-}
-
-test('the client sends nothing again that ran, and not for ever', async () => {
-  const came = [];
-  const stale = (ran) => ({
-    ...{ content: [], isError: true },
-    _meta: { [META]: { sessionId: 's', state: `${came.length}` }, [STALE]: { ran } },
-  });
-  let ran = true;
-  const client = {
-    request: async () => ({ session: { sessionId: 's', state: 'first' } }),
-    callTool: async ({ _meta }) => {
-      came.push(_meta[META].state);
-      return stale(ran);
-    },
-  };
-  const session = await new ClientSessions().open(client, { server: 's', user: 'u' });
-  assert.equal((await session.callTool({ name: 'x' })).isError, true);
-  assert.deepEqual(came.splice(0), ['first']);
-  ran = false;
-  assert.equal((await session.callTool({ name: 'x' })).isError, true);
-  assert.deepEqual(came, ['1', '1', '2', '3']);
-});
 
 // ---- cancelled ----
 
@@ -111,36 +47,6 @@ test('a cancelled request commits nothing', async () => {
   assert.deepEqual(after.result.content, text('0').content);
   assert.equal(after.result._meta[STALE], undefined);
   assert.ok(!line.came.messages.some(({ id }) => id === 'cancelled'));
-});
-
-// ---- update ----
-
-test('a function of update gives a value at once', async () => {
-  const guard = guardOf({ ledger: ledgerOf({ engine: 'memory' }) });
-  const sessions = guard.sessions({ initial: () => 0 });
-  let thrown;
-  const factory = factoryOf(
-    {
-      'tools/call': (_, ctx) => {
-        const session = sessions.of(ctx);
-        try {
-          session.update(async (value) => value + 1);
-        } catch (error) {
-          thrown = error;
-        }
-        return text(`${session.value}`);
-      },
-    },
-    guard,
-  );
-  const line = closing(await overStdio(factory));
-  line.request(1, 'sessions/create');
-  const { result } = await line.came.first(({ id }) => id === 1);
-  const { sessionId, state } = result.session;
-  line.request(2, 'tools/call', { name: 'x', ...within({ sessionId, state }) });
-  const answered = await line.came.first(({ id }) => id === 2);
-  assert.deepEqual(answered.result.content, text('0').content);
-  assert.ok(thrown instanceof TypeError);
 });
 
 // ---- processes ----

@@ -5,17 +5,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { answer } from 'sealwax';
 import { told } from './client.mjs';
-import {
-  closing,
-  created,
-  latest,
-  META,
-  newFile,
-  refused,
-  replica,
-  STALE,
-  within,
-} from './fleet.mjs';
+import { closing, created, latest, newFile, refused, replica, STALE, within } from './fleet.mjs';
 import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { ISSUER } from './server.mjs';
 import { valkey } from './valkey.mjs';
@@ -121,25 +111,6 @@ for (const [engine, shared] of Object.entries(engines)) {
       assert.equal(told(await alice.call('read', {}, within(latest(lost)))).value.count, 1);
     });
 
-    test('updates at once all succeed', async () => {
-      const { alice, there } = await fleet({ meet: meeting(4) });
-      const session = await created(alice);
-      const all = await Promise.all(
-        [alice, there].map((client) => {
-          const calls = [1, 2].map(() => client.client.callTool(updating(session)));
-          return Promise.all(calls);
-        }),
-      );
-      const states = all.flat();
-      assert.ok(states.every(({ isError }) => !isError));
-      const values = await Promise.all(
-        states.map(({ _meta }) => alice.client.callTool(reading(_meta[META]))),
-      );
-      const current = values.filter(({ _meta }) => _meta[STALE] === undefined);
-      assert.equal(current.length, 1);
-      assert.equal(told({ result: current[0] }).value.count, 4);
-    });
-
     test('a principal is signed out everywhere', async () => {
       const { one, other, alice, there } = await fleet();
       const bob = await other.connect('bob');
@@ -161,6 +132,3 @@ for (const [engine, shared] of Object.entries(engines)) {
     });
   });
 }
-
-const updating = (session) => ({ name: 'update_at_once', arguments: {}, ...within(session) });
-const reading = (session) => ({ name: 'read', arguments: {}, ...within(session) });

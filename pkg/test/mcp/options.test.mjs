@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
+import { createMcpHandler, InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
-import { Guard } from 'sealwax/mcp';
+import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { connected, during, LEGACY, transports } from './client.mjs';
-import { guardOf } from './wire.mjs';
+import { factoryOf, guardOf, modern, requestOf } from './wire.mjs';
 
 const keys = Key.generate().toText();
 const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
@@ -64,8 +64,6 @@ test('options are what they should be', () => {
     { codec: { view() {} }, principal: 'anonymous' },
     { ...good, onrefused() {} },
     { ...good, onRefused: 'log' },
-    { ...good, accept: {} },
-    { ...good, accept: { accept() {} } },
     { ...good, timeLimit: '1' },
     { ...good, requestStateTtl: '1' },
     { ...good, only: { delete_note: 'id' } },
@@ -86,6 +84,21 @@ test('options are what they should be', () => {
     () => new Guard({ ...good, requestStateTtl: 0 }),
   ]) {
     assert.throws(make, { code: 'invalid_argument' });
+  }
+});
+
+test("an author's text is well-formed, or refused before it becomes anything else", async () => {
+  const lone = 'x\ud800';
+  const guard = guardOf({ ledger: new MemoryLedger() });
+  for (const act of [
+    () => guard.referenceHandles(lone),
+    () => guard.selfContainedHandles(lone),
+    () => guardOf({ only: { [lone]: ['id'] } }),
+    () => guardOf({ only: { delete_note: [lone] } }),
+    () => guard.revoke({ subject: lone }),
+  ]) {
+    const refused = { code: 'invalid_argument', message: /lone surrogate/ };
+    await assert.rejects(async () => act(), refused);
   }
 });
 
@@ -135,4 +148,21 @@ test('an idle time takes a ledger, and so does single use', async () => {
   const { code, message } = events.find(({ code }) => code);
   assert.equal(code, 'invalid_argument');
   assert.match(message, /single use: expected a guard with a ledger/);
+});
+
+test('a factory whose server cannot be protected is logged: the SDK answers 500, and says nothing', async () => {
+  const said = [];
+  const guard = guardOf({ logger: { warn: (line) => said.push(line) } });
+  const factory = () => {
+    const server = factoryOf({})();
+    server._requestStateVerify = async () => {};
+    return guard.protect(server);
+  };
+  const response = await createMcpHandler(factory).fetch(requestOf(...modern(1, 'tools/list')));
+  assert.equal(response.status, 500);
+  assert.equal(said.length, 1);
+  assert.match(
+    said[0],
+    /invalid_argument.*protect: server: expected one without requestState\.verify/,
+  );
 });

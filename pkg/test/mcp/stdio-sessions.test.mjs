@@ -6,7 +6,6 @@ import { test } from 'node:test';
 import { anonymous } from 'sealwax';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { LEGACY, MODERN } from './client.mjs';
-import { once } from './once.mjs';
 import { codec, door, envelope, factoryOf, guardOf, overStdio, text } from './wire.mjs';
 
 const cancelled = 'notifications/cancelled';
@@ -72,6 +71,28 @@ test('an answer leaves with the session of its own request', async () => {
     );
     await close();
   }
+});
+
+test('what the server says by itself belongs to the session that came last', async () => {
+  const guard = guardOf();
+  const [one, two] = [await begun(guard), await begun(guard)];
+  const progress = { method: 'notifications/progress', params: { progressToken: 1, progress: 1 } };
+  const handler = async (_, ctx) => {
+    await ctx.mcpReq.notify(progress);
+    return text('done');
+  };
+  const { send, came, close } = await line(guard, factoryOf({ 'tools/call': handler }, guard));
+  const said = [];
+  for (const sessionId of [one, two, undefined, one]) {
+    send(call(said.length, 'any', sessionId));
+    said.push(sessionId ?? two);
+    const those = await came.all(said.length, ({ method }) => method === progress.method);
+    assert.deepEqual(
+      those.map(({ sessionId }) => sessionId),
+      said,
+    );
+  }
+  await close();
 });
 
 test('what is cancelled is not answered, and its id is free for another', async () => {
@@ -172,38 +193,3 @@ test('a subscription keeps its name', async () => {
 });
 
 // ---- its end ----
-
-test('session/terminate without an id ends nothing, and is logged', async () => {
-  const events = [];
-  const guard = guardOf({ accept: once(), onRefused: (event) => events.push(event) });
-  const sessionId = await begun(guard);
-  const { send, came, close } = await line(guard, served(guard));
-  send({ method: 'session/terminate', sessionId });
-  send(call(1, 'still', sessionId));
-  assert.ok((await came.first(({ id }) => id === 1)).result);
-  assert.deepEqual(
-    events.map(({ code, kind }) => [code, kind]),
-    [['malformed', 'session']],
-  );
-  assert.match(events[0].message, /expected session\/terminate as a request/);
-  send({ id: 2, method: 'session/terminate', sessionId });
-  assert.deepEqual((await came.first(({ id }) => id === 2)).result, {});
-  send(call(3, 'over', sessionId));
-  assert.equal((await came.first(({ id }) => id === 3)).error.code, -32003);
-  assert.equal(came.messages.length, 3);
-  await close();
-});
-
-test('where nothing remembers an end, session/terminate is no method', async () => {
-  const guard = guardOf();
-  const sessionId = await begun(guard);
-  const { send, came, close } = await line(guard, served(guard));
-  send({ id: 1, method: 'session/terminate', sessionId });
-  const { error } = await came.first(({ id }) => id === 1);
-  assert.deepEqual(error, { code: -32601, message: 'Method not found' });
-  send(call(2, 'still', sessionId));
-  assert.ok((await came.first(({ id }) => id === 2)).result);
-  send({ id: 3, method: 'session/terminate', sessionId: 'x' });
-  assert.equal((await came.first(({ id }) => id === 3)).error.code, -32601);
-  await close();
-});

@@ -292,6 +292,30 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
+test('SQLite: a BEGIN that failed locks nobody out', { skip: noSqlite }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const one = database(join(folder, 'ledger.db'));
+  let fails = false;
+  const interrupted = new Proxy(one, {
+    get: (of, name) => {
+      if (name !== 'exec') return of[name].bind(of);
+      return (sql) => {
+        of.exec(sql);
+        if (fails && sql.startsWith('BEGIN')) throw new Error('interrupted after it has begun');
+      };
+    },
+  });
+  const guards = [interrupted, database(join(folder, 'ledger.db'))].map(
+    (it) => served(new SqliteLedger(it)).guard,
+  );
+  fails = true;
+  await assert.rejects(guards[0].revoke({ subject: 'alice' }));
+  await revoked(guards[1]);
+  fails = false;
+  await revoked(guards[0]);
+});
+
 test("SQLite: a new file is its owner's alone, one that is there keeps its permissions", {
   skip: noSqlite,
 }, () => {

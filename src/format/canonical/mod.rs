@@ -30,13 +30,14 @@ pub(crate) fn canonical<'t>(
         output: Output::new(text),
         around: Vec::new(),
         members: Vec::new(),
+        argument: None,
         only,
         skipping: false,
     };
     match reader.whole() {
         Ok(true) => Ok(reader.output.finish(reader.at)),
         Ok(false) => Ok(Cow::Borrowed(&[])),
-        Err(why) => Err(Error::argument(format!("arguments: {why}"))),
+        Err(why) => Err(Error::argument(reader.place() + why)),
     }
 }
 
@@ -46,6 +47,7 @@ const NO_JSON: &str = "expected JSON";
 const NONE_NAMED: &str = "expected an object with at least one of the named members";
 const NO_OBJECT: &str = "expected an object or none, found a text, a number or a boolean: give them as they \
                          are, not as JSON within JSON";
+const LONE_SURROGATE: &str = "expected Unicode, found one half of a surrogate pair";
 const TOO_DEEP: &str = "expected at most 100 levels";
 
 struct Reader<'t> {
@@ -58,6 +60,8 @@ struct Reader<'t> {
     around: Vec<Open<'t>>,
     /// The members of the objects that are being read, the innermost one's last.
     members: Vec<Member<'t>>,
+    /// The key of the outermost object's member that is being read.
+    argument: Option<Cow<'t, [u8]>>,
     /// The only members of the outermost object to write.
     only: Option<&'t [&'t str]>,
     /// Whether the value belongs to no named member: it may repeat keys, and hold any number.
@@ -89,6 +93,17 @@ impl<'t> Reader<'t> {
             Some(b'n') => Ok(false),
             _ => Err(NO_OBJECT),
         }
+    }
+
+    /// Returns where it stopped, in the words of whoever gave the arguments.
+    fn place(&self) -> String {
+        let Some(argument) = &self.argument else {
+            return "arguments: ".into();
+        };
+        let name = str::from_utf8(argument).unwrap_or_default();
+        // In ASCII: no log shows a character that a client chose to confuse its reader.
+        let name = name.chars().take(64).flat_map(char::escape_default);
+        format!("argument \"{}\": ", name.collect::<String>())
     }
 
     /// Reads a value.

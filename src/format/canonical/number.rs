@@ -42,7 +42,7 @@ impl Reader<'_> {
         // is 8 kB of WebAssembly more.
         let number: Result<Value, _> = serde_json::from_slice(&self.text[begin..self.at]);
         let number = number.ok().and_then(|number| number.as_f64());
-        let number = number.filter(|number| number.is_finite()).ok_or(NO_JSON)?;
+        let number = number.filter(|number| number.is_finite()).ok_or(INEXACT)?;
         if self.skipping {
             return Ok(());
         }

@@ -47,14 +47,21 @@ impl<'t> Reader<'t> {
             return Err(NO_JSON);
         }
         object.place = self.output.len(self.at);
+        let is_argument = self.around.is_empty();
+        if is_argument {
+            self.argument = None;
+        }
         object.key = self.string()?;
+        if is_argument {
+            self.argument = Some(object.key.clone());
+        }
         self.space();
         if !self.take(b':') {
             return Err(NO_JSON);
         }
         self.space();
         if let Some(only) = self.only
-            && self.around.is_empty()
+            && is_argument
         {
             self.skipping = !only.iter().any(|name| name.as_bytes() == &*object.key);
         }
@@ -79,6 +86,9 @@ impl<'t> Reader<'t> {
     /// Ends an object behind its brace.
     pub(super) fn end_object(&mut self, object: &Object<'t>) -> Read<()> {
         let first = object.first;
+        if self.around.is_empty() {
+            self.argument = None;
+        }
         let has_only = self.only.is_some() && self.around.is_empty();
         if has_only && self.members.len() == first {
             return Err(NONE_NAMED);
@@ -94,7 +104,11 @@ impl<'t> Reader<'t> {
     fn sort(&mut self, first: usize, begin: usize) -> Read<()> {
         let heap: BinaryHeap<_> = self.members.drain(first..).collect();
         let sorted = heap.into_sorted_vec();
-        if sorted.windows(2).any(|pair| pair[0].key == pair[1].key) {
+        let mut pairs = sorted.windows(2);
+        if let Some(pair) = pairs.find(|pair| pair[0].key == pair[1].key) {
+            if self.around.is_empty() {
+                self.argument = Some(pair[0].key.clone());
+            }
             return Err(DUPLICATE);
         }
         let places = sorted.into_iter().map(|member| member.place);

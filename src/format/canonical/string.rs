@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{NO_JSON, Read, Reader};
+use super::{LONE_SURROGATE, NO_JSON, Read, Reader};
 
 impl<'t> Reader<'t> {
     /// Reads a string, and returns its characters, in UTF-8.
@@ -68,13 +68,14 @@ impl<'t> Reader<'t> {
         let mut units = [self.unit()?, 0];
         let is_high = (0xD800..0xDC00).contains(&units[0]);
         if is_high {
-            self.word(b"\\u")?;
+            self.word(b"\\u").map_err(|_| LONE_SURROGATE)?;
             units[1] = self.unit()?;
         }
         let units = &units[..1 + usize::from(is_high)];
         let mut characters = char::decode_utf16(units.iter().copied());
-        // A lone surrogate is no character, and languages differ in what they make of it.
-        characters.next().ok_or(NO_JSON)?.map_err(|_| NO_JSON)
+        // It is no character, and languages differ in what they make of it.
+        let character = characters.next().ok_or(NO_JSON)?;
+        character.map_err(|_| LONE_SURROGATE)
     }
 
     /// Reads the four digits of a UTF-16 unit.

@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, Write as _, stdin, stdout};
 use std::time::Duration;
 
-use sealwax_rmcp::BoxError;
 use sealwax_rmcp::ledger::{Command, Ledger, Memory, Redis, Script, Sqlite};
 use serde::Deserialize;
 use serde_json::json;
@@ -15,6 +14,8 @@ struct Line {
     keys: Vec<String>,
     args: Vec<String>,
 }
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const TIMEOUT: Duration = Duration::from_secs(1);
 

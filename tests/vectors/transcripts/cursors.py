@@ -37,6 +37,19 @@ for method in LISTS:
         ),
         fault="a cursor leaves as it is",
     )
+case(
+    "cursor: what a list opened is no state, and reading one is a mistake",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token()},
+        asked=["principal"],
+        handler=[["state"], ["return", {"tools": []}]],
+        did=[{"error": "invalid_argument"}],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"tools": []}},
+    ),
+    fault="a cursor is read as a state",
+)
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
     ("of another list", "unauthentic", {"label": "prompts/list"}),
@@ -146,6 +159,77 @@ case(
         answered={"result": {"nextCursor": cursor_token(), "cacheScope": "private", "ttlMs": 5}},
     ),
     fault="every cursor is anybody's",
+)
+case(
+    "cursor: an empty text is one",
+    event(
+        "tools/list",
+        params={},
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": ""}]],
+        delivered={"cursor": None},
+        answered={"result": {"nextCursor": cursor_token(payload="")}},
+    ),
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(payload="")},
+        asked=["principal"],
+        handler=[["return", {"tools": []}]],
+        delivered={"cursor": ""},
+        answered={"result": {"tools": []}},
+    ),
+    fault="an empty cursor is taken for none",
+    not_={"go": "the SDK cannot tell an empty text from none"},
+)
+for name, who, public in [
+    ("a private page", "alice", False),
+    ("a public page", "alice", True),
+    ("a public page for anybody", "anonymous", True),
+]:
+    scope = {"cacheScope": "public", "ttlMs": 5} if public else {}
+    case(
+        f"cursor: {name} that does not advance has the same one again",
+        event(
+            "tools/list",
+            params={},
+            who=who,
+            asked=[] if public else ["principal"],
+            handler=[["return", {"tools": [], "nextCursor": "page 2", **scope}]],
+            delivered={"cursor": None},
+            answered={
+                "result": {"nextCursor": cursor_token(name="c", **{"as": "anonymous" if public else who})},
+            },
+        ),
+        event(
+            "tools/list",
+            params={"cursor": {"$token": "c"}},
+            who=who,
+            asked=["principal"],
+            handler=[["return", {"tools": [], "nextCursor": "page 2", **scope}]],
+            delivered={"cursor": "page 2"},
+            answered={"result": {"nextCursor": {"$token": "c"}}},
+        ),
+        fault="a client cannot see that a list goes round",
+    )
+case(
+    "cursor: of a public page is not sent again in a private one",
+    event(
+        "tools/list",
+        params={"cursor": cursor_token(**{"as": "anonymous"})},
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"nextCursor": cursor_token()}},
+    ),
+    event(
+        "tools/list",
+        params={"cursor": cursor_token()},
+        asked=["principal"],
+        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "public", "ttlMs": 5}]],
+        delivered={"cursor": "page 2"},
+        answered={"result": {"nextCursor": cursor_token(**{"as": "anonymous"})}},
+    ),
+    fault="one user's cursor stands in a page for everybody",
 )
 case(
     "cursor: nobody cannot have one of a private page",

@@ -87,19 +87,6 @@ case(
     },
 )
 case(
-    "events: what accept refuses was not opened",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token()),
-        asked=["principal", "accept request-state"],
-        answered={"error": STATE_ERROR},
-        reported=report("not_accepted", "request-state"),
-        happened=[],
-    ),
-    settings={"accept": "no"},
-    fault="it counts before all checks",
-)
-case(
     "events: what the ledger judges is opened once",
     again(
         state_token(name="a"),

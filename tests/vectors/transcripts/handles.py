@@ -1,6 +1,6 @@
 """Handles and other tokens that a handler makes."""
 
-from .builders import Transcripts, at_a_tool, event, report
+from .builders import LEDGER, Transcripts, at_a_tool, event, report
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -74,30 +74,6 @@ case(
     fault="whoever is nobody has handles",
 )
 case(
-    "reference handle: accept is asked, and refuses",
-    at_a_tool(
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
-        did=[{"refused": True}],
-        asked=["principal", "accept handle"],
-        reported=report("not_accepted", "handle"),
-    ),
-    settings={"accept": "no"},
-    fault="accept is not asked",
-)
-case(
-    "reference handle: one that ended is refused",
-    at_a_tool(
-        ["mint", "basket", {"as": "h"}],
-        ["end", "basket", {"$handle": "h"}],
-        ["check", "basket", {"$handle": "h"}],
-        did=[{"$handle": "h"}, "ok", {"refused": True}],
-        asked=["principal", "end handle", "accept handle"],
-        reported=report("not_accepted", "handle"),
-    ),
-    settings={"accept": "once"},
-    fault="the end is forgotten",
-)
-case(
     "reference handle: ending without a memory is the author's mistake",
     at_a_tool(
         ["end", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
@@ -113,19 +89,8 @@ case(
         did=[{"refused": True}],
         reported=report("unauthentic", "handle"),
     ),
-    settings={"accept": "yes"},
+    settings=LEDGER,
     fault="anybody can end a handle",
-)
-case(
-    "reference handle: accept that fails is the server's trouble",
-    at_a_tool(
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
-        did=[{"failed": True}],
-        asked=["principal", "accept handle"],
-        reported=report("accept_unavailable", "handle"),
-    ),
-    settings={"accept": "fails"},
-    fault="it fails open",
 )
 case(
     "self-contained handle: holds its value",
@@ -169,14 +134,15 @@ for name, code, made in [
         fault="a check of the seal is left out",
     )
 case(
-    "self-contained handle: what holds no JSON is refused before accept is asked",
+    "self-contained handle: what holds no JSON is refused before the ledger is asked",
     at_a_tool(
         ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "payload": "not json"}}],
         did=[{"refused": True}],
+        commands=[],
         reported=report("malformed", "handle-state"),
     ),
-    settings={"accept": "yes"},
-    fault="the payload is read after accept was asked",
+    settings=LEDGER,
+    fault="the payload is read after the ledger was asked",
 )
 case(
     "self-contained handle: too large is the author's mistake",
@@ -186,17 +152,4 @@ case(
         reported=report("too_large", "handle-state"),
     ),
     fault="it is a refusal",
-)
-case(
-    "self-contained handle: one that ended is refused",
-    at_a_tool(
-        ["seal", "basket", 1, {"as": "h"}],
-        ["end", "basket", {"$handle": "h"}, {"selfContained": True}],
-        ["open", "basket", {"$handle": "h"}],
-        did=[{"$handle": "h"}, "ok", {"refused": True}],
-        asked=["principal", "end handle-state", "accept handle-state"],
-        reported=report("not_accepted", "handle-state"),
-    ),
-    settings={"accept": "once"},
-    fault="the end is forgotten",
 )

@@ -101,13 +101,6 @@ case(
     fault="an end that may be lost",
 )
 case(
-    "ledger: accept hears of an end too",
-    create(payload="0"),
-    delete(asked=["principal", "accept session", "end session"], commands=["admit"]),
-    settings={**WITH_SESSIONS, "accept": "yes"},
-    fault="accept is not told",
-)
-case(
     "ledger: a fork goes on when its origin has ended",
     create(payload="0"),
     call(

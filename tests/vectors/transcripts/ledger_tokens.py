@@ -150,19 +150,6 @@ case(
     fault="a public page needs the ledger",
 )
 case(
-    "ledger: where accept refuses, it is not asked and nothing is used",
-    refused(state_token(), "not_accepted", asked=["principal", "accept request-state"], commands=[]),
-    settings={**LEDGER, "accept": "no"},
-    fault="the ledger is asked first",
-)
-case(
-    "ledger: accept and the ledger both have to pass",
-    second_round(named("t"), asked=["principal", "accept request-state"]),
-    refused({"$token": "t"}, "used", asked=["principal", "accept request-state"]),
-    settings={**LEDGER, "accept": "yes"},
-    fault="one of the two is enough",
-)
-case(
     "ledger: nothing is used unless everything of the request passes",
     create(payload="0"),
     call({"$session": "s"}, **written(1, 0)),

@@ -125,16 +125,3 @@ case(
     ),
     fault="what began late leaves unsealed",
 )
-case(
-    "own method: what it leaves is sealed though accept is never asked for it",
-    event(
-        "demo/play",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token("demo/play")}},
-    ),
-    settings={"accept": "yes"},
-    fault="what began late is answered before it is sealed",
-)

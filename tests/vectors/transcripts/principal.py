@@ -84,3 +84,9 @@ case(
     ),
     fault="the principal is asked of everything",
 )
+case(
+    "principal: a notification named as a request carries nothing",
+    event("tools/call", params=params_of("tools/call", requestState="x"), who="nobody", notification=True),
+    fault="what nobody is answered is refused",
+    not_=dict.fromkeys(("engine", "rust", "hooks"), "its handler takes notifications of any name"),
+)

@@ -19,13 +19,27 @@ transcripts = Transcripts()
 case = transcripts.case
 
 
-def unbound() -> dict:
-    """What comes of a request that no state can be bound to."""
+LARGE = 'argument "id": expected numbers of magnitude below 2^53: pass a larger one as a string'
+NONE_NAMED = "arguments: expected an object with at least one of the named members"
+
+
+def unbound(why: str) -> dict:
+    """What comes of a call to which no state can be bound: the model hears why."""
+    content = [{"type": "text", "text": f"Invalid arguments. {why}"}]
     return {
         "asked": ["principal"],
-        "answered": {"error": INVALID_PARAMS},
+        "answered": {"result": {"isError": True, "content": content}},
         "reported": report("invalid_request", "request-state"),
     }
+
+
+DELIVERED = {
+    "asked": ["principal"],
+    "handler": [done()],
+    "delivered": {"state": None},
+    "answered": {"result": {"content": [{"type": "text", "text": "done"}], "$absent": ["isError"]}},
+}
+ASKS = {"handler": [ask_back('{"asked":1}')], "delivered": {"state": None}}
 
 
 for method in ("tools/call", "prompts/get", "resources/read"):
@@ -221,6 +235,23 @@ case(
     fault="all arguments count",
 )
 case(
+    "requestState: only the named arguments count, of several tools of each its own",
+    event(
+        "tools/call",
+        params={
+            "name": "play",
+            "arguments": {"id": 7, "trace": "b"},
+            "requestState": state_token(context=["tools/call", "play", {"id": 7}]),
+        },
+        asked=["principal"],
+        handler=[done()],
+        delivered={"state": '{"asked":1}'},
+        answered={"result": {}},
+    ),
+    settings={"only": {"first": ["trace"], "play": ["id"], "third": ["trace"]}},
+    fault="the settings of one tool take the place of another's",
+)
+case(
     "requestState: a named argument that differs is refused",
     event(
         "tools/call",
@@ -235,26 +266,55 @@ case(
     fault="no argument counts",
 )
 case(
-    "requestState: without any named argument the handler does not run",
-    event("tools/call", params={"name": "play", "arguments": {"other": 1}}, **unbound()),
-    event("tools/call", params={"name": "play"}, **unbound()),
+    "requestState: without any named argument no state can be sealed or opened",
+    event("tools/call", params={"name": "play"}, **DELIVERED),
+    event("tools/call", params={"name": "play", "arguments": {"other": 1}}, **{**unbound(NONE_NAMED), **ASKS}),
+    event("tools/call", params={"name": "play", "requestState": state_token()}, **unbound(NONE_NAMED)),
+    event(
+        "prompts/get",
+        params={"name": "play", "requestState": state_token("prompts/get")},
+        asked=["principal"],
+        answered={"error": INVALID_PARAMS},
+        reported=report("invalid_request", "request-state"),
+    ),
     settings={"only": {"play": ["id"]}},
     fault="a misspelt name binds to nothing",
 )
 for name, arguments in [
     ("an integer of 2^53 or more", {"id": 2**53}),
-    ("a large integer", {"id": 2**60}),
+    ("a large integer", {"a": 1, "id": {"of": [2**60]}}),
     ("a large negative integer", {"id": [-(2**53)]}),
+    ("a large number", {"id": 6.02214076e23}),
 ]:
+    params = {"name": "play", "arguments": arguments}
     case(
-        f"requestState: {name} is the client's to send otherwise: the handler does not run",
-        event("tools/call", params={"name": "play", "arguments": arguments}, **unbound()),
+        f"requestState: {name} is delivered, and only a state is not bound to it",
+        event("tools/call", params=params, **DELIVERED),
+        event("tools/call", params=params, **{**unbound(LARGE), **ASKS}),
+        event("tools/call", params={**params, "requestState": state_token()}, **unbound(LARGE)),
+        fault="every tool is refused for what it never binds",
+    )
+NO_ARGUMENTS = state_token(context=["tools/call", "play", None])
+for name, arguments in [("no arguments", {}), ("empty arguments", {"arguments": {}})]:
+    case(
+        f"requestState: {name} are the call without any",
         event(
             "tools/call",
-            params={"name": "play", "arguments": arguments, "requestState": state_token()},
-            **unbound(),
+            params={"name": "play", **arguments},
+            asked=["principal"],
+            handler=[ask_back('{"asked":1}')],
+            delivered={"state": None},
+            answered={"result": {"requestState": NO_ARGUMENTS}},
         ),
-        fault="the handler runs before the request is bound",
+        event(
+            "tools/call",
+            params={"name": "play", **arguments, "requestState": NO_ARGUMENTS},
+            asked=["principal"],
+            handler=[done()],
+            delivered={"state": '{"asked":1}'},
+            answered={"result": {}},
+        ),
+        fault="what a gateway adds or leaves out makes another call",
     )
 case(
     "requestState: what cannot be bound does not matter beside the named arguments",

@@ -2,6 +2,7 @@
 
 from .builders import (
     CALL,
+    LEDGER,
     NO_METHOD,
     PASSED,
     SEP,
@@ -129,17 +130,17 @@ case(
     sep(
         {"method": "session/terminate"},
         session_token(name="t"),
-        asked=["principal", "accept session", "end session"],
+        asked=["principal"],
         answered={"status": 200, "message": {"result": {}}},
     ),
     sep(
         CALL,
         {"$token": "t"},
-        asked=["principal", "accept session"],
+        asked=["principal"],
         answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("not_accepted", "session"),
+        reported=report("ended", "session"),
     ),
-    settings={**SEP, "accept": "once"},
+    settings={**LEDGER, **SEP},
     fault="the end is forgotten",
 )
 case(
@@ -152,8 +153,8 @@ case(
         ),
         "notification": True,
     },
-    sep(CALL, {"$token": "t"}, **{**PASSED, "asked": ["principal", "accept session"]}),
-    settings={**SEP, "accept": "once"},
+    sep(CALL, {"$token": "t"}, **PASSED),
+    settings={**LEDGER, **SEP},
     fault="a notification ends a session",
 )
 case(
@@ -162,18 +163,18 @@ case(
         CALL,
         session_token(name="t"),
         who="bob",
-        asked=["principal", "end session"],
+        asked=["principal"],
         answered={"status": 200, "message": {"error": SEP_ERROR}},
         reported=report("principal_mismatch", "session"),
     ),
     sep(
         CALL,
         {"$token": "t"},
-        asked=["principal", "accept session"],
+        asked=["principal"],
         answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("not_accepted", "session"),
+        reported=report("ended", "session"),
     ),
-    settings={**SEP, "accept": "once"},
+    settings={**LEDGER, **SEP},
     fault="a stolen session goes on",
 )
 case(

@@ -5,7 +5,6 @@ from .builders import (
     NOT_FOUND,
     SESSION,
     SESSIONS,
-    STATE_ERROR,
     UNAUTHENTICATED,
     Transcripts,
     ask_back,
@@ -44,6 +43,48 @@ case(
     ),
     settings=SESSIONS,
     fault="what was written is lost",
+)
+for named, members, after in [
+    ("a day", {}, 86_400),
+    ("a minute", {"ttl": 60}, 60),
+    ("25 hours", {"ttl": 90_000}, 90_000),
+    ("without end", {"noExpiry": True}, None),
+]:
+    # What comes back late is sealed again.
+    again = {"payload": '{"n":0}', "generation": 1} if after else {}
+    case(
+        f"session: lives {named}",
+        create(),
+        call(
+            {"$session": "s"},
+            after=(after or 100_000) - 1,
+            handler=[done()],
+            delivered={"session": {"value": {"n": 0}, "generation": 0}},
+            answered={"result": meta(name="s", **again)},
+        ),
+        *([refused_session({"$session": "s"}, "expired", after=after)] if after else []),
+        settings={"sessions": {**SESSIONS["sessions"], **members}},
+        fault="another lifetime",
+    )
+case(
+    "session: stands beside the metadata of the result",
+    create(),
+    call(
+        {"$session": "s"},
+        handler=[["write", {"n": 1}], done(_meta={"com.example/own": {"n": 2}})],
+        did=["ok"],
+        delivered={"session": {"value": {"n": 0}, "generation": 0}},
+        answered={
+            "result": {
+                "_meta": {
+                    "com.example/own": {"n": 2},
+                    **meta(name="s", payload='{"n":1}', generation=1)["_meta"],
+                }
+            }
+        },
+    ),
+    settings=SESSIONS,
+    fault="the metadata is replaced",
 )
 case(
     "session: what was written is read within the request",
@@ -235,42 +276,6 @@ case(
     ),
     settings=SESSIONS,
     fault="the order of checks",
-)
-case(
-    "session: nothing is used up unless all pass",
-    create(asked=["principal", "begin"]),
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(age=700)),
-        session={"$session": "s"},
-        asked=["principal"],
-        answered={"error": STATE_ERROR},
-        reported=report("expired", "request-state"),
-    ),
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token()),
-        session={"$session": "s"},
-        asked=["principal", "accept session", "accept request-state"],
-        handler=[done()],
-        delivered={"state": '{"asked":1}', "session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": {}},
-    ),
-    settings={**SESSIONS, "accept": "once"},
-    fault="a spend before the session's check",
-)
-case(
-    "session: where accept refuses the session, the state is not used up",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token()),
-        session={"$session": {"as": "alice", "payload": "1"}},
-        asked=["principal", "accept session"],
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("not_accepted", "session"),
-    ),
-    settings={**SESSIONS, "accept": "no"},
-    fault="all are asked though one was refused",
 )
 case(
     "session: both at once, a state and a write",

@@ -69,8 +69,8 @@ case(
     ),
     call(
         {"$session": "s"},
-        handler=[["write", 1], ["fork", "f"], done()],
-        did=[{"error": "invalid_argument"}, {"error": "invalid_argument"}],
+        handler=[["write", 1], ["session"], ["fork", "f"], done()],
+        did=[{"error": "invalid_argument"}, {"value": None, "generation": 0}, {"error": "invalid_argument"}],
         delivered={"session": {"value": None, "generation": 0}},
         answered={"result": meta(name="s")},
     ),

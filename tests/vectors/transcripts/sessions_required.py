@@ -1,9 +1,8 @@
 """Data-layer sessions: forked, required, deleted, and named in a header."""
 
 from .builders import (
-    INTERNAL,
+    LEDGER,
     NO_METHOD,
-    NOT_FOUND,
     REQUIRED_ERROR,
     SESSIONS,
     Transcripts,
@@ -98,12 +97,11 @@ case(
     ),
     settings=SESSIONS,
     fault="a write is lost in silence",
-    not_={sdk: "there is no session to write to" for sdk in ("typescript", "python", "rust")},
+    not_={sdk: "there is no session to write to" for sdk in ("typescript", "python", "rust", "java")},
 )
-NO_PING = {
-    "rust": "rmcp answers ping by itself",
-    "typescript": "the SDK serves none in this revision: sessions.test.mjs has it in the earlier one",
-}
+# Revision 2026-07-28 has no ping.
+PING = {"era": "legacy"}
+NO_PING = {"rust": "rmcp answers ping by itself"}
 for name, required, method, is_required in [
     ("a tool by its name", {"tools": ["play"]}, "tools/call", True),
     ("another tool", {"tools": ["other"]}, "tools/call", False),
@@ -134,7 +132,7 @@ for name, required, method, is_required in [
     )
     case(
         f"session required: {name}",
-        event(method, params=params_of(method), **expected),
+        event(method, params=params_of(method), **expected, **(PING if method == "ping" else {})),
         settings={"sessions": {"initial": 0, "required": required}},
         fault="what needs a session runs without",
         **({"not_": NO_PING} if method == "ping" else {}),
@@ -172,58 +170,6 @@ case(
     fault="a promise that nothing keeps",
 )
 case(
-    "session delete: it ends, and is refused from then on",
-    create(),
-    event(
-        "sessions/delete",
-        params={},
-        session={"$session": "s", "without": ["state"]},
-        asked=["principal", "accept session", "end session"],
-        delivered={},
-        answered={"result": {}},
-    ),
-    event(
-        "tools/call",
-        session={"$session": "s"},
-        asked=["principal", "accept session"],
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("not_accepted", "session"),
-    ),
-    event(
-        "sessions/delete",
-        params={},
-        session={"$session": "s"},
-        asked=["principal", "accept session"],
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("not_accepted", "session"),
-    ),
-    settings={**SESSIONS, "accept": "once"},
-    fault="the end is forgotten",
-)
-case(
-    "session delete: another's is refused and goes on",
-    create(),
-    event(
-        "sessions/delete",
-        params={},
-        who="bob",
-        session={"$session": "s"},
-        asked=["principal"],
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("principal_mismatch", "session"),
-    ),
-    event(
-        "tools/call",
-        session={"$session": "s"},
-        asked=["principal", "accept session"],
-        handler=[done()],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": {}},
-    ),
-    settings={**SESSIONS, "accept": "once"},
-    fault="anybody can end a session",
-)
-case(
     "session delete: it needs one",
     event(
         "sessions/delete",
@@ -231,22 +177,8 @@ case(
         answered={"error": REQUIRED_ERROR},
         reported=report("malformed", "session"),
     ),
-    settings={**SESSIONS, "accept": "yes"},
+    settings={**LEDGER, **SESSIONS},
     fault="nothing is deleted, and it is said that it was",
-)
-case(
-    "session delete: where the end is not remembered it is the server's trouble",
-    create(),
-    event(
-        "sessions/delete",
-        params={},
-        session={"$session": "s"},
-        asked=["principal", "accept session"],
-        answered={"error": INTERNAL},
-        reported=report("accept_unavailable", "session"),
-    ),
-    settings={**SESSIONS, "accept": "fails"},
-    fault="an end that is lost",
 )
 case(
     "session header: one that agrees passes",
@@ -282,6 +214,27 @@ case(
     },
     settings=SESSIONS,
     fault="header and body name two sessions",
+)
+case(
+    "session header: two are none that agrees",
+    create(),
+    {
+        **event(
+            "tools/call",
+            session={"$session": "s"},
+            answered={
+                "error": {
+                    "code": -32020,
+                    "message": "Header mismatch: Mcp-Session-Id is not the session of the body",
+                }
+            },
+            reported=report("malformed", "session"),
+        ),
+        "header": [{"$session": "s", "member": "sessionId"}, "sess_other"],
+    },
+    settings=SESSIONS,
+    fault="the first of two is compared, and a proxy takes the other",
+    not_={"engine": "a guard makes one text of them"},
 )
 case(
     "session header: in earlier revisions it is the transport's own",

@@ -2,7 +2,7 @@
 
 import json
 
-from .builders import CALL, INITIALIZE, NEGOTIATED, PASSED, SEP, SEP_ERROR, Transcripts, report, session_token
+from .builders import CALL, INITIALIZE, LEDGER, NEGOTIATED, PASSED, SEP, SEP_ERROR, Transcripts, report, session_token
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -108,28 +108,9 @@ case(
         ),
         "notification": True,
     },
-    line(CALL, inside={"$token": "t"}, **{**ON_STDIO, "asked": ["principal", "accept session"]}),
-    settings={**SEP, "accept": "once"},
+    line(CALL, inside={"$token": "t"}, **ON_STDIO),
+    settings={**LEDGER, **SEP},
     fault="a notification ends a session",
-)
-case(
-    "stdio: session/terminate ends it",
-    BEGUN,
-    line(
-        {"method": "session/terminate"},
-        inside={"$token": "t"},
-        asked=["principal", "accept session", "end session"],
-        answered={"result": {}},
-    ),
-    line(
-        CALL,
-        inside={"$token": "t"},
-        asked=["principal", "accept session"],
-        answered={"error": SEP_ERROR},
-        reported=report("not_accepted", "session"),
-    ),
-    settings={**SEP, "accept": "once"},
-    fault="the end is forgotten",
 )
 case(
     "stdio: a client's answer whose session is not good is dropped",

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::Context;
 use crate::guard::Guard;
 use crate::refusal::internal;
-use crate::transport::message::REPLAYED;
+use crate::transport::message::Replayed;
 
 /// A protected server, made by [`Guard::protect`]. Serve it in place of the inner server.
 ///
@@ -125,7 +125,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        if let Some(params) = context.meta.get(REPLAYED) {
+        if let Some(Replayed(params)) = context.extensions.get() {
             let begun = self.initialize(replayed(params)?, context).await?;
             let versions = vec![begun.protocol_version];
             return Ok(DiscoverResult::new(versions, begun.capabilities));

@@ -91,13 +91,12 @@ impl ReferenceHandles {
             .map(ReferenceHandle::new)
     }
 
-    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
-    /// [`Accept::ended`](crate::Accept::ended).
+    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger).
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger nor an
-    /// `Accept`. In the last case delete the row instead.
+    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and without a ledger. In the last case
+    /// delete the row instead.
     pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
         self.0.end(context, handle).await
     }

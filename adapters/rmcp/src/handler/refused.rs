@@ -20,9 +20,9 @@ impl Refused {
         Self(reply)
     }
 
-    fn text(&self) -> &'static str {
+    fn text(&self) -> &str {
         let tool = self.0.tool.as_ref();
-        tool.map_or("", |tool| tool.content[0].text)
+        tool.map_or("", |tool| &tool.content[0].text)
     }
 }
 
@@ -63,3 +63,18 @@ impl fmt::Debug for Refused {
 }
 
 impl std::error::Error for Refused {}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::CallToolResult;
+    use sealwax_mcp::{Profile, Reply};
+
+    use super::Refused;
+
+    /// rmcp's macros say so too, but not every tool is written with them.
+    #[test]
+    fn as_a_result_it_is_an_error() {
+        let refused = Refused::new(Reply::from(Profile::Handle.refusal(None)));
+        assert_eq!(CallToolResult::from(refused).is_error, Some(true));
+    }
+}

@@ -5,50 +5,11 @@ use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, TokenField
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::transport::merge::merge;
 use crate::transport::message::SESSION;
-
-/// A result that [`Session::result`](crate::Session::result) can make again: rmcp's result of a tool, a prompt, a resource or
-/// a custom request.
-pub trait HandlerResult: sealed::Sealed {
-    #[doc(hidden)]
-    type Served: Send + 'static;
-
-    #[doc(hidden)]
-    fn served(self) -> Self::Served;
-}
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-macro_rules! handler_results {
-    ($($result:ty => $served:ty)*) => {$(
-        impl sealed::Sealed for $result {}
-
-        impl HandlerResult for $result {
-            type Served = $served;
-
-            fn served(self) -> $served {
-                self.into()
-            }
-        }
-    )*};
-}
-
-handler_results! {
-    CallToolResult => CallToolResponse
-    CallToolResponse => CallToolResponse
-    GetPromptResult => GetPromptResponse
-    GetPromptResponse => GetPromptResponse
-    ReadResourceResult => ReadResourceResponse
-    ReadResourceResponse => ReadResourceResponse
-    CompleteResult => CompleteResult
-    CustomResult => CustomResult
-}
+use crate::transport::set::set;
 
 /// A result.
-pub(crate) trait Outgoing: Sized + 'static {
+pub(crate) trait Outgoing: Sized {
     /// Returns the parts that the engine reads and changes. `member` names the member that carries a token, if one does.
     fn places(&mut self, member: &'static str) -> Places<'_>;
 
@@ -147,7 +108,7 @@ impl<'a> Places<'a> {
                     meta.0.insert(SESSION.into(), json!(metadata));
                 }
             }
-            Self::Json(result, _) => merge(result, json!(changes.patch(fields))),
+            Self::Json(result, _) => set(result, changes.set(fields)),
             Self::None => {}
         }
     }

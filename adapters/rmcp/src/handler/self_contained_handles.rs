@@ -154,13 +154,11 @@ impl SelfContainedHandles {
         sealing.done().await.map(SealedHandle::new)
     }
 
-    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger) and by
-    /// [`Accept::ended`](crate::Accept::ended).
+    /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger).
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and with neither a ledger
-    /// nor an `Accept`: the handle would still open until it expires.
+    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and without a ledger: the handle would still open until it expires.
     pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
         self.handles.end(context, handle).await
     }

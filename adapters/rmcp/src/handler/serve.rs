@@ -6,19 +6,18 @@ use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ErrorData, RoleServer};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Message, Reply, Report, Step, TokenFields, Updated,
+    ClientSession, ClientValue, Event, HandlerResult as Reported, Message, Outcome, Reply, Report,
+    Step, TokenFields,
 };
 use serde_json::Value;
 
 use super::params::Params;
 use super::results::Outgoing;
 use crate::Context;
-use crate::caller::{Caller, Request};
+use crate::caller::{Caller, Request, Running};
 use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
-use crate::running::Running;
-use crate::transition::{self, Transitional};
 use crate::transport::message::{SESSION, header};
 
 impl Guard {
@@ -61,18 +60,6 @@ impl Guard {
         });
         let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
-        if let Step::Transition { token, .. } = step {
-            let request = Transitional {
-                token: &token,
-                method,
-                target: caller.request.target.as_deref(),
-                arguments: arguments.as_deref(),
-                context: &context,
-            };
-            let opened = transition::opened(self.0.options.transition.as_deref(), &request);
-            step = caller.on(&mut exchange, Event::Transition(opened));
-            step = caller.drive(&mut exchange, step, Some(&context)).await;
-        }
         if let Step::Begin = step {
             let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
             let begun = initial(context.clone(), request.all()).await?;
@@ -94,8 +81,22 @@ impl Guard {
         let asking = asking.then(|| context.clone());
         let kept = caller.keep(Running::new(exchange, token));
         context.extensions.insert(Arc::clone(&caller));
-        let mut answer = handler(request, context).await?;
-        let Some(mut running) = kept.take().filter(|_| report != Report::Never) else {
+        let handled = handler(request, context).await;
+        let running = kept.take();
+        let (mut answer, running) = match (handled, running) {
+            (Err(_), Some(mut running)) if running.unbound => {
+                // The engine says which argument is at fault, as where it seals the state itself.
+                let state = Reported {
+                    outcome: Outcome::InputRequired,
+                    token: ClientValue::Text("null"),
+                    ..Reported::default()
+                };
+                let step = caller.on(&mut running.exchange, Event::Result(state));
+                return reply(caller.identified(&mut running.exchange, step, None));
+            }
+            (handled, running) => (handled?, running),
+        };
+        let Some(mut running) = running.filter(|_| report != Report::Never) else {
             return Ok(answer);
         };
         if ct.is_cancelled() {
@@ -107,28 +108,14 @@ impl Guard {
         if reported.token == ClientValue::Absent && report != Report::Always {
             return Ok(answer);
         }
-        let mut step = caller.on(&mut running.exchange, Event::Result(reported));
-        loop {
-            step = match caller
-                .drive(&mut running.exchange, step, asking.as_ref())
-                .await
-            {
-                Step::Update(value) => {
-                    let (made, again) = running.updated(value);
-                    let is_again = again.map(|again| answer = again).is_some();
-                    let made = made.as_deref().map_err(Clone::clone);
-                    let made = made.map(|value| Updated {
-                        value,
-                        result: is_again.then(|| answer.places(member).reported()),
-                    });
-                    caller.on(&mut running.exchange, Event::Updated(made))
-                }
-                Step::Respond(changes) => {
-                    answer.places(member).respond(*changes, fields);
-                    return Ok(answer);
-                }
-                step => return reply(step),
-            };
+        let exchange = &mut running.exchange;
+        let step = caller.on(exchange, Event::Result(reported));
+        match caller.drive(exchange, step, asking.as_ref()).await {
+            Step::Respond(changes) => {
+                answer.places(member).respond(*changes, fields);
+                Ok(answer)
+            }
+            step => reply(step),
         }
     }
 
@@ -140,7 +127,7 @@ impl Guard {
         handler: impl FnOnce(NotificationContext<RoleServer>) -> H,
     ) {
         let since = self.starts();
-        // rmcp 3.9 puts the metadata into the extensions, and leaves `context.meta` empty.
+        // rmcp puts the metadata into the extensions, and leaves `context.meta` empty.
         let left = context.extensions.get::<NotificationMetaObject>();
         let left = left.and_then(|meta| meta.get(SESSION));
         let session = context.meta.get(SESSION).or(left);

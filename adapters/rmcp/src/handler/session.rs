@@ -11,7 +11,6 @@ use sealwax_mcp::Profile;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::results::HandlerResult;
 use crate::caller::Caller;
 use crate::log::unprotected;
 use crate::refusal::{About, error_data, internal};
@@ -105,7 +104,7 @@ impl<T> Session<T> {
 
     /// Writes the value. It leaves sealed with the result, even if that is a tool's error; a JSON-RPC error
     /// discards it. Of two concurrent writes the client keeps the last; with a ledger the first wins, and the
-    /// other's result is discarded: see [`update`](Self::update).
+    /// other request is answered that its state is stale, with the latest one.
     ///
     /// # Errors
     ///
@@ -120,92 +119,6 @@ impl<T> Session<T> {
         written.map_err(|error| self.failed(error))?;
         self.value = value;
         Ok(())
-    }
-
-    /// Changes the value by a function, and returns it. With a ledger, if another request has written in the
-    /// meantime, the function is called again with that request's value, so that parallel calls all succeed.
-    /// After [`write`](Self::write) it is not called again, and the result is discarded. What this returns is the value
-    /// so far; make the answer by [`result`](Self::result), which knows what was written in the end.
-    ///
-    /// The function may be called several times, so it must have no other effects.
-    ///
-    /// ```
-    /// # use rmcp::{ErrorData, tool, tool_router};
-    /// # use sealwax_rmcp::Session;
-    /// # struct Counter;
-    /// #[tool_router]
-    /// impl Counter {
-    ///     #[tool(description = "One more than last time")]
-    ///     async fn count(&self, mut session: Session<u32>) -> Result<String, ErrorData> {
-    ///         session.update(|count| *count += 1)?;
-    ///         Ok("counted".into())
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// As [`write`](Self::write).
-    pub fn update(
-        &mut self,
-        function: impl Fn(&mut T) + Send + Sync + 'static,
-    ) -> Result<&T, ErrorData>
-    where
-        T: Serialize + DeserializeOwned + 'static,
-    {
-        let written = self.caller.within(|running| {
-            let value = running.exchange.session().and_then(|it| it.value());
-            // For a session that the server holds, `update` returns the error.
-            Ok(value.unwrap_or("null").to_owned())
-        });
-        let written = written.and_then(|before| {
-            let (value, after) = changed(&before, &function)?;
-            self.caller.within(|running| {
-                running.exchange.update(&after)?;
-                let again = move |before: &str| Ok(changed::<T>(before, &function)?.1);
-                running.updates.push(Box::new(again));
-                Ok(value)
-            })
-        });
-        self.value = written.map_err(|error| self.failed(error))?;
-        Ok(&self.value)
-    }
-
-    /// Makes the handler's result from the value, and returns it. If another request has written in the meantime, the
-    /// functions given to [`update`](Self::update) are applied to that request's value, and then this one makes the
-    /// result again: so it tells what was written, where a result that was made otherwise tells what was about to be.
-    ///
-    /// The handler returns what this returns: the whole result of its method. The function may be called several
-    /// times, so it must have no other effects. Of two calls the last counts.
-    ///
-    /// ```
-    /// # use rmcp::model::{CallToolResult, ContentBlock};
-    /// # use rmcp::{ErrorData, tool, tool_router};
-    /// # use sealwax_rmcp::Session;
-    /// # struct Counter;
-    /// #[tool_router]
-    /// impl Counter {
-    ///     #[tool(description = "One more than last time")]
-    ///     async fn count(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
-    ///         session.update(|count| *count += 1)?;
-    ///         Ok(session.result(|count| {
-    ///             CallToolResult::success(vec![ContentBlock::text(count.to_string())])
-    ///         }))
-    ///     }
-    /// }
-    /// ```
-    pub fn result<R: HandlerResult>(&self, make: impl Fn(&T) -> R + Send + Sync + 'static) -> R
-    where
-        T: DeserializeOwned + 'static,
-    {
-        let result = make(&self.value);
-        // After the answer there is nothing to make again.
-        let _ = self.caller.within(|running| {
-            let again = move |value: &str| Ok(Box::new(make(&read(value)?).served()) as Box<_>);
-            running.remake = Some(Box::new(again));
-            Ok(())
-        });
-        result
     }
 
     /// Makes a new session that begins with the current value, and returns its metadata, for a result. The
@@ -233,17 +146,6 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
         ..About::new(Kind::Session, Profile::DataLayer)
     };
     error_data(caller.refuse(error, about))
-}
-
-/// Applies a function to a value, and returns the new value and its JSON.
-fn changed<T: Serialize + DeserializeOwned>(
-    before: &str,
-    function: impl Fn(&mut T),
-) -> Result<(T, String), Error> {
-    let mut value: T = read(before)?;
-    function(&mut value);
-    let after = json(&value)?;
-    Ok((value, after))
 }
 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {

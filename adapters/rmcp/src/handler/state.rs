@@ -112,15 +112,25 @@ impl<T> State<T> {
     ///
     /// # Errors
     ///
-    /// An internal error if the value cannot be JSON or is too large, and after the request was answered.
+    /// One that says which argument a state cannot be bound to: return it, and the model hears so. An internal error if
+    /// the value cannot be JSON or is too large, and after the request was answered.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
-        let sealed =
-            json(value).and_then(|json| self.caller.within(|it| it.exchange.seal_state(&json)));
-        sealed.map_err(|error| {
+        let refused = |error| {
             let about = About::new(Kind::RequestState, Profile::RequestState);
             self.caller.refuse(&error, about);
             internal()
-        })
+        };
+        let value = json(value).map_err(refused)?;
+        let sealed = self.caller.within(|running| {
+            let sealed = running.exchange.seal_state(&value);
+            running.unbound = matches!(sealed, Err(Error::InvalidArgument(_)));
+            Ok(sealed)
+        });
+        match sealed.map_err(refused)? {
+            // The guard answers the handler's error, and logs it.
+            Err(Error::InvalidArgument(why)) => Err(ErrorData::invalid_params(why, None)),
+            sealed => sealed.map_err(refused),
+        }
     }
 }
 

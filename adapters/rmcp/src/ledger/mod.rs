@@ -7,12 +7,15 @@ mod redis;
 mod sqlite;
 
 use std::fmt;
-
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use sealwax_mcp::Failed;
 pub use sealwax_mcp::LedgerSettings;
 pub use sealwax_mcp::ledger::{Command, Script};
+use tokio::time::timeout;
 
 pub use self::memory::Memory;
 #[cfg(feature = "redis")]
@@ -88,6 +91,26 @@ impl fmt::Display for LedgerError {
 }
 
 impl std::error::Error for LedgerError {}
+
+/// Runs a command on the guard's ledger. No reply in time is a failure.
+pub(crate) async fn record(
+    ledger: Option<&dyn Ledger>,
+    command: &Command,
+) -> Result<Vec<String>, Failed> {
+    let Some(ledger) = ledger else {
+        // The engine sends commands only to a guard with a ledger.
+        return Err(Failed("ledger: none".into()));
+    };
+    // The ledger's code may panic before it returns a future.
+    let reply = AssertUnwindSafe(async { ledger.run(command).await });
+    let why = match timeout(command.within, reply.catch_unwind()).await {
+        Ok(Ok(Ok(reply))) => return Ok(reply),
+        Ok(Ok(Err(error))) => error.to_string(),
+        Ok(Err(_)) => "panicked".into(),
+        Err(_) => format!("no answer in {:?}", command.within),
+    };
+    Err(Failed(format!("ledger: {why}")))
+}
 
 impl From<sealwax::Error> for LedgerError {
     fn from(error: sealwax::Error) -> Self {

@@ -150,10 +150,14 @@ impl Redis {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
         let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), true);
+        // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
+        let mut used = [const { None }; 2];
         loop {
             let failed = match next {
                 Next::Send(send) => {
-                    next = dialogue.on(self.sent(key, &send).await?);
+                    let connecting = used[usize::from(send.own)]
+                        .get_or_insert_with(|| self.connecting(key, send.own));
+                    next = dialogue.on(self.sent(connecting, &send).await?);
                     continue;
                 }
                 Next::Done(reply) => return Ok(reply),
@@ -165,20 +169,32 @@ impl Redis {
         }
     }
 
-    async fn sent(&self, key: &str, send: &ToSend) -> Result<Answer, LedgerError> {
-        let connecting = self.connected()[usize::from(send.own)]
+    fn connecting(&self, key: &str, own: bool) -> Connecting {
+        self.connected()[usize::from(own)]
             .get_or_insert_with(|| connecting(Arc::clone(&self.store), key.to_owned()))
-            .clone();
-        // Who stops waiting for a connection leaves it to the next command.
+            .clone()
+    }
+
+    async fn sent(&self, connecting: &Connecting, send: &ToSend) -> Result<Answer, LedgerError> {
+        // Who stops waiting when most of the time went into connecting leaves the connection to the next command.
+        let was_made = connecting.peek().is_some();
         let connection = connecting.clone().await;
-        let mut failure = Failure(self, Some(connecting));
+        let mut failure = Failure(self, was_made.then(|| connecting.clone()));
         let mut command = redis::cmd(&send.args[0]);
         command.arg(&send.args[1..]);
-        let answer = match connection?.send(command).await {
+        let answer = match connection {
+            Ok(connection) => connection.send(command).await,
+            Err(error) => {
+                failure.1 = Some(connecting.clone());
+                return Err(error);
+            }
+        };
+        let answer = match answer {
             Ok(Value::Int(number)) => Answer::Number(number),
             Ok(answer @ Value::Array(_)) => Answer::Texts(read(answer)?),
             Ok(answer) => Answer::Text(read(answer)?),
             Err(error) => {
+                failure.1 = Some(connecting.clone());
                 let Some(code) = error.code() else {
                     return Err(failed(error));
                 };

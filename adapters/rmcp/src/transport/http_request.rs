@@ -24,11 +24,15 @@ impl Transport {
     where
         F: Future<Output = Result<Response<Boxed>, E>>,
     {
-        let mut message = match parts.method {
-            Method::POST => serde_json::from_slice(&body).unwrap_or_default(),
-            _ => Value::Null,
+        // What cannot be read here, rmcp cannot read either.
+        let read = match parts.method {
+            Method::POST => serde_json::from_slice(&body).ok(),
+            _ => Some(Value::Null),
         };
-        let (mut passing, mut step) = match self.arrive(&mut message, Some(&parts)).await {
+        let unreadable = read.is_none();
+        let mut message = read.unwrap_or_default();
+        let arrived = self.arrive(&mut message, Some(&parts), unreadable).await;
+        let (mut passing, mut step) = match arrived {
             Ok(arrived) => arrived,
             Err(reply) => return Ok(response(&reply, &message)),
         };

@@ -1,8 +1,10 @@
 //! The client's lines on their way to rmcp: the session is verified and removed.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures::future::{Either, select};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetExtensions as _,
     RequestId, ServerJsonRpcMessage,
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader};
 use tokio::sync::{mpsc, oneshot};
 
-use super::message::{REPLAYED, is_notification, replied, request_id};
+use super::message::{Replayed, is_notification, replied, request_id};
 use super::open_requests::{Open, Request};
 use super::relay::Relay;
 use super::{Leaving, Passing};
@@ -24,7 +26,10 @@ type ToRmcp = mpsc::Sender<ClientJsonRpcMessage>;
 impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     pub(crate) async fn incoming(self: Arc<Self>, read: impl AsyncRead + Unpin, to_rmcp: ToRmcp) {
         let mut lines = BufReader::new(read).split(b'\n');
-        while let Ok(Some(line)) = lines.next_segment().await {
+        // Whoever serves may be gone, and the client has to hear of that without asking.
+        while let Either::Left((Ok(Some(line)), _)) =
+            select(pin!(lines.next_segment()), pin!(to_rmcp.closed())).await
+        {
             let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
             // rmcp ignores lines that are not JSON, too.
             let Ok(message) = serde_json::from_slice(line) else {
@@ -37,7 +42,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 
     async fn arrive(&self, mut message: Value, to_rmcp: &ToRmcp) -> io::Result<()> {
-        let arrived = self.transport.arrive(&mut message, None).await;
+        let arrived = self.transport.arrive(&mut message, None, false).await;
         let (mut passing, mut step) = match arrived {
             Ok(arrived) => arrived,
             Err(reply) => return self.reply(&reply, &message).await,
@@ -149,15 +154,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             "io.modelcontextprotocol/protocolVersion": version,
             "io.modelcontextprotocol/clientCapabilities": negotiated["clientCapabilities"],
             "io.modelcontextprotocol/clientInfo": client,
-            REPLAYED: params,
         });
         let probe = json!({"_meta": meta});
-        let offered = self.ask("server/discover", probe, to_rmcp).await?;
+        let replayed = Replayed(params.clone());
+        let offered = self
+            .ask("server/discover", probe, Some(replayed), to_rmcp)
+            .await?;
         let versions = offered["result"]["supportedVersions"].as_array();
         if versions.is_none_or(|versions| !versions.contains(version)) {
             return Ok(false);
         }
-        let begun = self.ask("initialize", params, to_rmcp).await?;
+        let begun = self.ask("initialize", params, None, to_rmcp).await?;
         if begun["result"]["protocolVersion"] != *version {
             return Ok(false);
         }
@@ -168,15 +175,24 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
     }
 
     /// Sends a request of our own, whose answer is not passed on. Returns null if rmcp has shut down.
-    async fn ask(&self, method: &str, params: Value, to_rmcp: &ToRmcp) -> io::Result<Value> {
+    async fn ask(
+        &self,
+        method: &str,
+        params: Value,
+        replayed: Option<Replayed>,
+        to_rmcp: &ToRmcp,
+    ) -> io::Result<Value> {
         let (answer, answered) = oneshot::channel();
         let id = self.state().requests.insert(Open::Ours(answer));
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-        match serde_json::from_value(request) {
-            Ok(request) => send(to_rmcp, request).await?,
-            // rmcp has no type for what was negotiated.
-            Err(_) => return Ok(Value::Null),
+        // rmcp has no type for some of what was negotiated.
+        let Ok(mut request) = serde_json::from_value(request) else {
+            return Ok(Value::Null);
+        };
+        if let (ClientJsonRpcMessage::Request(request), Some(replayed)) = (&mut request, replayed) {
+            request.request.extensions_mut().insert(replayed);
         }
+        send(to_rmcp, request).await?;
         Ok(answered.await.unwrap_or_default())
     }
 }

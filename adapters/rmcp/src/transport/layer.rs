@@ -15,8 +15,7 @@ use tower_service::Service;
 
 use super::Transport;
 use super::http_request::bare;
-use super::rewrite::{Boxed, boxed};
-use crate::accept::BoxError;
+use super::rewrite::{BoxError, Boxed, boxed};
 use crate::guard::Guard;
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -25,8 +24,7 @@ impl Guard {
     /// Returns a layer that gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it
     /// before the inner service sees a request. The id is a token that holds what was negotiated, so that any
     /// replica with the keys can continue; [`Guard::negotiated`] reads it. `DELETE` ends the session if there is
-    /// a [ledger](crate::GuardBuilder::ledger) or an [`Accept`](crate::Accept), and is answered with 405
-    /// otherwise.
+    /// a [ledger](crate::GuardBuilder::ledger), and is answered with 405 otherwise.
     ///
     /// The inner service must be stateless (`with_legacy_session_mode(false)`). Such a server cannot send
     /// requests to a client of these revisions: no elicitation, sampling or roots. Requests of revision
@@ -92,10 +90,9 @@ impl SessionLayer {
     }
 
     /// Adds SEP-1359: `sessionId` and `sessionTimeout` in the result of `initialize`, `sessionId` on the
-    /// messages of a peer that sends it, and `session/terminate`, which is an unknown method without a ledger or
-    /// an `Accept`.
+    /// messages of a peer that sends it, and `session/terminate`, which is an unknown method without a ledger.
     ///
-    /// With one of these, a session ends when another principal presents its token, as the proposal demands. So
+    /// With a ledger, a session ends when another principal presents its token, as the proposal demands. So
     /// whoever stole a token can end the session.
     #[must_use]
     pub fn sep1359(mut self) -> Self {

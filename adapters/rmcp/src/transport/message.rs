@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 /// The session's member of `_meta`.
 pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";
 
-/// A member of `_meta`. By it the adapter sends the params of an `initialize` in a `server/discover`, to learn
-/// whether they would be refused. A client that sends it learns the same about its own `initialize`.
-pub(crate) const REPLAYED: &str = "sealwax/replayed";
+/// An extension of a `server/discover` of the adapter's own: the params of an `initialize`, to learn whether they would be
+/// refused. No client can send one.
+#[derive(Clone)]
+pub(crate) struct Replayed(pub Value);
 
 /// The HTTP headers.
 pub(crate) const HEADER: &str = "mcp-session-id";

@@ -4,12 +4,12 @@ mod events;
 mod http_request;
 mod incoming;
 pub(crate) mod layer;
-pub(crate) mod merge;
 pub(crate) mod message;
 pub(crate) mod negotiated;
 mod open_requests;
 mod relay;
 mod rewrite;
+pub(crate) mod set;
 pub(crate) mod streams;
 
 use http::request::Parts;
@@ -18,13 +18,13 @@ use sealwax_mcp::{
     self, ClientValue, Deliver, Event, HandlerResult, Profile, Reply, Report, Step, TokenFields,
     TransportMessage, TransportSettings,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use self::merge::merge;
 use self::message::{
     VERSION, add_session_id, echo, header, is_modern, is_notification, put_echo, replied,
     request_id, take_session_id,
 };
+use self::set::set;
 use crate::caller::{Caller, Known, Request};
 use crate::event::Timed;
 use crate::guard::Guard;
@@ -79,6 +79,7 @@ impl Transport {
         &self,
         message: &mut Value,
         parts: Option<&Parts>,
+        unreadable: bool,
     ) -> Result<(Passing, Step), Reply> {
         let engine = self.engine.as_ref().map_err(|error| {
             let about = About::new(Kind::Session, Profile::DataLayer);
@@ -99,6 +100,7 @@ impl Transport {
             http: parts.map(|parts| parts.method.as_str()),
             method,
             target,
+            unreadable,
             notification: is_notification(message),
             modern,
             version: version.map(|version| version.to_str().unwrap_or_default()),
@@ -173,7 +175,7 @@ impl Leaving {
             ..HandlerResult::default()
         })) {
             Step::Respond(changes) => {
-                merge(&mut message["result"], json!(changes.patch(None)));
+                set(&mut message["result"], changes.set(None));
                 Ok(changes.header)
             }
             Step::Reply(reply) => {

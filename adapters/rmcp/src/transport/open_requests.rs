@@ -104,6 +104,18 @@ mod tests {
     }
 
     #[test]
+    fn an_initialize_is_not_cancelled() {
+        let mut requests = OpenRequests::default();
+        let Open::Client(mut hello) = request(json!(1)) else {
+            panic!("expected a client's")
+        };
+        hello.begins = true;
+        let ours = requests.insert(Open::Client(hello));
+        assert_eq!(requests.cancelled(&RequestId::Number(1)), None);
+        assert!(requests.answered(&json!(ours)).is_some());
+    }
+
+    #[test]
     fn ids_are_those_that_rmcp_reads() {
         let mut requests = OpenRequests::default();
         for id in [json!(1), json!("1"), json!(1.0)] {

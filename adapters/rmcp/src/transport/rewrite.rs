@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::Leaving;
 use super::events::{changed, events};
-use crate::accept::BoxError;
 
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type Boxed = UnsyncBoxBody<Bytes, BoxError>;
 
 pub(crate) fn boxed<R>(body: R) -> Boxed

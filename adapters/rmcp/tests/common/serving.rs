@@ -1,7 +1,7 @@
 //! Servers of rmcp over HTTP on the loopback interface, and the log of their refusals.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
@@ -98,9 +98,4 @@ pub async fn until(done: impl Fn() -> bool) {
     };
     let limit = Duration::from_secs(60);
     tokio::time::timeout(limit, waited).await.expect("in time");
-}
-
-pub fn unix_seconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    since.as_secs()
 }

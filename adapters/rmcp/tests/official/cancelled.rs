@@ -9,6 +9,7 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router,
 };
 use sealwax::{Key, Principal};
+use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, Session, Sessions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -65,9 +66,17 @@ impl Server {
         Ok("nobody hears it".into())
     }
 
+    #[tool(description = "Panics")]
+    async fn panics(&self, session: Session<Counted>) -> CallToolResult {
+        *self.kept.lock().unwrap() = Some(session);
+        self.begun.notify_one();
+        panic!("the handler")
+    }
+
     #[tool(description = "What the session holds")]
     async fn read(&self, session: Session<Counted>) -> CallToolResult {
-        CallToolResult::structured(json!([session.value().0, session.generation()]))
+        let (value, generation) = (session.value().0, session.generation());
+        CallToolResult::structured(json!({"value": value, "generation": generation}))
     }
 }
 
@@ -81,7 +90,9 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
     let codec = codec(&[&Key::generate().unwrap()]);
     let guard = Guard::builder(codec, principal).on_refused(refusals.hook());
     let sessions = Sessions::new(|_, _| async { Ok(Counted::new(1)) });
-    let guard = guard.sessions(sessions).build().unwrap();
+    // It would know of a write that was too late.
+    let guard = guard.sessions(sessions).ledger(Memory::default());
+    let guard = guard.build().unwrap();
     let server = Server::default();
     let protected = guard.protect(server.clone());
     let (ours, theirs) = tokio::io::duplex(1 << 16);
@@ -92,10 +103,12 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
         .await
         .unwrap();
     let session = create(&client).await;
+    let call = |tool| {
+        let params = json!({"name": tool, "_meta": {SESSION: session}});
+        ClientRequest::CallToolRequest(Request::new(serde_json::from_value(params).unwrap()))
+    };
     for _ in 0..20 {
-        let params = json!({"name": "linger", "_meta": {SESSION: session}});
-        let call =
-            ClientRequest::CallToolRequest(Request::new(serde_json::from_value(params).unwrap()));
+        let call = call("linger");
         let options = PeerRequestOptions::no_options();
         let request = client
             .send_cancellable_request(call, options)
@@ -108,8 +121,20 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
         assert!(kept.write(Counted::new(8)).is_err());
         assert_eq!(refusals.code(), "invalid_argument");
     }
+    // So is one whose handler panicked.
+    let options = PeerRequestOptions::no_options();
+    let panics = client.send_cancellable_request(call("panics"), options);
+    let _unanswered = panics.await.unwrap();
+    server.begun.notified().await;
+    let mut kept = server.kept.lock().unwrap().take().unwrap();
+    assert!(kept.write(Counted::new(8)).is_err());
+    drop(kept);
+    assert_eq!(refusals.code(), "invalid_argument");
     let read = call_in(&client, "read", json!({}), &session).await.unwrap();
-    assert_eq!(read["structuredContent"], json!([1, 0]));
+    assert_eq!(
+        read["structuredContent"],
+        json!({"value": 1, "generation": 0})
+    );
     until(|| ALIVE.load(Ordering::SeqCst) == 0).await;
     assert!(refusals.take().is_empty());
 }

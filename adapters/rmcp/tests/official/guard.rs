@@ -5,46 +5,18 @@ use std::io;
 use std::sync::Once;
 use std::time::Duration;
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use sealwax::{Codec, Environment, Key, KeyRing, System};
 use sealwax_mcp::Profile;
-use sealwax_rmcp::{
-    Accept, BoxError, Guard, Kind, Presented, Sessions, State, anonymous, from_claims,
-};
+use sealwax_rmcp::{Guard, Kind, Sessions, State, anonymous, from_claims};
 use serde_json::json;
 
 use crate::clients::{call, client, internal, json_of, raw, refusal, state, tool};
+use crate::own_ledger::{How, Own};
 use crate::server::*;
 use crate::serving::{Refusals, fresh, serve};
-
-/// It may repeat what a client sent, or hold a credential.
-#[tokio::test]
-async fn what_a_store_says_is_not_told() {
-    struct Store;
-    fn trouble() -> BoxFuture<'static, BoxError> {
-        let sent = format!("no row \u{1b}[2J\r\n\u{2028}é \"{}", "x".repeat(10_000));
-        async { sent.into() }.boxed()
-    }
-    impl Accept for Store {
-        fn accept<'a>(&'a self, _: &'a Presented) -> BoxFuture<'a, Result<bool, BoxError>> {
-            trouble().map(Err).boxed()
-        }
-        fn ended<'a>(&'a self, _: &'a Presented) -> BoxFuture<'a, Result<(), BoxError>> {
-            trouble().map(Err).boxed()
-        }
-    }
-    let server = start(|guard| guard.accept(Store)).await;
-    let alice = client(&server.uri, "alice").await;
-    let sealed = state(&alice, call("count", json!({}))).await;
-    let again = call("count", json!({})).with_request_state(sealed);
-    assert!(alice.call_tool_once(again).await.is_err());
-    let told = server.refusals.take();
-    assert_eq!(told[0].message, "accept: it failed");
-}
 
 /// rmcp passes such a call on as a custom request.
 #[tokio::test]
@@ -183,10 +155,33 @@ async fn where_none_is_carried_a_state_is_neither_read_nor_written() {
 async fn a_hook_that_panics_changes_nothing() {
     let server = start(|guard| guard.on_refused(|_| panic!("the hook"))).await;
     let alice = client(&server.uri, "alice").await;
-    let refused = raw(&alice, "tools/list", json!({"cursor": "x"})).await;
-    assert_eq!(refused, Err(refusal(Profile::Cursor)));
-    let refused = tool(&alice, "check", json!({"handle": "x"})).await;
-    assert_eq!(refused, refusal(Profile::Handle));
+    let asked = async {
+        let refused = raw(&alice, "tools/list", json!({"cursor": "x"})).await;
+        assert_eq!(refused, Err(refusal(Profile::Cursor)));
+        let refused = tool(&alice, "check", json!({"handle": "x"})).await;
+        assert_eq!(refused, refusal(Profile::Handle));
+    };
+    in_time(asked).await;
+}
+
+#[tokio::test]
+async fn a_ledger_that_panics_is_one_that_fails() {
+    let server = start(|guard| guard.ledger(Own::new(How::Panics))).await;
+    let alice = client(&server.uri, "alice").await;
+    let asked = async {
+        let sealed = state(&alice, call("count", json!({}))).await;
+        let again = call("count", json!({})).with_request_state(&sealed);
+        let failed = json_of(alice.call_tool_once(again).await.map(|_| ()));
+        assert_eq!(failed, Err(internal(Profile::RequestState)));
+    };
+    in_time(asked).await;
+    assert_eq!(server.refusals.code(), "ledger_unavailable");
+}
+
+/// Nothing answers a request whose task panicked.
+async fn in_time(asked: impl Future<Output = ()>) {
+    let limit = Duration::from_secs(20);
+    tokio::time::timeout(limit, asked).await.expect("in time");
 }
 
 #[tokio::test]

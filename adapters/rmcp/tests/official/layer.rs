@@ -2,21 +2,14 @@
 
 use std::time::Duration;
 
-use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use rmcp::model::*;
-use sealwax::{Codec, Key, KeyRing};
-use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{BoxError, Guard, GuardBuilder, SessionLayer, from_claims};
+use sealwax_rmcp::GuardBuilder;
 use serde_json::{Value, json};
 
-use crate::accept::{Rule, yes};
 use crate::clients::{SESSION, altered, client, json_of, legacy, raw};
-use crate::layer_fleet::{
-    Change, begin, fleet, hello, invalid, listen, named, post, replica, send, shared_memory,
-    terminate, who,
-};
-use crate::serving::{Refusals, fresh, unix_seconds};
+use crate::layer_fleet::{Change, begin, fleet, hello, post, send, who};
+use crate::own_ledger::{How, LIMIT, Own};
+use crate::serving::fresh;
 
 #[tokio::test]
 async fn the_official_client_goes_on_with_any_replica() {
@@ -110,90 +103,30 @@ async fn the_token_holds_what_was_negotiated_and_the_capability_is_told() {
     }
 }
 
+/// As of another language's server, for whose types rmcp has none.
 #[tokio::test]
-async fn an_expired_session_is_refused_in_the_same_words() {
-    let two_seconds = Duration::from_secs(2);
-    let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
-    let short = Codec::builder(ring, "https://mcp.example.com").session_max_age(two_seconds);
-    let idle: Change = |it| it.sep1359().ttl(Duration::from_secs(2));
-    let own = fleet(fresh(), |it| it, idle).await;
-    let codecs = fleet(short.build().unwrap(), |it| it, SessionLayer::sep1359).await;
-    let tokens = [
-        begin(&own.uri, "alice").await,
-        begin(&codecs.uri, "alice").await,
-    ];
-    tokio::time::sleep(Duration::from_millis(2300)).await;
-    for (fleet, token) in [&own, &codecs].into_iter().zip(&tokens) {
-        let late = post(&fleet.uri, "alice", Some(token), who()).await;
-        assert_eq!((late.status, late.body.as_str()), (404, ""));
-        assert_eq!(fleet.refusals.code(), "expired");
-        let late = post(&fleet.uri, "alice", None, named(who(), token)).await;
-        assert_eq!(late.message(), invalid(token));
-        assert_eq!(fleet.refusals.code(), "expired");
+async fn a_session_that_rmcp_cannot_read_is_refused() {
+    let codec = fresh();
+    let fleet = fleet(codec.clone(), |it| it, |it| it).await;
+    let alice = sealwax::Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    for client in [json!({"name": "t"}), json!("t"), Value::Null] {
+        let negotiated = json!({"protocolVersion": "2025-06-18", "clientCapabilities": {},
+            "clientInfo": client, "serverCapabilities": {}});
+        let sealed = codec.view(&alice).unwrap().session().seal_json(&negotiated);
+        let token = sealed.unwrap().into_string();
+        let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
+        assert_eq!(refused.status, 404, "{}", refused.body);
+        assert_eq!(fleet.refusals.code(), "malformed");
     }
-}
-
-#[tokio::test]
-async fn a_missing_version_is_what_was_negotiated() {
-    let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let token = begin(&fleet.uri, "alice").await;
-    for headers in [&[][..], &[("mcp-protocol-version", "2025-06-18")]] {
-        for _ in 0..2 {
-            let body = Some(who());
-            let seen = send("POST", &fleet.uri, "alice", Some(&token), headers, body).await;
-            let seen = &seen.message()["result"]["structuredContent"];
-            assert_eq!(seen["version"], "2025-06-18", "{headers:?}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_store_is_asked_once_and_told_from_when_on_nothing_opens() {
-    const LIFE: u64 = 30 * 24 * 3600;
-    let rule = Rule::new(yes);
-    let remembers = |it: GuardBuilder| it.accept(rule.clone());
-    let fleet = fleet(fresh(), remembers, SessionLayer::sep1359).await;
-    let since = unix_seconds();
-    let [first, second] = [
-        begin(&fleet.uri, "alice").await,
-        begin(&fleet.uri, "alice").await,
-    ];
-    let deleted = send("DELETE", &fleet.uri, "alice", Some(&first), &[], None).await;
-    assert_eq!(deleted.status, 204);
-    let ended = post(&fleet.uri, "alice", None, named(terminate(), &second)).await;
-    assert_eq!(ended.message()["result"], json!({}));
-    let [asked, told] =
-        [&rule.asked, &rule.ended].map(|it| std::mem::take(&mut *it.lock().unwrap()));
-    assert_eq!((asked.len(), told.len()), (2, 2));
-    for (asked, told) in asked.iter().zip(&told) {
-        assert_eq!((&asked.id, asked.expires_at), (&told.id, told.expires_at));
-        let expected = since + LIFE + 300..=unix_seconds() + LIFE + 300;
-        assert!(expected.contains(&told.expires_at.unwrap()), "{told:?}");
-    }
-    // Another principal's token does not open, so only its id is known.
-    let third = begin(&fleet.uri, "alice").await;
-    post(&fleet.uri, "mallory", None, named(who(), &third)).await;
-    let stolen = rule.ended.lock().unwrap().pop().unwrap();
-    assert!(stolen.expires_at.unwrap() >= unix_seconds() + LIFE + 300);
-}
-
-/// More than half of the time limit.
-pub fn long() -> BoxFuture<'static, Result<bool, BoxError>> {
-    let answer = async {
-        tokio::time::sleep(Duration::from_millis(1200)).await;
-        Ok(true)
-    };
-    answer.boxed()
 }
 
 /// What a request asks in all has one time limit: the session of the transport and its own tokens do not have one each.
 #[tokio::test]
 async fn a_request_has_one_time_limit() {
     let codec = fresh();
-    let options = |it: GuardBuilder| {
-        it.accept(Rule::new(long))
-            .time_limit(Duration::from_secs(2))
-    };
+    let options = |it: GuardBuilder| it.ledger(Own::new(How::Slowly)).time_limit(LIMIT);
     let fleet = fleet(codec.clone(), options, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;
     let alice = sealwax::Principal::from_claims(&sealwax::JwtClaims {
@@ -216,7 +149,7 @@ async fn a_request_has_one_time_limit() {
     let told = fleet.refusals.take();
     assert_eq!(told.len(), 1, "{told:?}");
     let told = (told[0].code, told[0].kind);
-    assert_eq!(told, ("accept_unavailable", sealwax_rmcp::Kind::Cursor));
+    assert_eq!(told, ("ledger_unavailable", sealwax_rmcp::Kind::Cursor));
 }
 
 #[tokio::test]
@@ -235,11 +168,19 @@ async fn a_data_layer_session_and_the_header_agree() {
         ("mcp-protocol-version", "2026-07-28"),
         ("mcp-method", "tools/list"),
     ];
-    for (header, status) in [(id, 200), (&altered(id), 400)] {
+    let answer = async |header, headers: &[(&str, &str)]| {
         let body = Some(list.clone());
-        let answer = send("POST", &fleet.uri, "alice", Some(header), &headers, body).await;
+        send("POST", &fleet.uri, "alice", Some(header), headers, body).await
+    };
+    let altered = altered(id);
+    for (header, status) in [(id, 200), (&altered, 400)] {
+        let answer = answer(header, &headers).await;
         assert_eq!(answer.status, status, "{}", answer.body);
     }
+    // Two are no session.
+    let [version, method] = headers;
+    let twice = answer(id, &[version, method, ("mcp-session-id", id)]).await;
+    assert_eq!(twice.status, 400, "{}", twice.body);
 }
 
 #[tokio::test]
@@ -285,34 +226,6 @@ async fn a_lifetime_that_is_none_is_told_to_the_author() {
 }
 
 #[tokio::test]
-async fn a_session_that_was_idle_or_revoked_is_over() {
-    let idle: Change = |it| it.sep1359().idle(Duration::from_secs(5));
-    let fleet = fleet(fresh(), shared_memory(), idle).await;
-    let session = begin(&fleet.uri, "alice").await;
-    let ask = async |uri: &str| post(uri, "alice", Some(&session), who()).await.status;
-    assert_eq!(ask(&fleet.uri).await, 200);
-    tokio::time::sleep(Duration::from_millis(7200)).await;
-    for _ in 0..2 {
-        assert_eq!(ask(&fleet.uri).await, 404);
-        assert_eq!(fleet.refusals.code(), "ended");
-    }
-
-    let refusals = Refusals::default();
-    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
-    let guard = guard.ledger(Memory::default()).build().unwrap();
-    let uri = listen(replica(&guard, |it| it, true)).await;
-    let session = begin(&uri, "alice").await;
-    let ask = async |uri: &str| post(uri, "alice", Some(&session), who()).await.status;
-    assert_eq!(ask(&uri).await, 200);
-    let alice = sealwax::Principal::subject("alice")
-        .with_issuer("https://idp.example.com")
-        .with_client("cli");
-    guard.revoke(&alice, None).await.unwrap();
-    assert_eq!(ask(&uri).await, 404);
-    assert_eq!(refusals.code(), "revoked");
-}
-
-#[tokio::test]
 async fn an_idle_time_that_nothing_measures_is_told_to_the_author() {
     let idle: Change = |it| it.idle(Duration::from_secs(5));
     let fleet = fleet(fresh(), |it| it, idle).await;
@@ -328,13 +241,33 @@ async fn the_body_has_a_limit() {
     assert_eq!(post(&small.uri, "alice", None, who()).await.status, 413);
 }
 
-/// Without a ledger.
+/// Without a session, a body that rmcp cannot read would be refused for that.
 #[tokio::test]
-async fn a_delete_that_is_not_offered_names_the_methods_that_are() {
+async fn a_body_that_is_no_json_is_told_so() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let gone = send("DELETE", &fleet.uri, "alice", None, &[], None).await;
-    assert_eq!(
-        (gone.status, gone.allow.as_deref()),
-        (405, Some("GET, POST"))
-    );
+    let token = begin(&fleet.uri, "alice").await;
+    for body in [
+        "{",
+        "",
+        "junk",
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#,
+    ] {
+        for session in [None, Some(&token)] {
+            let request = reqwest::Client::new().post(&fleet.uri);
+            let request = request
+                .header("authorization", "Bearer alice")
+                .header("accept", "application/json, text/event-stream")
+                .header("content-type", "application/json");
+            let request = match session {
+                Some(session) => request.header("mcp-session-id", session),
+                None => request,
+            };
+            let answer = request.body(body).send().await.unwrap();
+            assert_eq!(answer.status().as_u16(), 400, "{body}");
+            let told: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+            let error = json!({"code": -32700, "message": "Parse error"});
+            assert_eq!(told, json!({"jsonrpc": "2.0", "id": null, "error": error}));
+            assert_eq!(fleet.refusals.code(), "malformed");
+        }
+    }
 }

@@ -120,7 +120,6 @@ pub async fn fleet_behind(
 
 pub struct Answer {
     pub status: u16,
-    pub allow: Option<String>,
     pub session: Option<String>,
     pub body: String,
 }
@@ -167,7 +166,6 @@ pub async fn send(
     };
     Answer {
         status: response.status().as_u16(),
-        allow: header("allow"),
         session: header("mcp-session-id"),
         body: response.text().await.unwrap(),
     }
@@ -187,15 +185,6 @@ pub fn hello(padding: usize) -> Value {
 
 pub fn who() -> Value {
     json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "who"}})
-}
-
-pub fn terminate() -> Value {
-    json!({"jsonrpc": "2.0", "id": 9, "method": "session/terminate"})
-}
-
-pub fn invalid(id: &str) -> Value {
-    json!({"jsonrpc": "2.0", "id": "w", "error":
-        {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": id}}})
 }
 
 pub fn named(mut message: Value, token: &str) -> Value {

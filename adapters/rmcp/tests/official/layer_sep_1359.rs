@@ -7,16 +7,15 @@ use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
 use rmcp::model::*;
-use sealwax::Key;
 use sealwax_rmcp::SessionLayer;
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::clients::{altered, json_of, legacy};
+use crate::clients::{json_of, legacy};
 use crate::layer_fleet::{
-    LINE_ENDS, fleet, fleet_behind, hello, invalid, named, post, send, shared_memory, who,
+    LINE_ENDS, fleet, fleet_behind, hello, named, post, send, shared_memory, who,
 };
-use crate::serving::{codec, fresh};
+use crate::serving::fresh;
 
 async fn begin_1359(uri: &str, user: &str) -> String {
     let begun = post(uri, user, None, hello(0)).await;
@@ -77,41 +76,6 @@ async fn sep_1359_changes_nothing_in_a_text() {
         let result = &seen.message()["result"];
         assert_eq!(result["content"][0]["text"], LINE_ENDS);
         assert_eq!(result["sessionId"], token.as_str());
-    }
-}
-
-#[tokio::test]
-async fn sep_1359_refuses_in_one_way_and_ends_what_is_terminated() {
-    let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
-    let before = fleet(codec(&[&old]), |it| it, SessionLayer::sep1359).await;
-    let fleet = fleet(codec(&[&new]), shared_memory(), SessionLayer::sep1359).await;
-    let good = begin_1359(&fleet.uri, "alice").await;
-    let ended = begin_1359(&fleet.uri, "alice").await;
-    let terminate = json!({"jsonrpc": "2.0", "id": 9, "method": "session/terminate"});
-    let done = post(&fleet.uri, "alice", None, named(terminate, &ended)).await;
-    assert_eq!(
-        done.message(),
-        json!({"jsonrpc": "2.0", "id": 9, "result": {}})
-    );
-    let retired = begin_1359(&before.uri, "alice").await;
-    for (user, token, code) in [
-        ("alice", altered(&good), "unauthentic"),
-        ("alice", retired, "unknown_key"),
-        ("alice", good.repeat(20), "too_large"),
-        ("alice", "abc123".into(), "malformed"),
-        ("alice", ended, "ended"),
-        ("mallory", good.clone(), "principal_mismatch"),
-        // The other principal's request has ended it.
-        ("alice", good.clone(), "ended"),
-    ] {
-        let refused = post(&fleet.uri, user, None, named(who(), &token)).await;
-        let mut expected = invalid(&token);
-        if code == "too_large" {
-            // The answer does not repeat an id that is too long.
-            expected["error"].as_object_mut().unwrap().remove("data");
-        }
-        assert_eq!(refused.message(), expected, "{code}");
-        assert_eq!(fleet.refusals.code(), code);
     }
 }
 

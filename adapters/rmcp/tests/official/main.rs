@@ -2,16 +2,18 @@
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
-mod accept;
 mod cancelled;
 #[path = "../common/clients.rs"]
 mod clients;
+mod counted;
 mod cursor;
 mod guard;
 mod handle;
+mod inner;
 mod layer;
 mod layer_fleet;
 mod layer_sep_1359;
+mod own_ledger;
 mod pipe;
 mod principal;
 mod request_state;
@@ -27,5 +29,3 @@ mod streams_sep_1359;
 mod support_case;
 #[cfg(feature = "testing")]
 mod testing;
-#[cfg(feature = "request-state")]
-mod transition;

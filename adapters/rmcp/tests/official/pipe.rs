@@ -1,7 +1,7 @@
 //! A server at the other end of a pipe, line by line, as on stdio.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rmcp::model::*;
@@ -80,8 +80,6 @@ pub struct Pipe {
     pub write: WriteHalf<DuplexStream>,
     pub read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     pub refusals: Refusals,
-    /// Whether the principal is mallory in place of alice.
-    pub mallory: Arc<AtomicBool>,
     pub server: Server,
 }
 
@@ -92,17 +90,19 @@ pub fn pipe(
     options: impl FnOnce(GuardBuilder) -> GuardBuilder,
     change: Change,
 ) -> Pipe {
-    let (refusals, mallory) = (Refusals::default(), Arc::new(AtomicBool::new(false)));
-    let who = mallory.clone();
-    let principal = move |_: &_| match who.load(Ordering::SeqCst) {
-        true => Principal::subject("mallory"),
-        false => Principal::subject("alice"),
-    };
-    let builder = Guard::builder(codec, principal).on_refused(refusals.hook());
+    let refusals = Refusals::default();
+    let alice = |_: &_| Principal::subject("alice");
+    let builder = Guard::builder(codec, alice).on_refused(refusals.hook());
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = options(builder).sessions(sessions).build().unwrap();
+    let streams = change(guard.streams());
+    served(streams, &guard, refusals)
+}
+
+/// A server of this guard on such streams.
+pub fn served(streams: Streams, guard: &Guard, refusals: Refusals) -> Pipe {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
-    let streams = change(guard.streams()).wrap(tokio::io::split(theirs));
+    let streams = streams.wrap(tokio::io::split(theirs));
     let server = Server::default();
     let protected = guard.protect(server.clone());
     tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
@@ -112,7 +112,6 @@ pub fn pipe(
         write,
         read,
         refusals,
-        mallory,
         server,
     }
 }

@@ -4,16 +4,23 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use axum::Router;
+use axum::middleware::from_fn;
 use rmcp::RoleServer;
+use rmcp::model::{ClientNotification, CustomNotification};
 use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::{Guard, anonymous};
+use sealwax_rmcp::{Guard, Sessions, anonymous, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::{call, client, internal, json_of, raw, state, tool};
+use crate::clients::{SESSION, call, client, create, internal, json_of, legacy, raw, state, tool};
+use crate::layer_fleet::listen;
+use crate::pipe::Server;
 use crate::server::{start, start_as, start_with};
-use crate::serving::fresh;
+use crate::serving::{Refusals, authenticate, fresh, until};
 
 /// Returns the answer to a caller who is not known.
 pub fn unauthenticated() -> Value {
@@ -182,4 +189,29 @@ async fn claims_give_the_principal_of_the_core() {
         .open(&cursor)
         .unwrap();
     assert_eq!(opened.payload(), b"page 2");
+}
+
+/// Of an HTTP server with sessions of its own, which passes notifications on.
+#[tokio::test]
+async fn a_notification_has_the_principal_of_its_http_request() {
+    let (refusals, server) = (Refusals::default(), Server::default());
+    let guard = Guard::builder(fresh(), from_claims).on_refused(refusals.hook());
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    let protected = guard.sessions(sessions).build().unwrap();
+    let protected = protected.protect(server.clone());
+    let mcp = StreamableHttpService::new(
+        move || Ok(protected.clone()),
+        Arc::new(LocalSessionManager::default()),
+        StreamableHttpServerConfig::default(),
+    );
+    let app = Router::new().route_service("/mcp", mcp);
+    let alice = legacy(&listen(app.layer(from_fn(authenticate))).await, "alice").await;
+    let session = create(&alice).await;
+    let params = json!({"progressToken": 1, "progress": 1, "_meta": {SESSION: session}});
+    let progress = CustomNotification::new("notifications/progress", Some(params));
+    let progress = ClientNotification::CustomNotification(progress);
+    alice.send_notification(progress).await.unwrap();
+    let served = || server.progress.load(Ordering::SeqCst) == 1;
+    until(|| served() || !refusals.is_empty()).await;
+    assert!(refusals.take().is_empty());
 }

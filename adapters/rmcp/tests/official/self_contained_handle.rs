@@ -4,15 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, System};
+use sealwax::{Codec, Environment, Error, Key, KeyRing, System};
 use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 
-use crate::accept::{Rule, yes};
 use crate::clients::{Client, client, legacy, refusal, tool};
 use crate::server::*;
-use crate::serving::{Refusals, codec, serve};
+use crate::serving::{Refusals, serve};
 
 async fn hold(client: &Client) -> String {
     let held = tool(client, "hold", json!({"bytes": 1})).await;
@@ -38,24 +37,6 @@ async fn a_handle_holds_its_state_in_either_revision() {
     let again = tool(&alice, "add", json!({ "handle": first })).await;
     assert_eq!(again["structuredContent"]["items"], json!(["x", "more"]));
     assert!(server.refusals.take().is_empty());
-}
-
-/// A handle that the tool cannot read must not be recorded as used.
-#[tokio::test]
-async fn what_a_handle_holds_is_read_before_anybody_is_asked() {
-    let rule = Rule::new(yes);
-    let codec = codec(&[&Key::generate().unwrap()]);
-    let server = start_with(codec.clone(), |guard| guard.accept(rule.clone())).await;
-    let alice = client(&server.uri, "alice").await;
-    let who = Principal::subject("alice")
-        .with_issuer("https://idp.example.com")
-        .with_client("cli");
-    let view = codec.view(&who).unwrap();
-    let other = view.handle_state("cart").seal_json(&7).unwrap();
-    let refused = tool(&alice, "add", json!({"handle": other.as_str()})).await;
-    assert_eq!(refused, refusal(Profile::Handle));
-    assert_eq!(server.refusals.code(), "malformed");
-    assert!(rule.asked.lock().unwrap().is_empty());
 }
 
 /// A clock that advances by seconds at each reading, as on a busy machine.

@@ -140,7 +140,10 @@ impl ServerHandler for Server {
 
     fn get_info(&self) -> ServerConfig {
         let offers = ServerCapabilities::builder().enable_tools();
-        ServerConfig::new(offers.enable_resources().build())
+        let mut offers = offers.enable_resources().build();
+        let own = ("com.example/own".into(), JsonObject::new());
+        offers.experimental = Some([own].into());
+        ServerConfig::new(offers)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ids, cancellations and data-layer sessions on streams.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use sealwax_rmcp::Streams;
 use serde_json::{Value, json};
@@ -46,6 +47,21 @@ async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
     }
     assert_eq!(alice.refusals.code(), "unauthentic");
     assert_eq!(alice.server.progress.load(Ordering::SeqCst), 2);
+}
+
+/// A notification has no answer, not even that one.
+#[tokio::test]
+async fn a_lifetime_that_is_none_is_told_to_the_author() {
+    let mut alice = pipe(fresh(), |it| it, |it| it.ttl(Duration::ZERO));
+    alice
+        .send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    let failed = alice.ask(ping()).await;
+    let error = json!({"code": -32603, "message": "Internal error"});
+    assert_eq!(failed, json!({"jsonrpc": "2.0", "id": "p", "error": error}));
+    let told = alice.refusals.take();
+    let codes: Vec<_> = told.iter().map(|refusal| refusal.code).collect();
+    assert_eq!(codes, ["invalid_argument"; 2]);
 }
 
 fn wait(id: Value, which: &str) -> Value {

@@ -1,79 +1,23 @@
 //! SEP-1359 on streams.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sealwax::{Codec, Key, Principal};
+use rmcp::transport::Transport as _;
+use sealwax::{Codec, Principal};
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{GuardBuilder, Kind, Streams};
+use sealwax_rmcp::{Guard, GuardBuilder, Kind, Sessions, Streams};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::accept::Rule;
-use crate::clients::altered;
-use crate::layer::long;
-use crate::pipe::{Change, hello, invalid, named, ping, pipe};
-use crate::serving::{codec, fresh};
-
-#[tokio::test]
-async fn sep_1359_refuses_in_one_way() {
-    let [old, new] = [Key::generate().unwrap(), Key::generate().unwrap()];
-    let retired = pipe(codec(&[&old]), |it| it, Streams::sep1359)
-        .begin()
-        .await;
-    let once = |it: GuardBuilder| it.ledger(Memory::default());
-    let mut alice = pipe(codec(&[&new]), once, Streams::sep1359);
-    let [ended, good] = [alice.begin().await, {
-        let mut other = pipe(codec(&[&new]), |it| it, Streams::sep1359);
-        other.begin().await
-    }];
-    let terminate = json!({"jsonrpc": "2.0", "id": 2, "method": "session/terminate"});
-    alice.ask(named(terminate, &ended)).await;
-    for (mallory, token, code) in [
-        (false, altered(&good), "unauthentic"),
-        (false, retired, "unknown_key"),
-        (false, String::new(), "malformed"),
-        (false, good.repeat(20), "too_large"),
-        (false, ended, "ended"),
-        (true, good.clone(), "principal_mismatch"),
-        // The other principal's request has ended it.
-        (false, good, "ended"),
-    ] {
-        alice.mallory.store(mallory, Ordering::SeqCst);
-        let mut expected = invalid(&token);
-        if matches!(code, "too_large" | "malformed") {
-            // The answer repeats neither an id that is too long nor an empty one.
-            expected["error"].as_object_mut().unwrap().remove("data");
-        }
-        // A notification has no answer: the next line answers the next request.
-        let lost = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        alice.send(named(lost, &token)).await;
-        assert_eq!(alice.ask(named(ping(), &token)).await, expected, "{code}");
-        let told = alice.refusals.take();
-        assert_eq!((told.len(), told[0].kind), (2, Kind::Session));
-        assert_eq!((told[0].code, told[1].code), (code, code));
-    }
-    assert_eq!(alice.ask(ping()).await["result"], json!({}));
-}
-
-#[tokio::test]
-async fn sep_1359_ends_where_it_was_idle() {
-    let idle: Change = |it| it.sep1359().idle(Duration::from_secs(5));
-    let mut alice = pipe(fresh(), |it| it.ledger(Memory::default()), idle);
-    let token = alice.begin().await;
-    assert!(alice.ask(named(ping(), &token)).await["result"].is_object());
-    tokio::time::sleep(Duration::from_millis(7200)).await;
-    assert_eq!(alice.ask(named(ping(), &token)).await, invalid(&token));
-    assert_eq!(alice.refusals.code(), "ended");
-}
+use crate::own_ledger::{How, LIMIT, Own};
+use crate::pipe::{invalid, named, ping, pipe, served};
+use crate::serving::{Refusals, fresh};
 
 /// What a line asks in all has one time limit: the session of the transport and its own tokens do not have one each.
 #[tokio::test]
 async fn sep_1359_a_request_has_one_time_limit() {
     let codec = fresh();
-    let options = |it: GuardBuilder| {
-        it.accept(Rule::new(long))
-            .time_limit(Duration::from_secs(2))
-    };
+    let options = |it: GuardBuilder| it.ledger(Own::new(How::Slowly)).time_limit(LIMIT);
     let mut alice = pipe(codec.clone(), options, Streams::sep1359);
     let token = alice.begin().await;
     let view = codec.view(&Principal::subject("alice")).unwrap();
@@ -152,37 +96,109 @@ async fn after_a_session_that_was_refused_a_client_begins_anew() {
     assert_eq!(pong["result"], json!({"sessionId": token}));
 }
 
+/// The guard asks so itself, when it goes on with what another process negotiated.
 #[tokio::test]
-async fn sep_1359_ends_nothing_without_a_memory() {
-    let terminate = json!({"jsonrpc": "2.0", "id": 2, "method": "session/terminate"});
+async fn nothing_that_a_client_sends_has_its_discover_run_initialize() {
     let mut alice = pipe(fresh(), |it| it, Streams::sep1359);
-    let token = alice.begin().await;
-    let not_found = json!({"code": -32601, "message": "Method not found"});
-    for session in [&token, "other"] {
-        let answer = alice.ask(named(terminate.clone(), session)).await;
-        assert_eq!(
-            answer,
-            json!({"jsonrpc": "2.0", "id": 2, "error": not_found})
-        );
-    }
-    assert_eq!(
-        alice.ask(named(ping(), &token)).await["result"]["sessionId"],
-        token.as_str()
+    let begin = json!({"protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "mallory", "version": "1"}});
+    let meta = json!({"sealwax/replayed": begin, "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let discover =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}});
+    let offered = alice.ask(discover).await;
+    let versions = offered["result"]["supportedVersions"].as_array();
+    assert!(
+        versions.is_some_and(|it| it.contains(&json!("2026-07-28"))),
+        "{offered}"
     );
-    assert!(alice.refusals.take().is_empty());
 }
 
+/// As rmcp reads it, this is a notification.
 #[tokio::test]
-async fn sep_1359_names_no_session_of_more_than_4096_characters() {
+async fn sep_1359_a_message_whose_id_is_null_gets_no_answer() {
+    let mut alice = pipe(fresh(), |it| it, Streams::sep1359);
+    let token = alice.begin().await;
+    let lost = json!({"jsonrpc": "2.0", "id": null, "method": "notifications/progress", "params":
+        {"progressToken": 1, "progress": 1}});
+    alice.send(named(lost, "other")).await;
+    let pong = alice.ask(named(ping(), &token)).await;
+    assert_eq!(pong["result"], json!({"sessionId": token}));
+    assert_eq!(alice.refusals.code(), "malformed");
+}
+
+/// What the server sends by itself has the session that the client named last, until it ends.
+#[tokio::test]
+async fn sep_1359_a_message_of_the_servers_own_has_the_session_that_was_named_last() {
     let codec = fresh();
-    let mut alice = pipe(codec, |it| it, Streams::sep1359);
-    let mut long = hello();
-    long["params"]["capabilities"] = json!({"experimental": {"pad": {"pad": "x".repeat(3500)}}});
-    let failed = alice.ask(long).await;
-    let internal = json!({"code": -32603, "message": "Internal error"});
-    assert_eq!(
-        failed,
-        json!({"jsonrpc": "2.0", "id": 1, "error": internal})
+    let mut alice = pipe(
+        codec.clone(),
+        |it| it.ledger(Memory::default()),
+        Streams::sep1359,
     );
-    assert_eq!(alice.refusals.code(), "too_large");
+    let first = alice.begin().await;
+    let second = agreed_elsewhere(&codec, "2025-06-18", &json!({}), "t");
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let listen = json!({"jsonrpc": "2.0", "id": "news", "method": "subscriptions/listen",
+        "params": {"_meta": meta, "notifications": {"toolsListChanged": true}}});
+    for (named_last, ends) in [(&first, false), (&second, true)] {
+        let pong = alice.ask(named(ping(), named_last)).await;
+        assert_eq!(pong["result"], json!({"sessionId": named_last}));
+        let mut expected = json!(named_last);
+        for _ in 0..2 {
+            // It acknowledges, tells its news, and ends.
+            let accepted = alice.ask(listen.clone()).await;
+            let news = alice.next().await;
+            assert_eq!([&accepted["sessionId"], &news["sessionId"]], [&expected; 2]);
+            alice.server.go_on[0].notify_one();
+            assert_eq!(alice.next().await["id"], "news");
+            if ends && expected != Value::Null {
+                let end = json!({"jsonrpc": "2.0", "id": 2, "method": "session/terminate"});
+                let ended = alice.ask(named(end, &second)).await;
+                assert!(ended["result"].is_object(), "{ended}");
+                expected = Value::Null;
+            }
+        }
+    }
+}
+
+/// A server may have another guard than its streams, and other users.
+#[tokio::test]
+async fn a_guard_takes_no_principal_from_another_one() {
+    let codec = fresh();
+    let streams = Guard::builder(codec.clone(), |_: &_| Principal::subject("alice"));
+    let streams = streams.build().unwrap().streams().sep1359();
+    let refusals = Refusals::default();
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    let guard = Guard::builder(codec, |_: &_| None::<Principal>).sessions(sessions);
+    let guard = guard.on_refused(refusals.hook()).build().unwrap();
+    let mut alice = served(streams, &guard, refusals);
+    let token = alice.begin().await;
+    let create = json!({"jsonrpc": "2.0", "id": 2, "method": "sessions/create"});
+    let refused = alice.ask(named(create, &token)).await;
+    assert_eq!(refused["error"]["message"], "Authentication required");
+    assert_eq!(alice.refusals.code(), "unauthenticated");
+}
+
+/// A task must not wait for an answer that will never come, with the client's streams in its hand.
+#[tokio::test]
+async fn a_server_that_is_gone_closes_its_streams() {
+    let codec = fresh();
+    let guard = Guard::builder(codec.clone(), |_: &_| Principal::subject("alice"));
+    let streams = guard.build().unwrap().streams().sep1359();
+    let (mut ours, theirs) = tokio::io::duplex(1 << 20);
+    let mut server = streams.wrap(tokio::io::split(theirs));
+    let token = agreed_elsewhere(&codec, "2025-06-18", &json!({}), "t");
+    let line = format!("{}\n", named(ping(), &token));
+    ours.write_all(line.as_bytes()).await.unwrap();
+    // The streams ask whether it would begin so.
+    assert!(server.receive().await.is_some());
+    drop(server);
+    let mut left = Vec::new();
+    let limit = Duration::from_secs(20);
+    let closed = tokio::time::timeout(limit, ours.read_to_end(&mut left)).await;
+    closed.expect("in time").unwrap();
 }

@@ -163,6 +163,17 @@ async fn one_that_became_a_replica() {
     all_say(&had.presents().await, "expected a master");
 }
 
+/// A new connection is checked, whoever ended the last one.
+#[tokio::test]
+async fn one_that_began_to_evict_while_nobody_was_connected() {
+    let (mut fleet, had) = good(&[]).await;
+    let valkey = fleet.valkey();
+    valkey.ask::<()>("CONFIG SET maxmemory 100mb");
+    valkey.ask::<()>("CONFIG SET maxmemory-policy allkeys-lru");
+    valkey.ask::<i64>("CLIENT KILL TYPE normal");
+    all_say(&had.presents().await, "noeviction");
+}
+
 #[tokio::test]
 async fn one_that_would_forget() {
     let evicts = Valkey::with(&["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{LazyLock, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rmcp::model::*;
 use rmcp::transport::TokioChildProcess;
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 
 use crate::clients::{Client, SESSION, call_in, client, create, json_of, legacy, modern};
 use crate::example::{built, jwt, key};
-use crate::serving::unix_seconds;
 use crate::valkey::Valkey;
 
 static COUNTER: LazyLock<PathBuf> = LazyLock::new(|| built("sessions"));
@@ -63,7 +63,8 @@ fn http_with(key: &str, secret: Option<&str>) -> Http {
 /// Starts a server whose ledger began a minute ago.
 fn remembering(key: &str, valkey: &Valkey) -> Http {
     let ledger = Namespace::new("https://counter.example.com", "");
-    let began = unix_seconds() - 60;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let began = now.as_secs() - 60;
     let client = redis::Client::open(valkey.url()).unwrap();
     redis::cmd("MSET")
         .arg(&[ledger.began(), began.to_string()])

@@ -87,18 +87,10 @@ impl Tally {
         Parameters(To { wait, .. }): Parameters<To>,
         mut session: Session<u32>,
     ) -> Result<CallToolResult, ErrorData> {
-        session.update(|value| *value += 1)?;
-        let told = session.result(|value| CallToolResult::structured(json!({ "value": value })));
+        let value = session.value() + 1;
+        session.write(value)?;
         self.gate.pass(wait).await;
-        Ok(told)
-    }
-
-    #[tool(description = "One more, with the result of a prompt")]
-    async fn stray(&self, mut session: Session<u32>) -> Result<CallToolResult, ErrorData> {
-        session.update(|value| *value += 1)?;
-        session.result(|_| GetPromptResult::new(vec![]));
-        self.gate.pass(true).await;
-        Ok(text("added"))
+        Ok(CallToolResult::structured(json!({ "value": value })))
     }
 
     #[tool(description = "Writes once its client is gone")]

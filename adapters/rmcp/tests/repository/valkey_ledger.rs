@@ -9,6 +9,7 @@ use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::{Client, call, call_in, client, create, refusal, state, tool};
+use crate::far_store::far;
 use crate::ledger::{next, sure, value};
 use crate::serving::{Refusals, fresh, until};
 use crate::tally::{Fleet, Store, another_second, replica};
@@ -114,6 +115,34 @@ async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
         }
     }
     follower.signal("CONT");
+}
+
+/// `WAIT` on a connection that wrote nothing counts replicas that have nothing of it.
+#[tokio::test]
+async fn an_end_is_not_confirmed_on_a_connection_that_did_not_write_it() {
+    let round_trip = Duration::from_millis(400);
+    let valkey = Valkey::start();
+    let follower = Valkey::with(&["--replicaof", &format!("127.0.0.1 {}", valkey.port)]);
+    until(|| fleet_info(&follower).contains("master_link_status:up")).await;
+    let url = format!("redis://127.0.0.1:{}/", far(valkey.port, round_trip).await);
+    let refusals = Refusals::default();
+    let guard = Guard::builder(fresh(), from_claims)
+        .on_refused(refusals.hook())
+        .time_limit(Duration::from_secs(30))
+        .ledger(Redis::open(&url).unwrap())
+        .build()
+        .unwrap();
+    let [one, two] = ["one", "two"].map(Principal::subject);
+    guard.revoke(&one, None).await.unwrap();
+    assert!(refusals.is_empty());
+    follower.signal("STOP");
+    // While the second one waits for its answer, somebody else lets go of the connection.
+    let impatient = tokio::time::timeout(round_trip / 4, guard.revoke(&one, None));
+    let (gone, revoked) = tokio::join!(impatient, guard.revoke(&two, None));
+    follower.signal("CONT");
+    assert!(gone.is_err());
+    revoked.unwrap();
+    assert_eq!(refusals.code(), "ledger_unconfirmed");
 }
 
 fn fleet_info(valkey: &Valkey) -> String {

@@ -4,13 +4,11 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::{KEY, SESSION, World, c, lent, made, text};
+use super::{KEY, NOW, OPEN, REVOKE, SESSION, World, begin, c, frame, made, tell, text};
 use crate::codec::*;
-use crate::engine::*;
 use crate::key::*;
 use crate::key_ring::*;
-use crate::ledger::*;
-use crate::redis::*;
+use crate::machine::*;
 use crate::status::*;
 use crate::token::*;
 
@@ -119,103 +117,84 @@ fn a_renewal_needs_two_of_the_claims() {
     assert!(token.starts_with("sw1."));
 }
 
-#[test]
-fn what_an_exchange_lent_is_given_back_to_it() {
-    let mut world = World::new();
-    let (error, codec) = (world.error(), world.codec.cast_const());
-    let guard = made(|guard| c!(sealwax_guard_new(codec, ["{}"], guard, error)));
-    let call = r#"{"method":"tools/call","target":"t","modern":true,"principal":{"subject":"a"}}"#;
-    let (mut step, mut len) = (ptr::null(), 0);
-    let exchange = made(|exchange| {
-        c!(sealwax_guard_message(
-            guard.cast_const(),
-            [call],
-            [],
-            exchange,
-            &raw mut step,
-            &raw mut len,
-            error
-        ))
-    });
-    // The guard goes first; a step is no event.
-    c!(sealwax_guard_free(guard));
-    let status = c!(sealwax_exchange_on(
-        exchange,
-        step,
+/// Makes a machine, and returns where its answer is.
+fn begun(codec: *const Codec, parent: *const Machine, frame: &[u8]) -> (*mut Machine, Lent) {
+    let (mut machine, mut answer) = (ptr::null_mut(), (ptr::null(), 0));
+    let (place, len) = (&raw mut answer.0, &raw mut answer.1);
+    let none = ptr::null_mut();
+    let status = c!(sealwax_machine_new(
+        codec,
+        parent,
+        [frame],
+        &raw mut machine,
+        place,
         len,
-        [],
-        &raw mut step,
-        &raw mut len,
-        error
-    ));
-    assert_eq!(status, SEALWAX_INVALID_ARGUMENT);
-    // It is JSON, and so a state to seal; the token takes its place while it is read.
-    let status = c!(sealwax_exchange_seal_state(
-        exchange,
-        step,
-        len,
-        &raw mut step,
-        &raw mut len,
-        error
+        none
     ));
     assert_eq!(status, SEALWAX_OK);
-    let events = lent(|text, len| c!(sealwax_exchange_events(exchange, text, len, error)));
-    assert_eq!(events.as_deref(), Some("[]"));
-    c!(sealwax_exchange_free(exchange));
+    (machine, answer)
+}
+
+/// Where an answer is.
+type Lent = (*const u8, usize);
+
+/// Tells a machine what it lent.
+fn returned(machine: *mut Machine, lent: Lent) -> (Status, Lent) {
+    let mut answer = lent;
+    let (place, len) = (&raw mut answer.0, &raw mut answer.1);
+    let status = c!(sealwax_machine_on(
+        machine,
+        lent.0,
+        lent.1,
+        place,
+        len,
+        ptr::null_mut()
+    ));
+    (status, answer)
 }
 
 #[test]
-fn what_a_ledger_and_a_dialogue_lent_is_given_back_to_them() {
-    let mut world = World::new();
-    let error = world.error();
-    let (mut text, mut len) = (ptr::null(), 0);
-    let memory = made(|memory| c!(sealwax_memory_new(1 << 20, 1_800_000_000, memory, error)));
-    let open = r#"{"script":"open","keys":["began","fence"],"args":[]}"#;
-    for _ in 0..2 {
-        let status = c!(sealwax_memory_run(
-            memory,
-            [open],
-            1_800_000_000,
-            &raw mut text,
-            &raw mut len,
-            error
-        ));
-        assert_eq!(status, SEALWAX_OK);
-        let status = c!(sealwax_memory_run(
-            memory,
-            text,
-            len,
-            1_800_000_000,
-            &raw mut text,
-            &raw mut len,
-            error
-        ));
-        assert_eq!(status, SEALWAX_INVALID_ARGUMENT);
-    }
-    c!(sealwax_memory_free(memory));
-    let redis = made(|redis| c!(sealwax_redis_new(false, redis, error)));
-    let revoke = r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0"],"withinMs":300}"#;
-    let dialogue = made(|dialogue| {
-        c!(sealwax_redis_begin(
-            redis.cast_const(),
-            [revoke],
-            dialogue,
-            &raw mut text,
-            &raw mut len,
-            error
-        ))
-    });
-    c!(sealwax_redis_free(redis));
-    let status = c!(sealwax_dialogue_on(
-        dialogue,
-        text,
-        len,
-        &raw mut text,
-        &raw mut len,
-        error
-    ));
-    assert_eq!(status, SEALWAX_INVALID_ARGUMENT);
-    c!(sealwax_dialogue_free(dialogue));
+fn what_a_machine_lent_is_given_back_to_it() {
+    let world = World::new();
+    let none = ptr::null();
+    let call = |token| {
+        let texts = ["tools/call", "t", "{}", token, "", "", "a"];
+        frame(SEALWAX_MESSAGE, SEALWAX_FLAG_CALLER, &texts)
+    };
+    let (guard, _) = begin(world.codec, none, &frame(SEALWAX_GUARD, 0, &["{}"]));
+    // A state that is a frame itself: one of SEALWAX_SEAL_STATE.
+    let state = frame(SEALWAX_SEAL_STATE, 0, &["7"]);
+    let state = str::from_utf8(&state).expect("UTF-8");
+    let (exchange, _) = begin(none.cast(), guard, &call(""));
+    let (_, token) = tell(exchange, SEALWAX_RESULT, &["input_required", "", state]);
+    c!(sealwax_machine_free(exchange));
+    let (exchange, lent) = begun(none.cast(), guard, &call(&token));
+    // The guard goes first; an answer is nothing to be told.
+    c!(sealwax_machine_free(guard));
+    assert_eq!(returned(exchange, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    // The token takes the place of the text while it is read: behind a head, and two lengths.
+    let inside = (lent.0.wrapping_add(12), state.len());
+    let (status, sealed) = returned(exchange, inside);
+    assert_eq!(status, SEALWAX_OK);
+    assert_eq!(
+        returned(exchange, sealed),
+        (SEALWAX_INVALID_ARGUMENT, sealed)
+    );
+    c!(sealwax_machine_free(exchange));
+
+    let (memory, lent) = begun(
+        none.cast(),
+        none,
+        &frame(SEALWAX_MEMORY, 0, &["1000000", NOW]),
+    );
+    assert_eq!(returned(memory, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    tell(memory, SEALWAX_RUN, &[OPEN, NOW]);
+    c!(sealwax_machine_free(memory));
+    let (store, _) = begin(none.cast(), none, &frame(SEALWAX_STORE, 0, &[]));
+    let (dialogue, lent) = begun(none.cast(), store, &frame(SEALWAX_DIALOGUE, 0, &[REVOKE]));
+    c!(sealwax_machine_free(store));
+    assert_eq!(returned(dialogue, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    c!(sealwax_machine_free(dialogue));
 }
 
 #[test]

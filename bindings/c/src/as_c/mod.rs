@@ -10,9 +10,12 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::{mem, ptr, slice};
 
+use sealwax_mcp::machine::Frame;
+
 use crate::call::ErrorReport;
 use crate::codec::{Codec, sealwax_codec_free};
 use crate::key_ring::{Ring, sealwax_ring_free, sealwax_ring_parse};
+use crate::machine::{Machine, sealwax_machine_new, sealwax_machine_on};
 use crate::status::{SEALWAX_BUFFER_TOO_SMALL, SEALWAX_OK, Status};
 use crate::testing::{
     TestClock, sealwax_test_clock_free, sealwax_test_clock_new, sealwax_test_codec_new,
@@ -22,6 +25,9 @@ use crate::view::{View, sealwax_view_free, sealwax_view_new};
 
 /// The first of the vectors, and another one.
 const KEY: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
+const REVOKE: &str = r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0"],"withinMs":300}"#;
+const OPEN: &str = r#"{"script":"open","keys":["began","fence"],"args":[]}"#;
+const NOW: &str = "1800000000";
 const AUDIENCE: &str = "https://mcp.example.com";
 const NOW_MS: u64 = 1_800_000_000_000;
 
@@ -215,18 +221,69 @@ fn text(call: impl FnMut(*mut c_char, usize, *mut usize) -> Status) -> String {
     String::from_utf8(written(call)).expect("UTF-8")
 }
 
-/// Copies a text that an object lends; `None` for NULL.
-fn lent(call: impl FnOnce(*mut *const c_char, *mut usize) -> Status) -> Option<String> {
-    let mut text = Box::new(MaybeUninit::uninit());
-    let mut len = Box::new(MaybeUninit::uninit());
-    assert_eq!(call(text.as_mut_ptr(), len.as_mut_ptr()), SEALWAX_OK);
-    // SAFETY: it succeeded, so both were written, and the object has not been used since.
-    unsafe {
-        let (text, len): (*const c_char, usize) = (text.assume_init_read(), len.assume_init_read());
-        (!text.is_null()).then(|| {
-            str::from_utf8(slice::from_raw_parts(text.cast(), len))
-                .expect("UTF-8")
-                .to_owned()
-        })
+/// A frame of these texts; an empty one is absent.
+fn frame(kind: u8, flags: u16, texts: &[&str]) -> Box<[u8]> {
+    let [low, high] = flags.to_le_bytes();
+    let mut frame = vec![
+        kind,
+        u8::try_from(texts.len()).expect("few texts"),
+        low,
+        high,
+    ];
+    for text in texts {
+        let len = if text.is_empty() {
+            -1
+        } else {
+            i32::try_from(text.len()).expect("short")
+        };
+        frame.extend(len.to_le_bytes());
     }
+    frame.extend(texts.concat().bytes());
+    frame.into()
+}
+
+/// Copies an answer that a machine lends: its kind and its first text, empty where it is absent.
+fn answer(call: impl FnOnce(*mut *const u8, *mut usize) -> Status) -> (u8, String) {
+    let mut answer = Box::new(MaybeUninit::uninit());
+    let mut len = Box::new(MaybeUninit::uninit());
+    assert_eq!(call(answer.as_mut_ptr(), len.as_mut_ptr()), SEALWAX_OK);
+    // SAFETY: it succeeded, so both were written, and the machine has not been used since.
+    let frame = unsafe { slice::from_raw_parts(*answer.assume_init(), *len.assume_init()) };
+    let frame = Frame::read(frame).expect("a frame");
+    (frame.kind, frame.document().to_owned())
+}
+
+/// Makes a machine, and returns what it answers.
+fn begin(
+    codec: *const Codec,
+    parent: *const Machine,
+    frame: &[u8],
+) -> (*mut Machine, (u8, String)) {
+    let mut machine = ptr::null_mut();
+    let first = answer(|answer, len| {
+        c!(sealwax_machine_new(
+            codec,
+            parent,
+            [frame],
+            &raw mut machine,
+            answer,
+            len,
+            ptr::null_mut()
+        ))
+    });
+    (machine, first)
+}
+
+/// Tells a machine something, and returns what it answers.
+fn tell(machine: *mut Machine, kind: u8, texts: &[&str]) -> (u8, String) {
+    let frame = frame(kind, 0, texts);
+    answer(|answer, len| {
+        c!(sealwax_machine_on(
+            machine,
+            [frame],
+            answer,
+            len,
+            ptr::null_mut()
+        ))
+    })
 }

@@ -4,13 +4,11 @@ use std::ffi::c_char;
 use std::ptr;
 use std::thread;
 
-use super::{SESSION, World, c, lent, made};
+use super::{REVOKE, SESSION, World, begin, c, frame, made, tell};
 use crate::codec::*;
-use crate::engine::*;
 use crate::key::*;
 use crate::key_ring::*;
-use crate::plain::*;
-use crate::redis::*;
+use crate::machine::*;
 use crate::status::*;
 use crate::testing::*;
 use crate::token::*;
@@ -124,109 +122,44 @@ fn tokens_while_keys_and_the_clock_change() {
 #[test]
 fn requests_at_one_guard() {
     let world = World::new();
-    let none = ptr::null_mut();
-    let codec = Shared(world.codec);
-    let guard = made(|guard| c!(sealwax_guard_new(codec.get(), ["{}"], guard, none)));
+    let (guard, _) = begin(world.codec, ptr::null(), &frame(SEALWAX_GUARD, 0, &["{}"]));
     let guard = Shared(guard.cast_const());
     thread::scope(|scope| {
         for user in ["alice", "bob"] {
             scope.spawn(move || {
-                let none = ptr::null_mut();
-                let caller = Caller {
-                    issuer: ptr::null(),
-                    issuer_len: 0,
-                    client: ptr::null(),
-                    client_len: 0,
-                    subject: user.as_ptr().cast(),
-                    subject_len: user.len(),
-                    anonymous: false,
-                };
-                let mut token = None;
+                let mut token = String::new();
                 for _ in 0..ROUNDS {
-                    let mut exchange = ptr::null_mut();
-                    let mut next = 0;
-                    let state = token.take().unwrap_or_default();
-                    let (state, state_len) = match &state {
-                        text if String::is_empty(text) => (ptr::null(), 0),
-                        text => (text.as_ptr().cast(), text.len()),
-                    };
-                    let opened = lent(|text, len| {
-                        c!(sealwax_guard_request(
-                            guard.get(),
-                            ["tools/call"],
-                            ["t"],
-                            ["{}"],
-                            state,
-                            state_len,
-                            &raw const caller,
-                            ptr::null(),
-                            SEALWAX_MODERN,
-                            &raw mut exchange,
-                            &raw mut next,
-                            text,
-                            len,
-                            none
-                        ))
-                    });
-                    assert_eq!(next, SEALWAX_NEXT_DELIVER);
-                    assert_eq!(opened.is_some(), !state.is_null());
-                    token = lent(|text, len| {
-                        c!(sealwax_exchange_result(
-                            exchange,
-                            ["input_required"],
-                            [],
-                            [user],
-                            false,
-                            &raw mut next,
-                            text,
-                            len,
-                            none
-                        ))
-                    });
-                    assert_eq!(next, SEALWAX_NEXT_RESPOND);
-                    c!(sealwax_exchange_free(exchange));
+                    let texts = ["tools/call", "t", "{}", &token, "", "", user];
+                    let call = frame(SEALWAX_MESSAGE, SEALWAX_FLAG_CALLER, &texts);
+                    let (exchange, first) = begin(ptr::null(), guard.get(), &call);
+                    let opened = if token.is_empty() { "" } else { user };
+                    assert_eq!(first, (SEALWAX_DELIVER, opened.into()));
+                    let last = tell(exchange, SEALWAX_RESULT, &["input_required", "", user]);
+                    assert!(last.0 == SEALWAX_RESPOND && last.1.starts_with("sw1."));
+                    token = last.1;
+                    c!(sealwax_machine_free(exchange));
                 }
             });
         }
     });
-    c!(sealwax_guard_free(guard.get().cast_mut()));
+    c!(sealwax_machine_free(guard.get().cast_mut()));
 }
 
 #[test]
 fn dialogues_of_one_redis() {
-    let none = ptr::null_mut();
-    let redis = Shared(made(|redis| c!(sealwax_redis_new(true, redis, none))).cast_const());
+    let waits = frame(SEALWAX_STORE, SEALWAX_FLAG_WAITS, &[]);
+    let redis = Shared(begin(ptr::null(), ptr::null(), &waits).0.cast_const());
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(move || {
-                let none = ptr::null_mut();
-                let revoke =
-                    r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0"],"withinMs":300}"#;
-                let mut dialogue = ptr::null_mut();
-                let first = lent(|text, len| {
-                    c!(sealwax_redis_begin(
-                        redis.get(),
-                        [revoke],
-                        &raw mut dialogue,
-                        text,
-                        len,
-                        none
-                    ))
-                });
-                assert!(first.is_some_and(|first| first.contains("INFO")));
-                let second = lent(|text, len| {
-                    c!(sealwax_dialogue_on(
-                        dialogue,
-                        [r#"{"text":"role:master\r\nmin_replicas_to_write:1"}"#],
-                        text,
-                        len,
-                        none
-                    ))
-                });
-                assert!(second.is_some());
-                c!(sealwax_dialogue_free(dialogue));
+                let revoke = frame(SEALWAX_DIALOGUE, 0, &[REVOKE]);
+                let (dialogue, first) = begin(ptr::null(), redis.get(), &revoke);
+                assert!(first.1.contains("INFO"));
+                let fit = r#"{"text":"role:master\r\nmin_replicas_to_write:1"}"#;
+                assert_eq!(tell(dialogue, SEALWAX_EVENT, &[fit]).0, SEALWAX_STEP);
+                c!(sealwax_machine_free(dialogue));
             });
         }
     });
-    c!(sealwax_redis_free(redis.get().cast_mut()));
+    c!(sealwax_machine_free(redis.get().cast_mut()));
 }

@@ -39,6 +39,12 @@ def text(value):
     return [{"bytes": data.hex()}, size(len(data))]
 
 
+def frame(kind, *texts):
+    """A frame of texts for a machine, of which some may be absent: its address and its size."""
+    lengths = b"".join((-1 if one is None else len(one)).to_bytes(4, "little", signed=True) for one in texts)
+    return text(bytes([CONSTANTS[kind], len(texts), 0, 0]) + lengths + "".join(filter(None, texts)).encode())
+
+
 def struct(name, **members):
     layout = LAYOUT[name]
     kinds = {"uint64_t": "i64", "bool": "i8"}
@@ -61,6 +67,15 @@ class Case:
         self.call(function, *args, {"out": 4, "as": what}, NULL, returns=returns)
         if returns == 0:
             self.frees.append({"call": f"sealwax_{what}_free", "args": [{"load": what}]})
+
+    def machine(self, what, parent, sent, returns=0):
+        """Makes a machine by a frame."""
+        answer = [{"out": 4, "as": "answer"}, {"out": 4, "as": "answer_len"}]
+        self.call(
+            "machine_new", {"load": "codec"}, parent, *sent, {"out": 4, "as": what}, *answer, NULL, returns=returns
+        )
+        if returns == 0:
+            self.frees.append({"call": "sealwax_machine_free", "args": [{"load": what}]})
 
     def check(self, name, data, offset=0):
         data = data.encode() if isinstance(data, str) else data
@@ -290,15 +305,15 @@ def hostile():
     key = json.loads(VECTORS[0].read_text())["keys"][0]["text"]
     case.make("ring", "ring_parse", *text(key))
     case.make("codec", "codec_new", {"load": "ring"}, *text("https://mcp.example.com"), NULL)
-    case.call("guard_new", {"load": "codec"}, *text("[" * 200_000), {"out": 4, "as": "none"}, NULL, returns=refused)
-    case.make("guard", "guard_new", {"load": "codec"}, *text("{}"))
-    step = [{"out": 4, "as": "step"}, {"out": 4, "as": "step_len"}, NULL]
+    case.machine("none", NULL, frame("GUARD", "[" * 200_000), returns=refused)
+    case.machine("guard", NULL, frame("GUARD", "{}"))
     for at, depth in enumerate([100, 127, 200_000]):
-        exchange = {"out": 4, "as": f"exchange {at}"}
-        document = text('{"http": "POST", "method": "initialize", "modern": false}')
-        params = text('{"a":' * depth + "1" + "}" * depth)
-        case.call("guard_transport", {"load": "guard"}, *document, *params, exchange, *step)
-        case.call("exchange_free", {"load": f"exchange {at}"}, returns=None)
+        params = '{"a":' * depth + "1" + "}" * depth
+        case.machine(
+            f"exchange {at}",
+            {"load": "guard"},
+            frame("TRANSPORT", "POST", "initialize", None, None, None, None, params),
+        )
     yield case
 
 

@@ -121,8 +121,7 @@ func (d *day) session(at int) {
 	if err := x.Write([]byte(`{"count":1}`)); err != nil {
 		d.Fatal(err)
 	}
-	meta, _ := d.end(x, "complete", nil).Result["_meta"].(map[string]any)
-	metadata, _ := meta["io.modelcontextprotocol/session"].(map[string]any)
+	metadata, _ := d.end(x, "complete", nil).Set[0].Value.(map[string]any)
 	d.sessions[at] = &ClientSession{ID: metadata["sessionId"], State: metadata["state"]}
 }
 

@@ -1,2 +1,2 @@
-// Package engine is the guard's engine and the ledgers' rules: documents in and documents out, as docs/engine.md describes them.
+// Package engine is the guard's engine and the ledgers' rules: frames in and frames out, as docs/engine.md describes them.
 package engine

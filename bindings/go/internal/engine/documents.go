@@ -10,11 +10,9 @@ import (
 // Settings are a guard's.
 type Settings struct {
 	RequestStateTTL int64               `json:"requestStateTtl,omitempty"`
-	TransitionUntil int64               `json:"transitionUntil,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
 	Sessions        *Sessions           `json:"sessions,omitempty"`
 	Transport       *Transport          `json:"transport,omitempty"`
-	HasAccept       bool                `json:"hasAccept,omitempty"`
 	Events          bool                `json:"events,omitempty"`
 	TimeLimitMs     int64               `json:"timeLimitMs,omitempty"`
 	Ledger          *Ledger             `json:"ledger,omitempty"`
@@ -60,35 +58,13 @@ type Principal struct {
 	Anonymous bool    `json:"anonymous,omitempty"`
 }
 
-// Message is one at the SDK's handlers.
-type Message struct {
-	Method       string         `json:"method"`
-	Target       *string        `json:"target,omitempty"`
-	Notification bool           `json:"notification,omitempty"`
-	Modern       bool           `json:"modern,omitempty"`
-	Header       *string        `json:"header,omitempty"`
-	Token        *string        `json:"token,omitempty"`
-	Session      *ClientSession `json:"session,omitempty"`
-	Principal    *Principal     `json:"principal,omitempty"`
-	WithinMs     *uint64        `json:"withinMs,omitempty"`
-}
-
-// ClientSession is the metadata of a session, as a client sent it: each member a text, or true for any other value.
-type ClientSession struct {
-	ID    any `json:"id,omitempty"`
-	State any `json:"state,omitempty"`
-}
-
 // TransportMessage is one around HTTP or stdio.
 type TransportMessage struct {
-	HTTP             string  `json:"http,omitempty"`
-	Method           *string `json:"method,omitempty"`
-	Target           *string `json:"target,omitempty"`
-	Notification     bool    `json:"notification,omitempty"`
-	Modern           bool    `json:"modern,omitempty"`
-	Version          *string `json:"version,omitempty"`
-	Header           any     `json:"header,omitempty"`
-	MessageSessionID any     `json:"messageSessionId,omitempty"`
+	HTTP, Version                    string
+	Method, Target                   *string
+	Notification, Unreadable, Modern bool
+	// Header and MessageSessionID are texts, nil, or any other value.
+	Header, MessageSessionID any
 }
 
 // Step is what to do next.
@@ -99,15 +75,11 @@ type Step struct {
 	Members []string     `json:"members"`
 	Session *Session     `json:"session"`
 
-	Accept   []Presented `json:"accept"`
-	End      *Presented  `json:"end"`
-	WithinMs uint64      `json:"withinMs"`
+	WithinMs uint64   `json:"withinMs"`
+	Script   string   `json:"script"`
+	Keys     []string `json:"keys"`
+	Args     []string `json:"args"`
 
-	Script string   `json:"script"`
-	Keys   []string `json:"keys"`
-	Args   []string `json:"args"`
-
-	Token string  `json:"token"`
 	Value *string `json:"value"`
 
 	Opened        *string `json:"opened"`
@@ -121,7 +93,7 @@ type Step struct {
 	// ExpiresAt is a number of `deliver`, and a text of `done`.
 	ExpiresAt json.RawMessage `json:"expiresAt"`
 
-	Result  map[string]any    `json:"result"`
+	Set     []Change          `json:"set"`
 	Headers map[string]string `json:"headers"`
 
 	Status int             `json:"status"`
@@ -132,6 +104,20 @@ type Step struct {
 
 	Handle      string       `json:"handle"`
 	Predecessor *Predecessor `json:"predecessor"`
+
+	// fields are those of the message, for a step that comes without a document.
+	fields *TokenFields
+}
+
+// Change is a member of a result to set, by the names on the way to it.
+type Change struct {
+	Path  []string
+	Value any
+}
+
+// UnmarshalJSON reads it as a pair.
+func (c *Change) UnmarshalJSON(pair []byte) error {
+	return json.Unmarshal(pair, &[]any{&c.Path, &c.Value})
 }
 
 // RPCError is a JSON-RPC error.
@@ -147,14 +133,6 @@ type Session struct {
 	ULID       string  `json:"ulid"`
 	Generation uint32  `json:"generation"`
 	Value      *string `json:"value"`
-}
-
-// Presented is a token about which `accept` is asked.
-type Presented struct {
-	Kind   string `json:"kind"`
-	ID     string `json:"id"`
-	Until  *int64 `json:"until"`
-	Public bool   `json:"public"`
 }
 
 // Refused is an entry of the log.
@@ -191,9 +169,12 @@ type TokenEvent struct {
 
 // Fault is a mistake that the adapter found by itself.
 type Fault struct {
-	Code    string `json:"code"`
-	Kind    string `json:"kind"`
-	Message string `json:"message"`
+	Code      string     `json:"code"`
+	Kind      string     `json:"kind"`
+	Message   string     `json:"message"`
+	Method    string     `json:"method,omitempty"`
+	Target    *string    `json:"target,omitempty"`
+	Principal *Principal `json:"principal,omitempty"`
 }
 
 // HandleOp is an operation on a handle.

@@ -1,67 +1,64 @@
 package engine
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"sync"
+	"sync/atomic"
 
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/host"
-	"github.com/sealwax/sealwax-go/internal/module"
 )
 
 // Guard is the rules of a server's guard: a codec and settings. Goroutines may share it.
 type Guard struct {
 	codec  *host.Codec
 	object *host.Shared
-	events bool
-	defers bool
+	defers atomic.Bool
 }
 
 // NewGuard makes a guard, or fails for settings that contradict themselves.
 func NewGuard(of *sealwax.Codec, settings Settings) (*Guard, error) {
-	written, err := json.Marshal(settings)
+	written, err := host.JSON("settings", settings)
 	if err != nil {
 		return nil, err
 	}
-	codec := host.CodecOf(of)
-	g := &Guard{codec: codec, events: settings.Events}
-	g.object = host.Share((*module.Module).Xsealwax_guard_free, func(c *host.Call) (host.Ptr, error) {
-		at, err := codec.At(c)
+	g := &Guard{codec: host.CodecOf(of)}
+	g.object = host.Share(freeMachine, func(c *host.Call) (host.Ptr, error) {
+		codec, err := g.codec.At(c)
 		if err != nil {
 			return 0, err
 		}
-		text, size := c.Put(written)
-		out := c.Room(4)
-		return made(c, out, c.Xsealwax_guard_new(at, text, size, out, c.Error()))
-	})
-	return g, host.Do(func(c *host.Call) error {
-		at, err := g.at(c)
-		if err == nil {
-			g.defers = c.Xsealwax_guard_defers(at) != 0
+		at, made, err := create(c, codec, 0, frame{kindGuard, 0, []text{raw(written)}})
+		// Each instance is told the same.
+		if made.flags&flagDefers != 0 {
+			g.defers.Store(true)
 		}
-		return err
+		return at, err
 	})
+	return g, g.do(func(*host.Call, host.Ptr) error { return nil })
 }
 
-// made returns the object at an output, if the function that made it did not fail.
-func made(c *host.Call, out host.Ptr, status int32) (host.Ptr, error) {
-	if err := c.Check(status); err != nil {
-		return 0, err
-	}
-	return c.Ptr(out), nil
-}
-
-// at returns the guard's address in a call, and brings the codec's new keys there.
-func (g *Guard) at(c *host.Call) (host.Ptr, error) {
-	if _, err := g.codec.At(c); err != nil {
-		return 0, err
-	}
-	return g.object.At(c)
+// do runs f with the guard's address, and brings the codec's new keys there.
+func (g *Guard) do(f func(c *host.Call, at host.Ptr) error) error {
+	return host.Do(func(c *host.Call) error {
+		if _, err := g.codec.At(c); err != nil {
+			return err
+		}
+		at, err := g.object.At(c)
+		if err != nil {
+			return err
+		}
+		return f(c, at)
+	})
 }
 
 // Defers tells whether the exchange of some messages may begin late.
-func (g *Guard) Defers() bool { return g.defers }
+func (g *Guard) Defers() bool { return g.defers.Load() }
+
+// begin begins the exchange of a message.
+func (g *Guard) begin(f frame, step *Step) (*Exchange, *Step, error) {
+	x := &Exchange{machine: machine{codec: g.codec}}
+	return x, step, g.do(func(c *host.Call, at host.Ptr) error { return x.begin(c, at, f, step) })
+}
 
 // Request is a message at the SDK's handlers.
 type Request struct {
@@ -78,152 +75,60 @@ type Request struct {
 	Header       *string
 }
 
-const (
-	isNotification = 1
-	isModern       = 2
-)
+// ClientSession is the metadata of a session, as a client sent it: each member a text, true for any other value, or nil.
+type ClientSession struct{ ID, State any }
 
-// Request begins the exchange of a message, without a document unless it has a session.
+// Request begins the exchange of a message.
 func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
+	flags := flagIf(r.Notification, flagNotification) | flagIf(r.Modern, flagModern)
+	var session ClientSession
 	if r.Session != nil {
-		return g.message(r)
+		session, flags = *r.Session, flags|flagSession
 	}
-	x := &Exchange{guard: g}
-	var step *Step
-	err := host.Do(func(c *host.Call) error {
-		at, err := g.at(c)
-		if err != nil {
-			return err
-		}
-		method, methodLen := c.Text(r.Method)
-		target, targetLen := c.GivenText(r.Target)
-		arguments, argumentsLen := c.GivenBytes(r.Arguments)
-		token, tokenLen := c.GivenText(r.Token)
-		var flags int32
-		if r.Notification {
-			flags |= isNotification
-		}
-		if r.Modern {
-			flags |= isModern
-		}
-		exchange, next := c.Room(4), newOutputs(c)
-		caller, within := callerOf(c, r.Caller), c.PutUint64(r.WithinMs)
-		err = c.Check(c.Xsealwax_guard_request(at, method, methodLen, target, targetLen, arguments, argumentsLen, token, tokenLen,
-			caller, within, flags, exchange, next.kind, next.text, next.size, c.Error()))
-		if err != nil {
-			return err
-		}
-		made := c.Ptr(exchange)
-		x.own(c, made)
-		step, err = x.next(c, made, next, r.Fields)
-		return err
-	})
-	return x, step, err
-}
-
-func (g *Guard) message(r *Request) (*Exchange, *Step, error) {
-	document := Message{
-		Method: r.Method, Target: r.Target, Notification: r.Notification, Modern: r.Modern, Header: r.Header, Token: r.Token,
-		Session: r.Session, Principal: r.Caller, WithinMs: r.WithinMs,
+	var caller Principal
+	if r.Caller != nil {
+		caller, flags = *r.Caller, flags|flagCaller|flagIf(r.Caller.Anonymous, flagAnonymous)
 	}
-	return g.begun(document, r.Arguments, (*module.Module).Xsealwax_guard_message)
+	var within text
+	if r.WithinMs != nil {
+		within = number(*r.WithinMs)
+	}
+	return g.begin(frame{kindMessage, flags, []text{
+		optional(&r.Method), optional(r.Target), raw(r.Arguments), optional(r.Token), optional(caller.Issuer),
+		optional(caller.Client), optional(caller.Subject), optional(r.Header), value(session.ID), value(session.State), within,
+	}}, &Step{fields: r.Fields})
 }
 
 // Transport begins the exchange of a message around HTTP or stdio.
-func (g *Guard) Transport(message *TransportMessage, initialize []byte) (*Exchange, *Step, error) {
-	return g.begun(message, initialize, (*module.Module).Xsealwax_guard_transport)
+func (g *Guard) Transport(m *TransportMessage, initialize []byte) (*Exchange, *Step, error) {
+	flags := flagIf(m.Notification, flagNotification) | flagIf(m.Modern, flagModern) | flagIf(m.Unreadable, flagUnreadable)
+	return g.begin(frame{kindTransport, flags, []text{
+		filled(m.HTTP), optional(m.Method), optional(m.Target), filled(m.Version), value(m.Header), value(m.MessageSessionID),
+		raw(initialize),
+	}}, &Step{})
 }
 
-// Revoke begins the exchange that revokes whatever a principal was issued until now.
+// Revoke begins the exchange that revokes whatever a principal was issued until now. 0 is the default of retainFor, in seconds.
 func (g *Guard) Revoke(principal *Principal, retainFor uint64) (*Exchange, *Step, error) {
-	return g.begins(principal, func(c *host.Call, at, text host.Ptr, size int32, exchange host.Ptr, out outputs) int32 {
-		return c.Xsealwax_guard_revoke(at, text, size, int64(retainFor), exchange, out.text, out.size, c.Error())
-	})
+	texts := []text{document(principal)}
+	if retainFor != 0 {
+		texts = append(texts, number(retainFor))
+	}
+	return g.begin(frame{kindRevocation, 0, texts}, &Step{})
 }
 
 // Report returns the entry of the log for a mistake that this side found.
 func (g *Guard) Report(fault Fault) (*Refused, error) {
-	written, err := json.Marshal(fault)
-	if err != nil {
-		return nil, err
-	}
-	entry := &Refused{}
-	return entry, host.Do(func(c *host.Call) error {
-		at, err := g.at(c)
+	f, entry := frame{kindReport, 0, []text{document(fault)}}, &Refused{}
+	return entry, g.do(func(c *host.Call, at host.Ptr) error {
+		made, found, err := create(c, 0, at, f)
 		if err != nil {
 			return err
 		}
-		text, size := c.Put(written)
-		// The line holds at most 820 characters of others, which take 14 bytes each.
-		found, err := c.Written(len(written)+16384, func(out host.Ptr, limit int32, length host.Ptr) int32 {
-			return c.Xsealwax_guard_report(at, text, size, out, limit, length, c.Error())
-		})
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(found, entry)
+		defer c.Xsealwax_machine_free(made)
+		return found.read(entry)
 	})
 }
-
-// begin is a function that begins an exchange by a document and a JSON text beside it.
-type begin = func(of *module.Module, guard, document, documentLen, text, textLen, exchange, step, stepLen, err int32) int32
-
-func (g *Guard) begun(document any, beside []byte, function begin) (*Exchange, *Step, error) {
-	return g.begins(document, func(c *host.Call, at, text host.Ptr, size int32, exchange host.Ptr, out outputs) int32 {
-		value, valueLen := c.GivenBytes(beside)
-		return function(c.Module, at, text, size, value, valueLen, exchange, out.text, out.size, c.Error())
-	})
-}
-
-func (g *Guard) begins(
-	document any, function func(c *host.Call, at, text host.Ptr, size int32, exchange host.Ptr, out outputs) int32,
-) (*Exchange, *Step, error) {
-	written, err := json.Marshal(document)
-	if err != nil {
-		return nil, nil, err
-	}
-	x := &Exchange{guard: g}
-	var step *Step
-	err = host.Do(func(c *host.Call) error {
-		at, err := g.at(c)
-		if err != nil {
-			return err
-		}
-		text, size := c.Put(written)
-		exchange, out := c.Room(4), newOutputs(c)
-		if err := c.Check(function(c, at, text, size, exchange, out)); err != nil {
-			return err
-		}
-		x.own(c, c.Ptr(exchange))
-		step, err = out.step(c)
-		return err
-	})
-	return x, step, err
-}
-
-// callerOf writes a sealwax_caller.
-func callerOf(c *host.Call, who *Principal) host.Ptr {
-	if who == nil {
-		return 0
-	}
-	at := c.Room(callerSize)
-	for i, text := range [...]*string{who.Issuer, who.Client, who.Subject} {
-		part, size := c.GivenText(text)
-		to := c.View(at+host.Ptr(8*i), 8)
-		binary.LittleEndian.PutUint32(to, uint32(part))
-		binary.LittleEndian.PutUint32(to[4:], uint32(size))
-	}
-	if who.Anonymous {
-		c.View(at, callerSize)[callerAnonymous] = 1
-	}
-	return at
-}
-
-// The layout of a sealwax_caller: three texts and their sizes, and a flag.
-const (
-	callerSize      = 28
-	callerAnonymous = 24
-)
 
 // remembered are the token fields of some methods. Clients choose methods, so they are bounded in number and in length.
 var remembered struct {

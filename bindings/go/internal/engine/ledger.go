@@ -7,53 +7,37 @@ import (
 
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/host"
-	"github.com/sealwax/sealwax-go/internal/module"
 )
 
-// Memory is a ledger in memory, in one instance of the module. Goroutines may share it.
+// Memory is a ledger in memory. Goroutines may share it.
 type Memory struct {
+	machine
 	capacity int32
-	mu       sync.Mutex
-	owned    *host.Owned
+	// turn is held until a ledger that ended is made anew.
+	turn sync.Mutex
 }
 
 // NewMemory makes a ledger of about `capacity` bytes, which remembers from now on, in Unix seconds.
 func NewMemory(capacity int32, now int64) (*Memory, error) {
 	m := &Memory{capacity: capacity}
-	return m, m.begin(now)
+	return m, m.from(now)
 }
 
-func (m *Memory) begin(now int64) error {
-	return host.Do(func(c *host.Call) error {
-		out := c.Room(4)
-		at, err := made(c, out, c.Xsealwax_memory_new(m.capacity, now, out, c.Error()))
-		if err == nil {
-			m.owned = c.Own(at, (*module.Module).Xsealwax_memory_free)
-		}
-		return err
-	})
+// from makes it without any record.
+func (m *Memory) from(now int64) error {
+	return m.renew(frame{kindMemory, 0, []text{number(uint64(uint32(m.capacity))), number(uint64(now))}})
 }
 
 // Run runs a command.
 func (m *Memory) Run(command *Command, now int64) (reply []string, err error) {
-	written, err := json.Marshal(command)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	err = m.owned.Do(func(c *host.Call, at host.Ptr) error {
-		text, size := c.Put(written)
-		out := newOutputs(c)
-		if err := c.Check(c.Xsealwax_memory_run(at, text, size, now, out.text, out.size, c.Error())); err != nil {
-			return err
-		}
-		return json.Unmarshal(c.View(c.Ptr(out.text), c.Uint32(out.size)), &reply)
-	})
+	f := frame{kindRun, 0, []text{document(command), number(uint64(now))}}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	err = m.on(f, &reply)
 	if errors.Is(err, sealwax.ErrInternalError) {
 		// Its instance has ended, and all records with it. The next one knows nothing of what was used until now, and a
 		// ledger believes to know the second in which it begins.
-		_ = m.begin(now + 2)
+		_ = m.from(now + 2)
 	}
 	return reply, err
 }
@@ -62,11 +46,11 @@ func (m *Memory) Run(command *Command, now int64) (reply []string, err error) {
 func LedgerText(name string) (text string, err error) {
 	return text, host.Do(func(c *host.Call) error {
 		at, size := c.Text(name)
-		out := newOutputs(c)
-		if err := c.Check(c.Xsealwax_ledger_text(at, size, out.text, out.size, c.Error())); err != nil {
+		out := c.Room(8)
+		if err := c.Check(c.Xsealwax_ledger_text(at, size, out, out+4, c.Error())); err != nil {
 			return err
 		}
-		text = string(out.bytes(c))
+		text = c.String(c.Ptr(out), c.Uint32(out+4))
 		return nil
 	})
 }
@@ -108,31 +92,16 @@ func Judge(command *Command, now int64, values []*string) (*Judgement, error) {
 
 // Redis is what is known of a Redis between commands.
 type Redis struct {
-	waits bool
-	mu    sync.Mutex
-	owned *host.Owned
+	machine
+	nothing frame
+	// turn is held until what ended is made anew.
+	turn sync.Mutex
 }
 
 // NewRedis returns what is known of a Redis: nothing yet. waits says whether its client can keep a connection of its own.
 func NewRedis(waits bool) (*Redis, error) {
-	r := &Redis{waits: waits}
-	return r, r.forget()
-}
-
-// forget begins with nothing known.
-func (r *Redis) forget() error {
-	return host.Do(func(c *host.Call) error {
-		out := c.Room(4)
-		var waits int32
-		if r.waits {
-			waits = 1
-		}
-		at, err := made(c, out, c.Xsealwax_redis_new(waits, out, c.Error()))
-		if err == nil {
-			r.owned = c.Own(at, (*module.Module).Xsealwax_redis_free)
-		}
-		return err
-	})
+	r := &Redis{nothing: frame{kind: kindStore, flags: flagIf(waits, flagWaits)}}
+	return r, r.renew(r.nothing)
 }
 
 // Next is what to do next for a command.
@@ -147,57 +116,30 @@ type Next struct {
 }
 
 // Dialogue is what is said to a Redis for one command.
-type Dialogue struct{ owned *host.Owned }
+type Dialogue struct{ machine }
 
 // Begin begins the dialogue about a command.
 func (r *Redis) Begin(command *Command) (*Dialogue, *Next, error) {
-	written, err := json.Marshal(command)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	dialogue, next, err := r.begin(written)
-	if err == nil {
+	f := frame{kindDialogue, 0, []text{document(command)}}
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	if dialogue, next, err := r.dialogue(f); err == nil {
 		return dialogue, next, nil
 	}
 	// The instance may have ended. What was known of the store is found out again.
-	if failed := r.forget(); failed != nil {
-		return nil, nil, failed
+	if err := r.renew(r.nothing); err != nil {
+		return nil, nil, err
 	}
-	return r.begin(written)
+	return r.dialogue(f)
 }
 
-func (r *Redis) begin(command []byte) (*Dialogue, *Next, error) {
+func (r *Redis) dialogue(f frame) (*Dialogue, *Next, error) {
 	d, next := &Dialogue{}, &Next{}
-	return d, next, r.owned.Do(func(c *host.Call, at host.Ptr) error {
-		text, size := c.Put(command)
-		dialogue, out := c.Room(4), newOutputs(c)
-		err := c.Check(c.Xsealwax_redis_begin(at, text, size, dialogue, out.text, out.size, c.Error()))
-		if err != nil {
-			return err
-		}
-		d.owned = c.Own(c.Ptr(dialogue), (*module.Module).Xsealwax_dialogue_free)
-		return json.Unmarshal(c.View(c.Ptr(out.text), c.Uint32(out.size)), next)
-	})
+	return d, next, r.do(func(c *host.Call, at host.Ptr) error { return d.begin(c, at, f, next) })
 }
 
 // On reports the answer to what was sent, and returns what is next.
-func (d *Dialogue) On(answer any) (*Next, error) {
-	written, err := json.Marshal(answer)
-	if err != nil {
-		return nil, err
-	}
+func (d *Dialogue) On(sent any) (*Next, error) {
 	next := &Next{}
-	return next, d.owned.Do(func(c *host.Call, at host.Ptr) error {
-		text, size := c.Put(written)
-		out := newOutputs(c)
-		if err := c.Check(c.Xsealwax_dialogue_on(at, text, size, out.text, out.size, c.Error())); err != nil {
-			return err
-		}
-		return json.Unmarshal(c.View(c.Ptr(out.text), c.Uint32(out.size)), next)
-	})
+	return next, d.on(frame{kindEvent, 0, []text{document(sent)}}, next)
 }
-
-// Free frees the dialogue.
-func (d *Dialogue) Free() { d.owned.Close() }

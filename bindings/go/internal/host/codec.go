@@ -115,7 +115,7 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 	if err != nil || !changed {
 		return false, err
 	}
-	// The old keys are to be wiped now, and not when a shard is next used.
+	// The old keys are to be wiped now, and not when a shard is next used. One that fails has lost its instance, and them with it.
 	for _, each := range shards() {
 		if k.object.made.Load()&(1<<each.number) == 0 {
 			continue
@@ -125,9 +125,7 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 			each.mutex.Unlock()
 			continue
 		}
-		if err := each.run(func(c *Call) error { _, err := k.At(c); return err }); err != nil {
-			return true, err
-		}
+		_ = each.run(func(c *Call) error { _, err := k.At(c); return err })
 	}
 	return true, nil
 }

@@ -29,10 +29,11 @@
 //	type Guard struct{ object *host.Shared }
 //
 //	func NewGuard(codec *host.Codec, settings string) *Guard {
-//		return &Guard{host.Share((*module.Module).Xsealwax_guard_free, func(c *host.Call) (host.Ptr, error) {
+//		return &Guard{host.Share((*module.Module).Xsealwax_machine_free, func(c *host.Call) (host.Ptr, error) {
 //			made, err := codec.At(c)
 //			…
-//			return c.Ptr(out), c.Check(c.Xsealwax_guard_new(made, text, textLen, out, c.Error()))
+//			err = c.Check(c.Xsealwax_machine_new(made, 0, frame, size, out, answer, answerLen, c.Error()))
+//			return c.Ptr(out), err
 //		})}
 //	}
 //
@@ -45,8 +46,8 @@
 //	err = host.Do(func(c *host.Call) error {
 //		at, err := guard.object.At(c)
 //		…
-//		if err = c.Check(c.Xsealwax_guard_message(at, …, exchange, step, stepLen, c.Error())); err == nil {
-//			made = c.Own(c.Ptr(exchange), (*module.Module).Xsealwax_exchange_free)
+//		if err = c.Check(c.Xsealwax_machine_new(0, at, frame, size, out, answer, answerLen, c.Error())); err == nil {
+//			made = c.Own(c.Ptr(out), (*module.Module).Xsealwax_machine_free)
 //		}
 //		return err
 //	})

@@ -7,7 +7,7 @@ import (
 	"github.com/sealwax/sealwax-go/internal/module"
 )
 
-// Free frees an object: a method of the module, such as (*module.Module).Xsealwax_guard_free.
+// Free frees an object: a method of the module, such as (*module.Module).Xsealwax_machine_free.
 type Free = func(*module.Module, Ptr)
 
 // Shared is an object that lives in every shard, made in each when it is first needed there. Any goroutine may use it.

@@ -1,4 +1,4 @@
-// Command interoppeer is one language of the interop run (tests/interop): a request a line on stdin, its answer a line
+// Command interoppeer is one language of the interop run (tests/driver): a request a line on stdin, its answer a line
 // on stdout.
 package main
 
@@ -119,17 +119,8 @@ func (r request) lifetime() []sealwax.Lifetime {
 }
 
 func (r request) answer() ([]string, error) {
-	switch {
-	case r.op == "context":
-		var arguments json.RawMessage
-		if r.payload != "" {
-			arguments = json.RawMessage(r.payload)
-		}
-		context, err := sealwax.NewRequestContext(r.label, r.sessionID, arguments)
-		return []string{context.String()}, err
-	case r.op == "answer":
-		return asJSON(sealwax.AnswerTo(sealwax.Profile(r.kind), nil, r.sessionID))
-	case r.op == "seal" || r.op == "open" || r.op == "renew":
+	switch r.op {
+	case "seal", "open", "renew":
 		sealer, err := r.sealer()
 		if err != nil {
 			return nil, err

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -35,6 +37,11 @@ type Ledger struct {
 	warnings []string
 	// plain has the digests of scripts whose commands need no dialogue.
 	plain map[string]string
+	// watched has the clients of servers, of which each new connection counts: it may reach another server than the one that was
+	// checked. known is their number when a connection was checked last.
+	watched map[*redis.Client]bool
+	dialed  atomic.Int64
+	known   atomic.Int64
 }
 
 const (
@@ -53,7 +60,7 @@ func New(client redis.UniversalClient) (*Ledger, error) {
 		return nil, &ledger.Error{Unfit: true, Message: fmt.Sprintf("client: expected a *redis.Client or a *redis.ClusterClient, found %T", client)}
 	}
 	known, err := engine.NewRedis(true)
-	return &Ledger{client: client, redis: known, plain: map[string]string{}}, err
+	return &Ledger{client: client, redis: known, plain: map[string]string{}, watched: map[*redis.Client]bool{}}, err
 }
 
 // Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
@@ -80,11 +87,28 @@ func (l *Ledger) Run(ctx context.Context, command ledger.Command) ([]string, err
 	reply, err := l.run(ctx, key, command)
 	if err != nil {
 		l.fail()
+		return nil, err
+	}
+	return reply, nil
+}
+
+// run runs a command on one connection. Nobody else has it meanwhile, so that WAIT covers what was sent; go-redis tries nothing
+// again on another one.
+func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([]string, error) {
+	node, err := l.node(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	conn := node.Conn()
+	defer conn.Close()
+	reply, err := l.say(ctx, conn, command)
+	if err == nil {
+		err = l.checkAgain(ctx, conn)
 	}
 	return reply, err
 }
 
-func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([]string, error) {
+func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Command) ([]string, error) {
 	var first any
 	l.mu.Lock()
 	digest := l.plain[command.Script]
@@ -94,7 +118,7 @@ func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([
 		for _, text := range append(slices.Clone(command.Keys), command.Args...) {
 			sent = append(sent, text)
 		}
-		answer, err := answered(l.client.Do(ctx, sent...))
+		answer, err := answered(conn.Do(ctx, sent...))
 		if err != nil {
 			return nil, err
 		}
@@ -103,13 +127,6 @@ func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([
 		}
 		first = answer
 	}
-	node, err := l.node(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	// Nobody else has the connection meanwhile, so that WAIT covers what was sent.
-	conn := node.Conn()
-	defer conn.Close()
 	asked := engine.NewCommand(command.Script, command.Keys, command.Args, command.Within)
 	asked.Checked = true
 	last, err := l.talk(ctx, conn, asked, first, rounds)
@@ -216,8 +233,7 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	defer fresh.Close()
 	conn := fresh.Conn()
 	defer conn.Close()
-	// A dialogue begins with the check. The command is not sent.
-	last, err := l.talk(ctx, conn, engine.NewCommand("open", nil, nil, 300*time.Millisecond), nil, 1)
+	last, err := l.ask(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
@@ -232,19 +248,73 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	return last.Warned, nil
 }
 
-// fail makes the next command check the server.
+// ask checks the server of a connection. A dialogue begins with the check; its command is not sent.
+func (l *Ledger) ask(ctx context.Context, conn *redis.Conn) (*engine.Next, error) {
+	return l.talk(ctx, conn, engine.NewCommand("open", nil, nil, 300*time.Millisecond), nil, 1)
+}
+
+// checkAgain checks the server that has just answered, if the client has connected since the last time: go-redis does so without a
+// word, and a server that was restarted may evict.
+func (l *Ledger) checkAgain(ctx context.Context, conn *redis.Conn) error {
+	dialed := l.dialed.Load()
+	if dialed == l.known.Load() {
+		return nil
+	}
+	_, err := l.ask(ctx, conn)
+	if err == nil {
+		l.known.Store(dialed)
+	}
+	return err
+}
+
+// fail makes the next command check the server, and find out which one of a Cluster it is.
 func (l *Ledger) fail() {
+	if cluster, ok := l.client.(*redis.ClusterClient); ok {
+		cluster.ReloadState(context.Background())
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.checked = false
 }
 
 // node returns the client of the server that has a key.
-func (l *Ledger) node(ctx context.Context, key string) (*redis.Client, error) {
-	if cluster, ok := l.client.(*redis.ClusterClient); ok {
-		return cluster.MasterForKey(ctx, key)
+func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, err error) {
+	switch client := l.client.(type) {
+	case *redis.Client:
+		node = client
+	case *redis.ClusterClient:
+		if node, err = client.MasterForKey(ctx, key); err != nil {
+			return nil, err
+		}
 	}
-	return l.client.(*redis.Client), nil
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.watched[node] {
+		l.watched[node] = true
+		l.dialed.Add(1)
+		node.AddHook(dials{&l.dialed})
+	}
+	return node, nil
+}
+
+// dials counts the connections of a client.
+type dials struct{ dialed *atomic.Int64 }
+
+// DialHook counts one that was made, before anybody has it.
+func (d dials) DialHook(next redis.DialHook) redis.DialHook {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := next(ctx, network, address)
+		d.dialed.Add(1)
+		return conn, err
+	}
+}
+
+// ProcessHook does nothing.
+func (dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+// ProcessPipelineHook does nothing.
+func (dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }
 
 // answered returns an answer in the form of the core.

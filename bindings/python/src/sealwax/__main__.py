@@ -10,13 +10,14 @@ import sys
 import time
 from base64 import b64decode, b64encode
 from contextlib import redirect_stdout, suppress
-from typing import Any
 
 import sealwax
 
 from ._command.arguments import PROGRAM, Usage, parsed
 from ._command.files import read, replace
-from ._native import call, ffi, lib, pair
+from ._json import document
+from ._machine import Machine, frame, text_of
+from ._native import lib
 
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
@@ -73,9 +74,8 @@ def _run(command: str, options: dict[str, str]) -> bytes:
         "environment": environment,
         "now": int(time.time() * 1000),
     }
-    place, stores = ffi.new("sealwax_command **"), None
-    step = _next(lib.sealwax_command_begin, request, place)
-    running = ffi.gc(place[0], lib.sealwax_command_free)
+    running, first = Machine.new(frame(lib.SEALWAX_COMMAND, (document(request),)))
+    step, stores = json.loads(text_of(first)), None
     while "stdout" not in step:
         if "stderr" in step:
             raise _Failed(step["stderr"], step["status"])
@@ -94,18 +94,11 @@ def _run(command: str, options: dict[str, str]) -> bytes:
                 answer = stores.query(step["sqlite"], step["query"], step["parameters"])
             else:
                 answer = stores.run(step["sqlite"], step["run"])
-        step = _next(lib.sealwax_command_on, answer, of=running)
+        step = running.on(answer)
     if "write" in step:
         replace(step["write"]["path"], step["write"]["text"])
     time.sleep(step["wait"])
     return b64decode(step["stdout"])
-
-
-def _next(function: Any, document: Any, *more: Any, of: Any = None) -> Any:
-    text, length = ffi.new("const char **"), ffi.new("size_t *")
-    first = () if of is None else (of,)
-    call(function, *first, *pair(json.dumps(document).encode()), *more, text, length)
-    return json.loads(ffi.unpack(text[0], length[0]))
 
 
 def _stdin(what: str) -> dict[str, str]:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+from threading import RLock
 from typing import Any, Literal, overload
 
 from ._errors import InvalidArgument
 from ._keys import KeyRing
-from ._keys_file import Watch, taking_keys
 from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, plain, text
 from ._view import View
 
 _KEPT = 64
+
+#: Held while a codec takes keys: a fork at that moment would leave the child without a codec.
+taking_keys = RLock()
+# Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=taking_keys.acquire,
+        after_in_parent=taking_keys.release,
+        after_in_child=taking_keys.release,
+    )
 
 
 class Codec(Opaque):
@@ -95,7 +105,11 @@ class Codec(Opaque):
         self._metadata_capacity = lib.sealwax_metadata_limit(self._codec)
         self._audience = audience
         self._describe(ring)
-        self._watch = None if path is None else Watch(self, path, keys_interval)
+        if path is not None:
+            # Here, because it loads what logs: that takes half as long as everything else.
+            from ._keys_file import Watch
+
+            self._watch = Watch(self, path, keys_interval)
 
     @classmethod
     def from_env(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -32,7 +33,10 @@ class Connection:
 
     async def send(self, *command: Any) -> None:
         """Send a command, of which the answer is taken later."""
-        await self._connection.send_command(*command)
+        # The client would connect anew, perhaps to another server, and `WAIT` would cover nothing.
+        if not self._connection.is_connected:
+            raise ConnectionError
+        await self._connection.send_command(*command, check_health=False)
 
     async def answer(self) -> dict[str, Any]:
         """Return the next answer in the form of the core."""
@@ -79,8 +83,10 @@ class Connections:
             "command_name"
         )
         self._name = ["_"] if named and named.default is named.empty else []
-        #: Whether the server may be used. It is checked again after each failure.
-        self.is_checked = False
+        #: Whether nothing failed since a server was checked.
+        self._works = False
+        #: The connections to a server that was checked; not those that the client made anew since.
+        self._checked: weakref.WeakSet[Any] = weakref.WeakSet()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def use(self, key: str, work: Callable[..., Awaitable[_T]], *arguments: Any) -> _T:
@@ -94,17 +100,32 @@ class Connections:
             return found
         finally:
             if not done:
-                self.is_checked = False
+                self.forget()
                 # It may have been given back.
                 with suppress(KeyError):
                     await asyncio.shield(self._go_on(connection.release(broken=True)))
 
+    def forget(self) -> None:
+        """Have the server checked again, on each connection."""
+        self._works = False
+        self._checked.clear()
+
     async def _idle(self) -> Connection | None:
         """Return a connection that is there already: to get it takes no task."""
         idle = getattr(self._pool, "_available_connections", ())
-        if self.is_checked and idle and idle[-1].is_connected:
-            return await self._acquired("")
+        if idle and idle[-1].is_connected and idle[-1] in self._checked:
+            connection = await self._acquired("")
+            if self._is_checked(connection):
+                return connection
+            await connection.release()
         return None
+
+    def _is_checked(self, connection: Connection) -> bool:
+        return connection._connection in self._checked
+
+    def _reconnected(self, connection: Any) -> None:
+        """Have a connection checked again that the client made anew, as it does by itself."""
+        self._checked.discard(connection)
 
     async def _in_time(self, key: str) -> Connection:
         """Return a connection that is made if need be, while the command has enough time left."""
@@ -136,9 +157,7 @@ class Connections:
         return await asyncio.wait_for(self._connect(key), _CONNECTING)
 
     async def _connect(self, key: str) -> Connection:
-        if self.is_checked:
-            return await self._acquired(key)
-        if hasattr(self._client, "get_node_from_key"):
+        if not self._works and hasattr(self._client, "get_node_from_key"):
             await self._client.initialize()
             # Their order is such that the broken one comes last.
             for idle in tuple(self._client.get_node_from_key(key)._free):
@@ -146,13 +165,18 @@ class Connections:
             # From the reply the client learns the node, if the slot moved.
             await self._client.execute_command("EXISTS", key)
         connection = await self._acquired(key)
+        if self._is_checked(connection):
+            return connection
         try:
-            await connection.renew()
+            if not self._works:
+                await connection.renew()
             await self._check(connection)
         except BaseException:
             await connection.release(broken=True)
             raise
-        self.is_checked = True
+        connection._connection.register_connect_callback(self._reconnected)
+        self._checked.add(connection._connection)
+        self._works = True
         return connection
 
     async def _acquired(self, key: str) -> Connection:

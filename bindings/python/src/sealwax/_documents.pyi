@@ -6,18 +6,6 @@ from typing import Any, Literal, TypeAlias
 
 from typing_extensions import NotRequired, TypedDict
 
-class Again(TypedDict):
-    result: NotRequired[ResultFacts | None]
-
-class NoAnswer(TypedDict):
-    no: int
-
-Answer: TypeAlias = "Literal['yes'] | NoAnswer"
-
-class ClientSession(TypedDict):
-    id: NotRequired[ClientValue | None]
-    state: NotRequired[ClientValue | None]
-
 ClientValue: TypeAlias = "str | Literal[True]"
 
 class Command(TypedDict):
@@ -49,17 +37,8 @@ class DialogueStep(TypedDict):
 class PrincipalEvent(TypedDict):
     principal: PrincipalParts | Nobody | Failure
 
-class AnswerEvent(TypedDict):
-    answer: Answer | Failure
-
 class LedgerEvent(TypedDict):
     ledger: Sequence[str] | Failure
-
-class TransitionEvent(TypedDict):
-    transition: Transition | Failure
-
-class UpdatedEvent(TypedDict):
-    updated: Again | Failure
 
 class BegunEvent(TypedDict):
     begun: Nothing | Failure
@@ -70,7 +49,7 @@ class NotResumedEvent(TypedDict):
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "PrincipalEvent | AnswerEvent | LedgerEvent | TransitionEvent | UpdatedEvent | BegunEvent | NotResumedEvent | ResultEvent"
+Event: TypeAlias = "PrincipalEvent | LedgerEvent | BegunEvent | NotResumedEvent | ResultEvent"
 
 class Failure(TypedDict):
     failed: str
@@ -121,17 +100,6 @@ class LedgerSettings(TypedDict):
     local: NotRequired[bool | None]
     reusableRequestState: NotRequired[bool | None]
 
-class Message(TypedDict):
-    header: NotRequired[str | None]
-    method: NotRequired[str | None]
-    modern: NotRequired[bool | None]
-    notification: NotRequired[bool | None]
-    principal: NotRequired[PrincipalParts | None]
-    session: NotRequired[ClientSession | None]
-    target: NotRequired[str | None]
-    token: NotRequired[ClientValue | None]
-    withinMs: NotRequired[int | None]
-
 class Nobody(TypedDict):
     nobody: bool
 
@@ -149,12 +117,6 @@ class Predecessor(TypedDict):
     id: str
     issuedAt: int
     startedAt: int
-    until: int | None
-
-class Presented(TypedDict):
-    id: str
-    kind: Item
-    public: NotRequired[bool | None]
     until: int | None
 
 class PrincipalParts(TypedDict):
@@ -234,13 +196,11 @@ class SessionSettings(TypedDict):
 
 class Settings(TypedDict):
     events: NotRequired[bool | None]
-    hasAccept: NotRequired[bool | None]
     ledger: NotRequired[LedgerSettings | None]
     only: NotRequired[Mapping[str, Sequence[str]] | None]
     requestStateTtl: NotRequired[int | None]
     sessions: NotRequired[SessionSettings | None]
     timeLimitMs: NotRequired[int | None]
-    transitionUntil: NotRequired[int | None]
     transport: NotRequired[TransportSettings | None]
 
 class IdentifyStep(TypedDict):
@@ -250,35 +210,8 @@ class IdentifyStep(TypedDict):
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
-class AskStep(TypedDict):
-    accept: NotRequired[Sequence[Presented] | None]
-    end: NotRequired[Presented | None]
-    step: Literal["ask"]
-    withinMs: int
-    events: NotRequired[Sequence[TokenEvent] | None]
-    members: NotRequired[Sequence[str] | None]
-    refused: NotRequired[Sequence[Refused] | None]
-    session: NotRequired[OpenedSession | None]
-
 class LedgerStep(Command):
     step: Literal["ledger"]
-    events: NotRequired[Sequence[TokenEvent] | None]
-    members: NotRequired[Sequence[str] | None]
-    refused: NotRequired[Sequence[Refused] | None]
-    session: NotRequired[OpenedSession | None]
-
-class TransitionStep(TypedDict):
-    step: Literal["transition"]
-    token: str
-    withinMs: int
-    events: NotRequired[Sequence[TokenEvent] | None]
-    members: NotRequired[Sequence[str] | None]
-    refused: NotRequired[Sequence[Refused] | None]
-    session: NotRequired[OpenedSession | None]
-
-class UpdateStep(TypedDict):
-    step: Literal["update"]
-    value: str
     events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
@@ -300,7 +233,7 @@ class DeliverStep(Deliver):
 
 class RespondStep(TypedDict):
     headers: NotRequired[Mapping[str, str] | None]
-    result: NotRequired[dict[str, Any] | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
     step: Literal["respond"]
     events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
@@ -328,7 +261,7 @@ class DropStep(TypedDict):
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
-Step: TypeAlias = "IdentifyStep | AskStep | LedgerStep | TransitionStep | UpdateStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
+Step: TypeAlias = "IdentifyStep | LedgerStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
 
 class TextContent(TypedDict):
     text: str
@@ -352,22 +285,6 @@ class ToolResult(TypedDict):
     content: Sequence[TextContent]
     isError: bool
     resultType: NotRequired[str | None]
-
-class Transition(TypedDict):
-    issuedAt: NotRequired[int | None]
-    opened: NotRequired[str | None]
-    refused: NotRequired[bool | None]
-
-class TransportMessage(TypedDict):
-    header: NotRequired[ClientValue | None]
-    http: NotRequired[str | None]
-    messageSessionId: NotRequired[ClientValue | None]
-    method: NotRequired[str | None]
-    modern: NotRequired[bool | None]
-    notification: NotRequired[bool | None]
-    principal: NotRequired[PrincipalParts | None]
-    target: NotRequired[str | None]
-    version: NotRequired[str | None]
 
 class TransportSettings(TypedDict):
     declares: NotRequired[bool | None]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 
 class SealwaxError(Exception):
     """The reason why something failed: for the server's log, never for the client.
@@ -20,7 +18,7 @@ class SealwaxError(Exception):
     """
 
     #: Stable: the same in every language and every release.
-    code: ClassVar[str]
+    code: str
 
 
 class InvalidArgument(SealwaxError):

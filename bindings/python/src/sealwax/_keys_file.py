@@ -15,9 +15,6 @@ from ._log import write
 
 logger = logging.getLogger("sealwax")
 
-#: Held while a codec takes keys: a fork at that moment would leave the child without a codec.
-taking_keys = threading.RLock()
-
 _watches: weakref.WeakSet[Watch] = weakref.WeakSet()
 
 
@@ -77,8 +74,4 @@ def _restart() -> None:
 
 # Windows has no fork.
 if hasattr(os, "register_at_fork"):
-    _release = taking_keys.release
-    os.register_at_fork(
-        before=taking_keys.acquire, after_in_parent=_release, after_in_child=_release
-    )
     os.register_at_fork(after_in_child=_restart)

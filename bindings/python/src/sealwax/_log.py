@@ -19,7 +19,7 @@ def write(
     level: int,
     line: str,
     fields: Mapping[str, Any] | None = None,
-    error: Exception | None = None,
+    error: BaseException | None = None,
 ) -> None:
     """Log a line; each of its fields becomes an attribute of the record, as ``sealwax_code``."""
     fields = fields or {}

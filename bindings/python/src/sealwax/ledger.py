@@ -17,10 +17,12 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from . import _json
 from ._connections import Connections
 from ._errors import InvalidArgument
 from ._log import write
-from ._native import Opaque, call, call_for_text, ffi, lib, own, pair
+from ._machine import Machine, frame, text_of
+from ._native import Opaque, call, call_for_text, ffi, lib, number, pair
 
 if TYPE_CHECKING:
     from anyio import CapacityLimiter
@@ -67,22 +69,22 @@ class Memory(Opaque):
     >>> ledger = sealwax.ledger.Memory()
     """
 
-    __slots__ = ("_lock", "_memory", "_process")
+    __slots__ = ("_memory", "_process")
 
     #: It uses the guard's clock.
     local = True
 
     def __init__(self, *, capacity: int = 64 << 20) -> None:
-        self._memory = own("sealwax_memory", lib.sealwax_memory_new, capacity, self._now())
-        # A reply is valid until the next call, and cffi releases the GIL.
-        self._lock = threading.Lock()
+        number("capacity", capacity)
+        given = frame(lib.SEALWAX_MEMORY, (b"%d" % capacity, b"%d" % self._now()))
+        self._memory, _ = Machine.new(given)
         self._process = os.getpid()
 
     async def run(self, command: Command, /) -> list[str]:
         """Run a command."""
         _expect_process(self._process)
-        with self._lock:
-            reply: list[str] = _called(lib.sealwax_memory_run, self._memory, command, self._now())
+        given = frame(lib.SEALWAX_RUN, (_json.document(command), b"%d" % self._now()))
+        reply: list[str] = json.loads(text_of(self._memory.tell(given)))
         return reply
 
     def _now(self) -> int:
@@ -203,7 +205,7 @@ class Redis:
                 "client: expected one of redis.asyncio or valkey.asyncio, which does not stop "
                 f"other requests, found a {type(client).__name__} of {type(client).__module__}"
             )
-        self._redis = own("sealwax_redis", lib.sealwax_redis_new, True)
+        self._store, _ = Machine.new(frame(lib.SEALWAX_STORE, flags=lib.SEALWAX_FLAG_WAITS))
         self._connections = Connections(client, self._check)
         # The digests of scripts whose commands need no dialogue.
         self._plain: dict[str, str] = {}
@@ -232,7 +234,7 @@ class Redis:
 
     async def check(self) -> list[str]:
         """Return warnings about the server's settings, or raise :class:`LedgerUnfit`."""
-        self._connections.is_checked = False
+        self._connections.forget()
         return await self._connections.use("", self._warned)
 
     async def _warned(self, _: Connection) -> list[str]:
@@ -257,12 +259,12 @@ class Redis:
     ) -> Any:
         """Send what the core says, and return its last word. `first` is answered already."""
         # Nobody else has the connection meanwhile, so that `WAIT` covers what was sent.
-        place = ffi.new("sealwax_dialogue **")
-        last = _called(lib.sealwax_redis_begin, self._redis, command, place)
-        dialogue = ffi.gc(place[0], lib.sealwax_dialogue_free)
+        given = frame(lib.SEALWAX_DIALOGUE, (_json.document(command),))
+        dialogue, step = Machine.new(given, self._store)
+        last = json.loads(text_of(step))
         while "send" in last and rounds:
             answer, first = first or await connection.execute(*last["send"]), None
-            last, rounds = _called(lib.sealwax_dialogue_on, dialogue, answer), rounds - 1
+            last, rounds = dialogue.on(answer), rounds - 1
         if "unfit" in last:
             raise LedgerUnfit(last["unfit"])
         if "failed" in last:
@@ -284,13 +286,6 @@ def _expect_process(made_in: int) -> None:
         raise LedgerUnfit(
             "expected the process that made the ledger, found a fork of it: make one in each"
         )
-
-
-def _called(function: Any, of: Any, document: Any, *more: Any) -> Any:
-    """Call a function with a document, and return the document that it gives."""
-    text, length = ffi.new("const char **"), ffi.new("size_t *")
-    call(function, of, *pair(json.dumps(document).encode()), *more, text, length)
-    return json.loads(ffi.unpack(text[0], length[0]))
 
 
 def _text(name: str) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcp import Client
 
-KEYS, RETIRED = (str(sealwax.Key.generate().to_text()) for _ in range(2))
+KEYS = str(sealwax.Key.generate().to_text())
 MODES = {"2026-07-28": "2026-07-28", "2025-11-25": "legacy"}
 SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
 REVISIONS = pytest.mark.parametrize("revision", MODES)

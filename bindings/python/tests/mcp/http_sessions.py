@@ -10,7 +10,6 @@ import httpx2
 import pytest
 import tally
 import wire
-from remembering import Remembering
 
 import sealwax
 from sealwax.mcp import Guard, Refusal, principal_from_access_token
@@ -18,9 +17,7 @@ from sealwax.mcp import Guard, Refusal, principal_from_access_token
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sealwax.mcp import Presented
-
-KEYS, RETIRED = (str(sealwax.Key.generate().to_text()) for _ in range(2))
+KEYS = str(sealwax.Key.generate().to_text())
 SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
 REVISION = "2025-11-25"
 CLIENT = {"name": "raw", "version": "1.2"}
@@ -37,18 +34,6 @@ class Recording(httpx2.AsyncHTTPTransport):
         response = await super().handle_async_request(request)
         self.seen.append((request, response))
         return response
-
-
-class Ended(Remembering):
-    """Tells the test what it was told."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ends: list[Presented] = []
-
-    def ended(self, presented: Presented, /) -> None:
-        self.ends.append(presented)
-        super().ended(presented)
 
 
 class Served:
@@ -125,17 +110,3 @@ async def served(
     wrapped = made.asgi(wire.app(system, of, where=tally, **(app or {})), **options)
     with wire.listening(wrapped) as url:
         yield Served(url, of, refusals)
-
-
-CODES = {
-    "another user's": "principal_mismatch",
-    "of another kind": "wrong_purpose",
-    "altered": "unauthentic",
-    "of a retired key": "unknown_key",
-    "too large": "too_large",
-    "no token": "malformed",
-    "empty": "malformed",
-    "expired": "expired",
-    "ended": "not_accepted",
-    "of another payload": "malformed",
-}

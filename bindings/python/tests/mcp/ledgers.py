@@ -96,7 +96,7 @@ def keys(audience: str, label: str = "") -> list[str]:
     """Return where a ledger keeps since when it remembers, and its fence."""
     codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
     step: Any
-    _, step = Engine(codec, {"ledger": {"label": label}}).message({"method": "tools/call"})
+    _, step = Engine(codec, {"ledger": {"label": label}}).message("tools/call")
     found: list[str] = step["keys"]
     return found
 
@@ -162,18 +162,6 @@ class Deaf(Wrapped):
             self._lost -= 1
             raise ConnectionError("of redis://alice:hunter2@ledger.example.com")
         return reply
-
-
-class Behind(Wrapped):
-    """Says of every state that was written that another is the latest."""
-
-    async def changed(self, command: Command, reply: list[str]) -> list[str]:
-        args = command["args"]
-        if command["script"] != "admit" or "head" not in args:
-            return reply
-        token, _, state = args[args.index("head") + 4 :][:3]
-        # A state that nobody wrote is not told.
-        return ["stale", "0", token, "9", state] if state else reply
 
 
 def stale(told: dict[str, Any]) -> tuple[bool, dict[str, Any]]:

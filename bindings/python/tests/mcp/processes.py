@@ -72,13 +72,10 @@ def on_stdio(
     user: str = "alice",
     ttl: int = 60,
     *,
-    remembers: bool = True,
     more: dict[str, str] | None = None,
 ) -> Iterator[OnStdio]:
     environment = {**os.environ, "SEALWAX_KEYS": KEYS, "SHOP_USER": user, "SEP1359": str(ttl)}
     environment.update(more or {})
-    if not remembers:
-        environment["FORGETFUL"] = "1"
     stdin, to_server = os.pipe()
     from_server, stdout = os.pipe()
     given = [DupFd(stdin), DupFd(stdout)]

@@ -22,9 +22,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resources import TextResource
 from mcp.server.stdio import stdio_server
-from remembering import Remembering
 
 import sealwax
+from sealwax.ledger import Memory
 from sealwax.mcp import Guard, Principal
 
 SYSTEMS = ("mcpserver", "lowlevel", "fastmcp")
@@ -255,7 +255,7 @@ def main() -> None:
     guard = Guard(
         codec=codec(os.environ["SEALWAX_KEYS"]),
         principal=lambda _ctx: Principal(ISSUER, "cli-7", user),
-        accept=Remembering(),
+        ledger=Memory(),
     )
     shop, system = Shop(guard), sys.argv[1]
     if system == "mcpserver":

@@ -22,10 +22,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
-from remembering import Remembering
 
 import sealwax
-from sealwax.ledger import SQLite
+from sealwax.ledger import Memory, SQLite
 from sealwax.mcp import Guard, Principal, Sessions
 
 AUDIENCE = "https://tally.example.com"
@@ -155,8 +154,9 @@ def main() -> None:
     guard = Guard(
         codec=codec(os.environ["SEALWAX_KEYS"]),
         principal=lambda _ctx: Principal(ISSUER, "cli-7", user),
-        accept=None if {"FORGETFUL", "LEDGER"} & os.environ.keys() else Remembering(),
-        ledger=SQLite(os.environ["LEDGER"]) if "LEDGER" in os.environ else None,
+        ledger=SQLite(os.environ["LEDGER"]) if "LEDGER" in os.environ else Memory(),
+        # Sessions outlive the process, and its memory.
+        ledger_options={"accept_issued_since": 1},
     )
     of, system = Tally(guard), sys.argv[1]
     idle = int(os.environ["IDLE"]) if "IDLE" in os.environ else None

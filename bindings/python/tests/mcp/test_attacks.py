@@ -15,11 +15,14 @@ import wire
 from carriers import RequestState, view
 from data_layer import created, meta
 from data_layer import served as served_with_sessions
+from fastmcp import Context as FastContext
+from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from guarded import KEYS, SYSTEMS, served
+from ledgers import memory
 from lone import SYSTEMS as LONE
 from lone import Lone
-from remembering import Remembering
+from mcp.server.request_state import RequestStateSecurity
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, Guard, principal_from_access_token
@@ -157,7 +160,7 @@ async def test_of_a_member_sent_twice_the_boundary_sees_what_the_handler_does(sy
 
 @pytest.mark.parametrize("system", tally.SYSTEMS)
 async def test_a_session_under_its_name_in_python_is_refused(system: str) -> None:
-    async with served_with_sessions(system, guard={"accept": Remembering()}) as of:
+    async with served_with_sessions(system, guard={"ledger": memory()}) as of:
         session = await created(of.client)
         of.of.ran.clear()
         asked: dict[str, dict[str, Any]] = {
@@ -171,6 +174,21 @@ async def test_a_session_under_its_name_in_python_is_refused(system: str) -> Non
             assert told["error"] == sealwax.answer("data-layer")["error"], method
         assert of.of.ran == []
         assert of.codes == ["malformed"] * 6
+
+
+async def test_without_a_guard_fastmcp_takes_a_state_that_nobody_opened() -> None:
+    """A fault of FastMCP: if this fails it is mended, and the README need not warn of it."""
+    security = RequestStateSecurity(keys=["a key of a server without a guard"])
+    server: FastMCP[Any] = FastMCP("s", request_state_security=security)
+
+    async def ask(ctx: FastContext) -> str:
+        return f"state: {ctx.request_state}"
+
+    server.tool(ask)
+    forged = {"name": "ask", "arguments": {}, "request_state": "forged"}
+    with wire.listening(server.http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "tools/call", forged, name="ask")
+    assert told["result"]["content"][0]["text"] == "state: forged"
 
 
 def nested(levels: int) -> Any:

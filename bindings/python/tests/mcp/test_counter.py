@@ -7,22 +7,20 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import mcp_types as types
 import pytest
 import wire
-from carriers import plain
+from data_layer import REQUIRED, ask, call, carried, created
 from mcp import Client, StdioServerParameters
-from mcp.shared.exceptions import MCPError
 
 import sealwax
-from sealwax.mcp.client import ClientSessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from sealwax.mcp.client import ClientSession
 
 pytestmark = pytest.mark.anyio
 EXAMPLE = Path(__file__).parents[4] / "examples/sessions.py"
@@ -46,41 +44,43 @@ def running(log: list[str], **environment: str) -> Iterator[str]:
             log += server.stderr.read().splitlines()
 
 
-async def text(session: ClientSession, tool: str, **arguments: Any) -> tuple[str, bool]:
-    told = plain(await session.call_tool(tool, arguments))
-    return told["content"][0]["text"], told["isError"]
+class Conversation:
+    """A session, as a host keeps it for its clients."""
 
+    def __init__(self, metadata: dict[str, Any]) -> None:
+        self.metadata = metadata
 
-async def opened(client: Client, name: str, sessions: ClientSessions) -> ClientSession:
-    return await sessions.open(client, server="counter", user="alice", name=name)
+    async def text(self, client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
+        told = await call(client, tool, self.metadata, **arguments)
+        self.metadata |= carried(told)
+        return told["content"][0]["text"], told["isError"]
 
 
 async def visit(client: Client, other: Client) -> None:
     """Do all that the server can; what a session began at one replica goes on at the other."""
-    kept = ClientSessions()
-    here = await opened(client, "one", kept)
-    there = await opened(other, "one", kept)
-    beside = await opened(client, "two", kept)
-    for number, session in enumerate((here, there, here, there), 1):
-        assert await text(session, "count") == (str(number), False)
-    assert await text(beside, "count") == ("1", False)
+    one = Conversation(await created(client))
+    here, there = partial(one.text, client), partial(one.text, other)
+    beside = partial(Conversation(await created(client)).text, client)
+    for number, text in enumerate((here, there, here, there), 1):
+        assert await text("count") == (str(number), False)
+    assert await beside("count") == ("1", False)
     for tool in ("read", "end"):
-        assert (await text(here, tool))[1] is True
-    assert (await text(here, "write", text="lost"))[1] is True
-    assert await text(here, "begin") == ("begun", False)
-    assert await text(there, "write", text="lost too") == ("written", False)
-    assert await text(there, "begin") == ("begun", False)
-    assert await text(there, "write", text="one, ") == ("written", False)
-    assert (await text(beside, "read"))[1] is True
-    assert await text(here, "write", text="two") == ("written", False)
-    assert await text(there, "read") == ("one, two", False)
-    assert await text(here, "end") == ("one, two", False)
-    assert (await text(there, "read"))[1] is True
-    assert await text(there, "count") == ("5", False)
-    with pytest.raises(MCPError) as needed:
-        await client.call_tool("count")
-    assert plain(needed.value.error) == sealwax.answer("data-layer-required")["error"]
-    await here.delete()
+        assert (await here(tool))[1] is True
+    assert (await here("write", text="lost"))[1] is True
+    assert await here("begin") == ("begun", False)
+    assert await there("write", text="lost too") == ("written", False)
+    assert await there("begin") == ("begun", False)
+    assert await there("write", text="one, ") == ("written", False)
+    assert (await beside("read"))[1] is True
+    assert await here("write", text="two") == ("written", False)
+    assert await there("read") == ("one, two", False)
+    assert await here("end") == ("one, two", False)
+    assert (await there("read"))[1] is True
+    assert await there("count") == ("5", False)
+    assert await call(client, "count") == REQUIRED
+    # Nothing would record its end.
+    told = await ask(client, "sessions/delete", one.metadata)
+    assert told["error"]["code"] == types.METHOD_NOT_FOUND
 
 
 async def test_sessions_at_two_replicas() -> None:

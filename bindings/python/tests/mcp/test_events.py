@@ -12,10 +12,10 @@ from carriers import CARRIERS, Cursor, Handle, HandleState, RequestState
 from data_layer import call, created, meta
 from data_layer import served as served_with_sessions
 from guarded import KEYS, SYSTEMS, served
+from ledgers import Wrapped, memory
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import REGISTRY
-from remembering import Remembering
 
 import sealwax
 import sealwax.ledger
@@ -24,6 +24,8 @@ from sealwax.otel import instruments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from sealwax.ledger import Command
 
 pytestmark = pytest.mark.anyio
 KEY_ID = sealwax.inspect(KEYS).key_id
@@ -92,12 +94,12 @@ async def test_a_hook_hears_of_each_token_once(system: str) -> None:
 async def test_the_time_is_that_of_the_message_or_of_the_result() -> None:
     heard: list[GuardEvent] = []
 
-    class Slow(Remembering):
-        async def accept(self, presented: Any, /) -> bool:  # type: ignore[override]
+    class Slow(Wrapped):
+        async def changed(self, command: Command, reply: list[str]) -> list[str]:
             await anyio.sleep(0.1)
-            return True
+            return reply
 
-    async with served(accept=Slow(), on_event=heard.append) as of:
+    async with served(ledger=Slow(memory()), on_event=heard.append) as of:
         state = RequestState()
         assert state.taken(await state.present(of.client, await state.good(of.client)))
     sealed, opened = (one.micros for one in heard)

@@ -14,6 +14,7 @@ import wire
 from carriers import CARRIERS, SURE, Cursor, Handle, HandleState, RequestState, outcome, plain
 from environment import at
 from guarded import KEYS, SYSTEMS, served
+from ledgers import Wrapped, memory
 from lone import Lone
 from mcp.server.lowlevel import Server
 
@@ -21,7 +22,6 @@ import sealwax
 from sealwax.mcp import (
     Guard,
     HandleRefused,
-    Presented,
     Principal,
     Refusal,
 )
@@ -65,6 +65,70 @@ async def test_nobody_is_never_anonymous(gives: str, caplog: pytest.LogCaptureFi
     assert "credential" not in caplog.text
 
 
+class Panic(BaseException):
+    """As PyO3 raises for a panic of Rust."""
+
+
+class Mute(sealwax.InvalidArgument):
+    def __str__(self) -> str:
+        raise Panic("the credential")
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (Panic("the credential"), "found Panic"),
+        (SystemExit("the credential"), "found SystemExit"),
+        (Mute("the credential"), "found Mute"),
+        (sealwax.InvalidArgument("the credential \ud800"), "found InvalidArgument"),
+    ],
+)
+@pytest.mark.parametrize("waits", [False, True])
+async def test_whatever_principal_raises_is_a_refusal(
+    raised: BaseException, said: str, waits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def later(_ctx: Any) -> None:
+        await anyio.sleep(0)
+        raise raised
+
+    def at_once(_ctx: Any) -> None:
+        raise raised
+
+    async with served(principal=later if waits else at_once) as of:
+        assert await RequestState().present(of.client, None) == RequestState.internal
+        assert await Cursor().present(of.client, "no token") == Cursor.internal
+        assert [one.message.split(", ")[-1] for one in of.refusals] == [said] * 2
+    assert "credential" not in caplog.text
+
+
+async def test_nor_does_what_the_authors_other_functions_raise_reach_the_client(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def panic(*_: Any) -> Any:
+        raise Panic("the credential")
+
+    class Panicking:
+        async def run(self, _command: Any) -> Any:
+            panic()
+
+    async with served(ledger=Panicking()) as of:
+        state = await RequestState().good(of.client)
+        assert await RequestState().present(of.client, state) == RequestState.internal
+        assert set(of.codes) == {"ledger_unavailable"}
+        assert all(one.message.endswith("found Panic") for one in of.refusals)
+    assert "credential" not in caplog.text
+    async with served(on_refused=panic, on_event=panic) as of:
+        assert await Cursor().present(of.client, "no token") == Cursor.refusal
+        state = await RequestState().good(of.client)
+        assert RequestState().taken(await RequestState().present(of.client, state))
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    guard.sessions(initial=panic)
+    server = Lone(guard, panic).mcpserver(None)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "sessions/create", {})
+    assert told["error"] == {"code": -32603, "message": "Internal error"}
+
+
 async def test_a_principal_that_is_not_found_is_looked_for_once() -> None:
     asked: list[str] = []
 
@@ -96,74 +160,41 @@ async def test_a_stateful_server_of_an_older_revision(system: str) -> None:
             assert carrier.taken(await carrier.present(of.client, good))
 
 
-class Deciding:
-    """Accepts as it is told, and keeps what it was asked."""
+class Deciding(Wrapped):
+    """Answers as it is told."""
 
-    def __init__(self, answer: Any) -> None:
-        self.answer = answer
-        self.asked: list[Presented] = []
-        self.ends: list[Presented] = []
+    answer: Any = None
 
-    async def accept(self, presented: Presented) -> Any:
-        self.asked.append(presented)
-        return await self.decide()
-
-    async def ended(self, presented: Presented) -> None:
-        self.ends.append(presented)
-        await self.decide()
-
-    async def decide(self) -> Any:
+    async def changed(self, _command: Any, reply: list[str]) -> Any:
         if self.answer == "slow":
             await anyio.sleep(30)
+        if self.answer == "blocks":
+            # Nothing can interrupt it.
+            time.sleep(0.3)
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer
+        return self.answer or reply
 
 
-class Blocking:
-    """An `accept` that blocks."""
-
-    def accept(self, _presented: Presented) -> bool:
-        import time
-
-        time.sleep(0.3)
-        return True
-
-    def ended(self, _presented: Presented) -> None:
-        """Nothing to do."""
-
-
-@pytest.mark.parametrize("answer", [True, None, "slow", OSError("down")])
-async def test_what_accepts_decides_and_fails_closed(answer: Any) -> None:
-    accept = Deciding(answer)
-    async with served(accept=accept, time_limit=0.2) as of:
+@pytest.mark.parametrize("answer", [True, [7], ["yes"], "slow", "blocks", OSError("down")])
+async def test_what_a_ledger_fails_at_is_refused(answer: Any) -> None:
+    ledger = Deciding(memory())
+    async with served(ledger=ledger, time_limit=0.5) as of:
         for carrier in CARRIERS:
             of.refusals.clear()
+            ledger.answer = None
             good = await carrier.good(of.client)
             assert of.refusals == []
+            ledger.answer = answer
             told = await carrier.present(of.client, good)
-            if answer is True:
-                assert carrier.taken(told)
-                continue
-            assert of.codes == ["accept_unavailable"]
+            assert set(of.codes) == {"ledger_unavailable"}
             expected = carrier.internal
             assert {name: told.get(name) for name in expected} == expected
-            assert of.refusals[0].id == accept.asked[-1].id
-        assert [presented.kind for presented in accept.asked] == [one.kind for one in CARRIERS]
-        assert all(one.principal == wire.principal("alice") for one in accept.asked)
-        assert all(one.expires_at is not None for one in accept.asked)
         # What is not verified is not asked about.
-        accept.asked.clear()
+        ledger.asked.clear()
         for carrier in CARRIERS:
             await carrier.present(of.client, "no token")
-        assert accept.asked == []
-
-
-async def test_a_plain_function_that_takes_too_long_is_too_late() -> None:
-    async with served(accept=Blocking(), time_limit=0.2) as of:
-        cursor = await Cursor().good(of.client)
-        assert await Cursor().present(of.client, cursor) == Cursor.internal
-        assert of.codes == ["accept_unavailable"]
+        assert "admit" not in {command["script"] for command in ledger.asked}
 
 
 async def test_null_reaches_a_handler_as_absent() -> None:
@@ -329,7 +360,7 @@ def test_wrong_types_are_type_errors() -> None:
         with pytest.raises(TypeError):
             Guard(codec=shop.codec(KEYS), principal="anonymous", only=wrong)
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
-    with pytest.raises(TypeError, match="server: expected an MCPServer"):
+    with pytest.raises(TypeError, match=r"server: .* found a builtins\.object, and mcp 2\."):
         guard.protect(object())
     for handles in (guard.reference_handles, guard.self_contained_handles):
         with pytest.raises(sealwax.InvalidArgument):
@@ -337,19 +368,20 @@ def test_wrong_types_are_type_errors() -> None:
 
 
 @SYSTEMS
-async def test_an_input_that_nothing_can_be_bound_to_is_the_clients(
+async def test_a_state_with_an_input_that_nothing_can_be_bound_to_is_the_clients(
     system: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is said with the tool and the caller, and no handler runs."""
     async with served(system) as of:
-        params = {"name": "ask", "arguments": {"id": 2**53 + 1}}
+        params = {"name": "ask", "arguments": {"id": 2**53 + 1}, "requestState": "sw1.x"}
         told = await wire.raw(of.url, "tools/call", params, name="ask")
-        assert told["error"] == {"code": -32602, "message": "Invalid params"}
+        assert told["result"]["isError"] is True
+        assert 'argument "id": expected' in told["result"]["content"][0]["text"]
         (refusal,) = of.refusals
         assert (refusal.code, refusal.kind) == ("invalid_request", "request-state")
         assert (refusal.method, refusal.target) == ("tools/call", "ask")
         assert refusal.principal == wire.principal("alice")
-        assert "`only`" in refusal.message
+        assert 'argument "id": expected' in refusal.message
         assert of.shop.ran == []
     assert 'kind=request-state method="tools/call" target="ask" issuer=' in caplog.text
     assert 'subject="alice"' in caplog.text

@@ -17,7 +17,6 @@ from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError, ToolError
 from fastmcp.server.auth.middleware import RequireAuthMiddleware as FastRequireAuth
 from fastmcp.server.low_level import FastMCPServerMiddleware
-from mcp import Client
 from mcp.server import MCPServer, _streamable_http_modern, runner
 from mcp.server._otel import OpenTelemetryMiddleware
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
@@ -50,14 +49,14 @@ from sealwax.mcp._handler.boundary import Boundary
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
-#: With these the tests of sealwax.mcp have passed.
-PASSED_WITH = {"mcp": "2.3.0", "fastmcp": "4.1.2"}
+#: The oldest and the newest that the tests of sealwax.mcp have passed with.
+PASSED_WITH = {"mcp": ["2.3.0"], "fastmcp": ["4.0.0", "4.2.3"]}
 
 
 @pytest.mark.parametrize("package", PASSED_WITH)
 def test_the_versions_are_those_it_passed_with(package: str) -> None:
     found = metadata.version(package)
-    assert found == PASSED_WITH[package], (
+    assert found in PASSED_WITH[package], (
         f"these tests passed with {package} {PASSED_WITH[package]}, found {found}: if all others "
         f"pass, write {found} here and in requirements-mcp.txt"
     )
@@ -247,9 +246,6 @@ def test_sessions_find_their_place() -> None:
     for method in ("sessions/create", "sessions/delete"):
         assert _low(server).get_request_handler(method) is None, f"the SDK serves {method} itself"
     assert not ServerCapabilities.model_fields.keys() & {"sessions"}, "the SDK knows sessions"
-    wanted = ["self", "first", "retry"]
-    found = list(inspect.signature(Client._drive_input_required).parameters)
-    assert found == wanted, "Client._drive_input_required moved (sealwax.mcp.client uses it)"
 
 
 def test_tools_let_a_protocol_error_pass() -> None:

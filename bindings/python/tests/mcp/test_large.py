@@ -81,8 +81,9 @@ async def test_deep_arguments_of_a_tool_are_answered(depth: int) -> None:
             response = await client.post(of.url, content=body)
         assert response.status_code in (200, 400)
         told = wire.told(response.text)
-        assert "error" in told or told["result"]["resultType"] == "input_required"
-        assert {one.code for one in of.refusals} <= {"invalid_request"}
+        asks = "error" not in told and told["result"]["resultType"] == "input_required"
+        assert asks or "error" in told or told["result"]["isError"]
+        assert {one.code for one in of.refusals} <= {"invalid_argument"}
 
 
 @pytest.mark.parametrize("system", ["mcpserver", "lowlevel", "fastmcp"])
@@ -105,9 +106,8 @@ async def test_an_authors_value_that_is_too_deep_or_too_large_is_an_error(system
                 guard.write_state(ctx, value)
             with pytest.raises((sealwax.SealwaxError, HandleRefused)):
                 await held.seal(ctx, value)
-        for write in (session.write, lambda value: session.update(lambda _: value)):
-            with pytest.raises(sealwax.InvalidArgument, match="a value that JSON can hold"):
-                write(deep)
+        with pytest.raises(sealwax.InvalidArgument, match="a value that JSON can hold"):
+            session.write(deep)
         session.write(values.get(asked[-1]))
         return {}
 
@@ -122,6 +122,11 @@ async def test_an_authors_value_that_is_too_deep_or_too_large_is_an_error(system
             assert told.get("error") == error, name
             assert error or not told["result"].get("isError"), told
     assert [one.code for one in refusals if one.kind == "session"] == ["too_large"] * 2
+    # Whoever operates the server hears of it too, also where the handler catches it.
+    for kind, number in {"request-state": 6, "handle-state": 6}.items():
+        found = {(one.code, one.method, one.target) for one in refusals if one.kind == kind}
+        assert found == {("too_large", "tools/call", "it")}, kind
+        assert sum(one.kind == kind for one in refusals) == number
 
 
 @pytest.mark.parametrize("size", [2 << 20, (2 << 20) + 1, 3_000_000])

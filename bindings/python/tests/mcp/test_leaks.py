@@ -12,16 +12,19 @@ import mcp_types as types
 import pytest
 import shop
 from guarded import KEYS
+from ledgers import memory
 from mcp.server.lowlevel import Server
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 
 import sealwax
-from sealwax import _engine
-from sealwax.mcp import SESSION_META_KEY, Guard, HandleRefused, Presented, Principal
+from sealwax import _engine, _machine
+from sealwax.mcp import SESSION_META_KEY, Guard, HandleRefused, Principal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from sealwax.ledger import Command
 
     Way = Callable[["World", "Client"], Awaitable[Any]]
 
@@ -40,7 +43,7 @@ class Live:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun = self.freed = 0
-        init, free = _engine.Exchange.__init__, _engine._free
+        init, free = _engine.Exchange.__init__, _machine._free
 
         def begun(exchange: _engine.Exchange, *made_of: Any) -> None:
             init(exchange, *made_of)
@@ -51,7 +54,7 @@ class Live:
             self.freed += 1
 
         monkeypatch.setattr(_engine.Exchange, "__init__", begun)
-        monkeypatch.setattr(_engine, "_free", freed)
+        monkeypatch.setattr(_machine, "_free", freed)
 
     async def expect(self, begun: int) -> None:
         """Wait until as many began, and all of them were freed."""
@@ -72,9 +75,10 @@ class World:
     def __init__(self, *, sessions: bool = False, waits: str = "") -> None:
         self._waits = waits
         self.waiting, self.go = anyio.Event(), anyio.Event()
+        self._memory, self.minted_any = memory(), False
         self.left: list[asyncio.Task[None]] = []
         self.guard = Guard(
-            codec=shop.codec(KEYS), principal=self.principal, accept=self, time_limit=60
+            codec=shop.codec(KEYS), principal=self.principal, ledger=self, time_limit=60
         )
         self.sessions = self.guard.sessions(initial=lambda _ctx: 0) if sessions else None
         self.baskets = self.guard.reference_handles("basket")
@@ -92,16 +96,17 @@ class World:
         await self.wait(f"principal of {ctx.method}")
         return Principal(subject="alice")
 
-    async def accept(self, presented: Presented) -> bool:
-        await self.wait(f"accept of a {presented.kind}")
-        return True
-
-    def ended(self, presented: Presented) -> None: ...
+    async def run(self, command: Command) -> list[str]:
+        # Not for the call itself, before its tool has a handle.
+        if self.minted_any:
+            await self.wait("ledger of a handle")
+        return await self._memory.run(command)
 
     async def noted(self, ctx: Any, _params: Any) -> None:
         await self.minted(ctx)
 
     async def minted(self, ctx: Any) -> str:
+        self.minted_any = True
         return (await self.baskets.mint(ctx)).handle
 
     async def checked(self, ctx: Any, handle: str) -> None:
@@ -181,7 +186,8 @@ async def lists(_world: World, client: Client) -> None:
 async def is_refused(_world: World, client: Client) -> None:
     assert await client.call("ask", requestState="no token") == -32602
     assert await client.ask("tools/list", cursor="no token") == -32602
-    assert await client.call("done", arguments={"id": 2**53}) == -32602
+    told = await client.call("done", arguments={"id": 2**53}, requestState="no token")
+    assert told["isError"]
 
 
 async def brings_nothing(_world: World, client: Client) -> None:
@@ -235,7 +241,7 @@ WAITING = {
     "before the exchange": ("principal of tools/call", "tools/call", "done", 0),
     "during the handler": ("handler", "tools/call", "done", 1),
     "after the handler": ("principal of tools/list", "tools/list", None, 1),
-    "during an operation": ("accept of a handle", "tools/call", "mint", 3),
+    "during an operation": ("ledger of a handle", "tools/call", "mint", 3),
 }
 
 
@@ -269,7 +275,7 @@ async def test_what_waits_with_a_session_is_freed(live: Live) -> None:
 
 
 async def test_an_operation_that_outlives_its_request_is_freed(live: Live) -> None:
-    world = World(waits="accept of a handle")
+    world = World(waits="ledger of a handle")
     async with world.client() as client:
         for _ in range(MANY):
             await client.call("leave")
@@ -280,15 +286,14 @@ async def test_an_operation_that_outlives_its_request_is_freed(live: Live) -> No
 
 async def test_what_nobody_freed_is_freed_with_its_object(monkeypatch: pytest.MonkeyPatch) -> None:
     freed: list[Any] = []
-    monkeypatch.setattr(_engine.Exchange.__del__, "__defaults__", (freed.append,))
+    monkeypatch.setattr(_machine.Machine.__del__, "__defaults__", (freed.append,))
     guard = _engine.Guard(shop.codec(KEYS), {})
-    document: Any = {"method": "tools/call", "target": "t"}
-    exchange, _ = guard.message(document)
-    pointer = exchange._exchange
+    exchange, _ = guard.message("tools/call", target="t")
+    pointer = exchange._machine
     del exchange
     assert freed == [pointer]
-    _engine._free(pointer)
-    exchange, _ = guard.message(document)
+    _machine._free(pointer)
+    exchange, _ = guard.message("tools/call", target="t")
     exchange.free()
     del exchange
     assert freed == [pointer]

@@ -13,7 +13,6 @@ import wire
 from carriers import HandleState, RequestState, plain
 from environment import at
 from ledgers import HOUR, Deaf, memory
-from remembering import Remembering
 from working import at_once
 
 import sealwax
@@ -95,19 +94,13 @@ async def test_of_two_who_renew_at_once_one_may(store: Store) -> None:
 
 
 def test_single_use_takes_a_ledger() -> None:
-    for accept in (None, Remembering()):
-        guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", accept=accept)
-        with pytest.raises(sealwax.InvalidArgument, match="single_use: expected a guard with a"):
-            guard.self_contained_handles("order", single_use=True)
-        with pytest.raises(sealwax.InvalidArgument, match="idle: expected a guard with a ledger"):
-            guard.asgi(None, idle=60)
-        with pytest.raises(sealwax.InvalidArgument, match="ledger_options: expected a ledger"):
-            Guard(
-                codec=shop.codec(guarded.KEYS),
-                principal="anonymous",
-                accept=accept,
-                ledger_options={},
-            )
+    guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous")
+    with pytest.raises(sealwax.InvalidArgument, match="single_use: expected a guard with a"):
+        guard.self_contained_handles("order", single_use=True)
+    with pytest.raises(sealwax.InvalidArgument, match="idle: expected a guard with a ledger"):
+        guard.asgi(None, idle=60)
+    with pytest.raises(sealwax.InvalidArgument, match="ledger_options: expected a ledger"):
+        Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", ledger_options={})
 
 
 async def test_a_full_ledger_refuses_whoever_comes() -> None:

@@ -18,7 +18,7 @@ from working import SYSTEM_AND_SHARED, gone
 
 import sealwax
 from sealwax.ledger import SQLite
-from sealwax.mcp import AcceptUnavailable, Guard, principal_from_access_token
+from sealwax.mcp import Guard, LedgerUnavailable, principal_from_access_token
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +123,7 @@ async def test_to_revoke_takes_a_ledger_and_its_word() -> None:
     made, ledger = guard(1)
     await made.revoke("anonymous", retain_for=60)
     assert ledger.count("revoke") == 2
-    with pytest.raises(AcceptUnavailable, match="found ConnectionError"):
+    with pytest.raises(LedgerUnavailable, match="found ConnectionError"):
         await guard(2)[0].revoke("anonymous")
     for wrong in (None, "alice"):
         with pytest.raises(sealwax.InvalidArgument):

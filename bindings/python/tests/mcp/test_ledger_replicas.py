@@ -16,8 +16,9 @@ import shop
 from ledgers import Deaf, age, change, client, keys, server, valkey
 from stores import MODULES, STATE, ended, pid, served, stopped, works
 
+from sealwax._connections import Connection
 from sealwax.ledger import Redis
-from sealwax.mcp import Guard
+from sealwax.mcp import Guard, LedgerUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +76,34 @@ async def test_to_revoke_is_confirmed_by_a_replica(
             await guard.revoke("anonymous")
         (said,) = (one.message for one in caplog.records if "ledger_unconfirmed" in one.message)
         assert 'message="no replica confirmed it' in said
+
+
+@MODULES
+async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
+    module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`WAIT` counts any replica there; a client that checks its connections makes another one."""
+    with replicated() as (master, replica):
+        ledger = Redis(client(module, master.port, health_check_interval=3600))
+        age(ledger, keys(shop.AUDIENCE), port=master.port)
+        execute = Connection.execute
+
+        async def cut(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
+            if name == "WAIT":
+                # As if the script had taken an hour.
+                self._connection.next_health_check = 0
+                server(master.port).execute_command("CLIENT", "KILL", "TYPE", "normal")
+            return await execute(self, name, *rest)
+
+        monkeypatch.setattr(Connection, "execute", cut)
+        guard = Guard(
+            codec=shop.codec(guarded.KEYS), principal="anonymous", ledger=ledger, time_limit=20
+        )
+        with (
+            stopped(pid(replica.port)),
+            pytest.raises(LedgerUnavailable, match="found ConnectionError"),
+        ):
+            await guard.revoke("anonymous")
 
 
 class Cut(Deaf):

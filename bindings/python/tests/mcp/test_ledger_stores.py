@@ -118,7 +118,7 @@ async def test_a_command_takes_no_document_and_no_task(
 
     assert await ledger.run(used("1" * 32)) == ["ok", "0"]
     with monkeypatch.context() as patched:
-        patched.setattr(sealwax.ledger, "_called", None)
+        patched.setattr(sealwax.ledger, "Machine", None)
         patched.setattr(asyncio, "create_task", None)
         assert await ledger.run(used("2" * 32)) == ["ok", "0"]
     assert await ledger.run(
@@ -171,6 +171,22 @@ async def test_a_store_that_evicts_is_refused() -> None:
             # Mended, it serves, with no restart of ours.
             server(made.port).config_set("maxmemory-policy", "noeviction")
             await works(of)
+
+
+@MODULES
+async def test_a_store_that_began_to_evict_is_refused_once_its_client_connected_anew(
+    module: str,
+) -> None:
+    """Which the client does by itself, and says nothing of."""
+    with valkey() as made:
+        ledger = Redis(client(module, made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        async with served(ledger=ledger) as of:
+            await works(of)
+            server(made.port).config_set("maxmemory", "100mb")
+            server(made.port).config_set("maxmemory-policy", "allkeys-lru")
+            server(made.port).execute_command("CLIENT", "KILL", "TYPE", "normal")
+            assert (await failed(of)).startswith("ledger: maxmemory-policy: expected noeviction")
 
 
 async def test_a_master_that_becomes_a_replica_is_refused() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import anyio
 import pytest
+import wire
 from mcp import Client
 from mcp.server import MCPServer
-from playing import Lines
 
 import sealwax
 from sealwax.mcp import Guard, Principal
@@ -44,7 +44,7 @@ async def test_who_asks_it_is_not_taken_from_the_message_on_stdio() -> None:
     guard.protect(outer)
     to_server, reads = anyio.create_memory_object_stream[str](8)
     writes, from_server = anyio.create_memory_object_stream[str](8)
-    lines = Lines(reads, writes)
+    lines = wire.Lines(reads, writes)
     transport = Transport(guard, guard._engines, required=False, ttl=None, sep1359=True)
 
     async def ask(method: str, params: Any, **members: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One request has one time limit for all that is asked of the author and the ledger."""
+"""One request has one time limit for all that is asked of the ledger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tally
 import wire
 from carriers import view
 from http_sessions import KEYS, served
-from playing import Lines
+from ledgers import Wrapped, memory
 from processes import agreed
 
 from sealwax.mcp import Guard, Refusal
@@ -20,21 +20,19 @@ from sealwax.mcp._transport.message import Transport
 from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
-    from sealwax.mcp import Presented
+    from sealwax.ledger import Command
 
 pytestmark = pytest.mark.anyio
 LIMIT = 4.0
 
 
-class Slow:
-    """Takes more than half of the time, so that there is not enough for two."""
+class Slow(Wrapped):
+    """Answers at the second attempt: that takes more than half of the time, not enough for two."""
 
-    async def accept(self, _presented: Presented, /) -> bool:
-        await anyio.sleep(0.6 * LIMIT)
-        return True
-
-    async def ended(self, _presented: Presented, /) -> None:
-        """Nothing to do."""
+    async def changed(self, command: Command, reply: list[str]) -> list[str]:
+        if command["script"] == "admit":
+            await anyio.sleep(LIMIT if self.count("admit") % 2 else 0.25 * LIMIT)
+        return reply
 
 
 def cursor() -> str:
@@ -42,11 +40,11 @@ def cursor() -> str:
 
 
 async def test_the_wrapper_around_http_and_the_handlers_share_it() -> None:
-    async with served(guard={"accept": Slow(), "time_limit": LIMIT}) as of:
+    async with served(guard={"ledger": Slow(memory()), "time_limit": LIMIT}) as of:
         session = await of.session()
         response = await of.send("resources/list", session, params={"cursor": cursor()})
         assert wire.told(response.text)["error"]["code"] == -32603
-        assert [(one.code, one.kind) for one in of.refusals] == [("accept_unavailable", "cursor")]
+        assert [(one.code, one.kind) for one in of.refusals] == [("ledger_unavailable", "cursor")]
         # There is enough for one, and the next request has a time of its own.
         assert (await of.send("tools/list", session)).status_code == 200
         assert len(of.refusals) == 1
@@ -57,7 +55,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
     guard = Guard(
         codec=tally.codec(KEYS),
         principal=lambda _ctx: wire.principal("alice"),
-        accept=Slow(),
+        ledger=Slow(memory()),
         time_limit=LIMIT,
         on_refused=refusals.append,
     )
@@ -66,7 +64,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
     transport = Transport(guard, guard._engines, required=False, ttl=None, sep1359=True)
     sends, reads = anyio.create_memory_object_stream[str](8)
     writes, hears = anyio.create_memory_object_stream[str](8)
-    lines = Lines(reads, writes)
+    lines = wire.Lines(reads, writes)
     sealed = view(tally.codec(KEYS), wire.principal("alice")).cursor("demo/list").seal(b"2")
     async with anyio.create_task_group() as group:
         group.start_soon(serve, low, transport, lines, lines)
@@ -78,7 +76,7 @@ async def test_the_wrapper_around_stdio_and_the_handlers_share_it() -> None:
             return told
 
         assert (await ask(cursor=sealed))["error"]["code"] == -32603
-        assert [(one.code, one.kind) for one in refusals] == [("accept_unavailable", "cursor")]
+        assert [(one.code, one.kind) for one in refusals] == [("ledger_unavailable", "cursor")]
         assert "result" in await ask()
         assert len(refusals) == 1
         group.cancel_scope.cancel()

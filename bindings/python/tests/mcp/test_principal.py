@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,9 @@ import pytest
 import shop
 import wire
 from carriers import Handle, HandleState
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ledgers import memory
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -22,6 +27,8 @@ from starlette.authentication import (
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 import sealwax
+from sealwax._engine import Guard as Engine
+from sealwax._engine import document_of
 from sealwax.mcp import Guard, Principal, principal_from_access_token
 from sealwax.mcp._principal import checked
 
@@ -99,6 +106,65 @@ def test_a_part_that_is_no_text_is_named(part: Any) -> None:
         with pytest.raises(sealwax.InvalidArgument, match="expected client to be a text, found"):
             checked(Principal(ISSUER, part, "alice"))
     assert checked(Principal(ISSUER, None, "alice")) == (ISSUER, None, "alice")
+
+
+#: What one encoding or another makes one of.
+PIECES = ["Jos", "\ud800", "\ud801", "\udc00", "?", "\ufffd", "\U00010000", "\0", "é", "e\u0301"]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=2).map("".join)
+PRINCIPALS = st.builds(Principal, st.none() | TEXTS, st.none() | TEXTS, st.none() | TEXTS)
+ENGINE = Engine(shop.codec(KEYS), {"ledger": {"local": True}})
+LEDGER = memory()
+ASKED = sealwax.token_fields("tools/call"), "ask", None
+
+
+def sealed(whom: Principal) -> str:
+    exchange, _ = ENGINE.message("tools/call", *ASKED, None, whom, None, False, True)
+    return exchange.seal_state(b"7")
+
+
+def revoked(whom: Principal) -> list[str]:
+    """Return where a ledger records that a principal was revoked."""
+    exchange, step = ENGINE.revoke(document_of(whom), None)
+    command: Any = step
+    while command["script"] != "revoke":
+        step = exchange.on({"ledger": asyncio.run(LEDGER.run(command))})
+        command = step
+    keys: list[str] = command["keys"]
+    return keys
+
+
+def codes(step: Any) -> set[str]:
+    return {one["code"] for one in step.get("refused") or ()}
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(PRINCIPALS, PRINCIPALS)
+def test_two_principals_that_differ_never_meet_or_are_refused(
+    one: Principal, other: Principal
+) -> None:
+    def taken(whom: Principal) -> bool:
+        try:
+            return checked(whom) is not None and bool(sealed(whom))
+        except sealwax.InvalidArgument:
+            return False
+
+    # There is no other reason to refuse one.
+    for whom in (one, other):
+        texts = [part for part in whom if part is not None]
+        formed = all(re.search("[\ud800-\udfff]", text) is None for text in texts)
+        assert taken(whom) == (formed and bool(whom.client or whom.subject) and all(texts)), whom
+    if not (taken(one) and taken(other)):
+        return
+    token = sealed(one)
+    # In a frame, and as a document.
+    _, step = ENGINE.message("tools/call", *ASKED, token, other, None, False, True)
+    asking, _ = ENGINE.message("tools/call", *ASKED, token, None, None, False, True)
+    told = asking.on({"principal": document_of(other)})
+    for found in (step, told):
+        assert found["step"] == ("ledger" if one == other else "reply")
+        assert codes(found) == (set() if one == other else {"principal_mismatch"})
+    # Nor does a revocation of one meet the other.
+    assert (revoked(one) == revoked(other)) == (one == other)
 
 
 @pytest.mark.anyio

@@ -10,7 +10,7 @@ import shop
 import wire
 from carriers import CARRIERS, Handle, RequestState, altered, view
 from environment import at
-from remembering import Remembering
+from ledgers import memory
 
 import sealwax
 from sealwax.mcp import Guard, Refusal, principal_from_access_token
@@ -34,7 +34,7 @@ CODES = {
     "no token": {"malformed"},
     "empty": {"malformed"},
     "expired": {"expired"},
-    "used twice": {"not_accepted"},
+    "used twice": {"used", "ended"},
 }
 
 
@@ -98,7 +98,7 @@ async def test_over_http(system: str, revision: str) -> None:
         codec=shop.codec(KEYS),
         principal=principal_from_access_token,
         on_refused=refusals.append,
-        accept=Remembering(),
+        ledger=memory(),
     )
     of = shop.Shop(guard)
     with wire.listening(wire.app(system, of)) as url:

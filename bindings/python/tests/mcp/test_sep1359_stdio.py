@@ -6,23 +6,16 @@ import json
 import os
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import tally
-import wire
-from carriers import altered, plain, view
-from environment import at
+from carriers import plain
 from http_sessions import (
     KEYS,
-    RETIRED,
-    SYSTEMS,
 )
 from mcp import Client, StdioServerParameters
-from processes import HERE, OnStdio, agreed, on_stdio, refused
-
-import sealwax
+from processes import HERE, OnStdio, agreed, on_stdio
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,42 +47,6 @@ async def test_on_stdio_a_session_outlives_a_restart(tmp_path: Path) -> None:
     assert [("protocolVersion" in result) for result in results].count(True) == 1
     assert {result["sessionId"] for result in results} == {results[0]["sessionId"]}
     assert not [one for one in said if "error" in one]
-
-
-@SYSTEMS
-def test_on_stdio_what_is_refused_looks_alike(system: str) -> None:
-    alice = view(tally.codec(KEYS), wire.principal("alice"))
-    retired = view(tally.codec(RETIRED), wire.principal("alice"))
-    theirs = view(tally.codec(KEYS), wire.principal("mallory"))
-    payload = alice.session().open(agreed()).payload
-    with at((int(time.time()) - 60) * 1000):
-        expired = alice.session().seal(payload, ttl=1)
-    with on_stdio(system) as server:
-        # No initialize: the process is another than that which the session began with.
-        good, ended = (alice.session().seal(payload) for _ in range(2))
-        assert server.ask("ping", sessionId=good)["result"] == {"sessionId": good}
-        assert server.ask("session/terminate", sessionId=ended)["result"] == {}
-        bad: dict[str, Any] = {
-            "another user's": theirs.session().seal(payload),
-            "altered": altered(good),
-            "of a retired key": retired.session().seal(payload),
-            "too large": good + "A" * 9_000,
-            "empty": "",
-            "a number": 7,
-            "ended": ended,
-            "expired": expired,
-        }
-        for name, session in bad.items():
-            for identity in ("mine", 7):
-                answer = server.ask("ping", identity, sessionId=session)
-                assert answer == refused(session, identity), name
-            server.tell("notifications/initialized", sessionId=session)
-        assert server.ask("ping", sessionId=good)["result"] == {"sessionId": good}
-        # The SDK refuses invalid messages; a cancelled request has no answer.
-        server.tell("ping", id=[7], sessionId=good)
-        server.tell("notifications/cancelled", params={"requestId": 7}, sessionId=good)
-        # A message of no session is served as ever, and answered as ever.
-        assert server.ask("ping")["result"] == {}
 
 
 def test_on_stdio_a_printing_tool_does_not_reach_the_wire() -> None:
@@ -188,4 +145,5 @@ def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
 def test_on_stdio_too_much_to_negotiate() -> None:
     with on_stdio("mcpserver") as server:
         answer = server.initialize(experimental={"x": {"pad": "x" * 3_500}})
-        assert answer["error"] == sealwax.answer("sep-1359", sealwax.InternalError())["error"]
+        assert "sessionId" not in answer["result"]
+        assert server.ask("ping")["result"] == {}

@@ -26,12 +26,12 @@ from pydantic import BaseModel
 
 import sealwax
 from sealwax.mcp import (
-    EnvelopeCodec,
     Guard,
     HandleRefused,
     Refusal,
     principal_from_access_token,
 )
+from sealwax.mcp._handler.servers import low_level
 
 pytestmark = pytest.mark.anyio
 KEYS = str(sealwax.Key.generate().to_text())
@@ -41,14 +41,22 @@ def guard() -> Guard:
     return Guard(codec=shop.codec(KEYS), principal="anonymous")
 
 
+class Reversed:
+    """A codec of the author's own."""
+
+    def seal(self, payload: bytes) -> str:
+        return payload[::-1].decode()
+
+    def unseal(self, token: str) -> bytes:
+        return token.encode()[::-1]
+
+
 THEIRS = {
     "two keys": lambda: RequestStateSecurity(keys=["k" * 32, "l" * 32]),
     "a time": lambda: RequestStateSecurity(keys=["k" * 32], ttl=60),
     "an audience": lambda: RequestStateSecurity(keys=["k" * 32], audience="https://a.example"),
     "nobody": lambda: RequestStateSecurity(keys=["k" * 32], bind_principal=None),
-    "a codec": lambda: RequestStateSecurity(
-        codec=EnvelopeCodec(codec=shop.codec(KEYS), principal="anonymous")
-    ),
+    "a codec": lambda: RequestStateSecurity(codec=Reversed()),
 }
 
 
@@ -206,6 +214,40 @@ async def test_the_official_client_goes_through_the_rounds_by_itself() -> None:
         async with Client(url, elicitation_callback=confirmed) as client:
             told = plain(await client.call_tool("ask", {"id": 7}))
     assert told["structuredContent"]["state"] == {"asked": 7, "pad": ""}
+
+
+@pytest.mark.parametrize("system", shop.SYSTEMS)
+@pytest.mark.parametrize("first", ["the guard", "the wrapper"])
+async def test_a_wrapped_handler_verifies_nothing_a_second_time(system: str, first: str) -> None:
+    """As in other SDKs it does, where the handler is what verifies."""
+    ran: list[str] = []
+
+    def wrap(server: Any) -> None:
+        low = low_level(server)
+        inner = low.get_request_handler("tools/call")
+        assert inner is not None
+        handler = inner.handler
+
+        async def wrapped(ctx: Any, params: Any) -> Any:
+            ran.append(params.name)
+            return await handler(ctx, params)
+
+        low.add_request_handler("tools/call", inner.params_type, wrapped)
+
+    of = shop.Shop(Guard(codec=shop.codec(KEYS), principal=principal_from_access_token))
+    protect = of.guard.protect
+
+    def both(server: Any) -> None:
+        for one in (wrap, protect) if first == "the wrapper" else (protect, wrap):
+            one(server)
+
+    of.guard.protect = both  # type: ignore[method-assign]
+    with wire.listening(wire.app(system, of)) as url:
+        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
+            state = await RequestState().good(client)
+            assert RequestState().taken(await RequestState().present(client, state))
+            assert Handle.refusal["content"] == (await Handle().present(client, "x"))["content"]
+    assert ran == ["ask", "ask", "check"]
 
 
 @pytest.mark.parametrize("state", ["plain text", 7, "\ud800"])

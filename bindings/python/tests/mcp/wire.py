@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import httpx2
 import jwt
 import shop
@@ -149,3 +150,23 @@ async def over_stdio(
     command = StdioServerParameters(command=sys.executable, args=[program, system], env=environment)
     async with Client(command, **options) as client:
         yield client
+
+
+class Lines:
+    """Two streams of lines, as the files that stdio has."""
+
+    def __init__(self, reads: Any, writes: Any) -> None:
+        self._reads, self._writes = reads, writes
+
+    async def readline(self) -> str:
+        try:
+            line: str = await self._reads.receive()
+        except anyio.EndOfStream:
+            return ""
+        return line
+
+    async def write(self, text: str) -> None:
+        await self._writes.send(text)
+
+    async def flush(self) -> None:
+        """Nothing to do."""

@@ -11,7 +11,6 @@ import pytest
 import tally
 import wire
 from lone import Lone
-from pydantic import BaseModel
 
 import sealwax
 from sealwax.mcp import Guard, Refusal, principal_from_access_token
@@ -41,7 +40,6 @@ SYSTEM_AND_SHARED = pytest.mark.parametrize(
     [("mcpserver", "redis"), ("lowlevel", "sqlite"), ("fastmcp", "redis")],
     indirect=["shared"],
 )
-INTERNAL = sealwax.answer("data-layer", sealwax.InternalError())
 
 
 def gone(session: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +77,7 @@ class Working:
         await self._meet()
         did = self._does(session)
         did = await did if hasattr(did, "__await__") else did
-        return did if isinstance(did, BaseModel) else {"did": did}
+        return {"did": did}
 
     async def _meet(self) -> None:
         self._met = self._met or anyio.Event()

@@ -2,7 +2,7 @@
 
 use arbitrary::Arbitrary;
 
-use super::memory::{Given, Room};
+use super::memory::{Given, Room, Text};
 
 #[derive(Arbitrary, Debug)]
 pub struct Input<'a> {
@@ -22,6 +22,22 @@ pub struct Call<'a> {
     pub nulls: u8,
 }
 
+impl Call<'_> {
+    /// A frame for a machine, mostly of a kind and a number of texts that there are; `None` for the first text as it is.
+    pub fn frame(&self, texts: &[Text; 4]) -> Option<Text> {
+        let first = match self.function {
+            Function::MachineNew => 1,
+            _ => 16,
+        };
+        let [flags, count] = self.numbers;
+        let count = usize::try_from(count % 16)
+            .ok()
+            .filter(|count| *count <= 12)?;
+        let texts: Vec<_> = texts.iter().cycle().take(count).collect();
+        Some(Text::frame(first + self.kind % 12, flags as u16, &texts))
+    }
+}
+
 /// What objects there are, by the place of their list.
 #[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -30,12 +46,7 @@ pub enum Kind {
     Codec,
     View,
     Session,
-    Guard,
-    Exchange,
-    Memory,
-    Redis,
-    Dialogue,
-    Command,
+    Machine,
     Clock,
 }
 
@@ -66,32 +77,15 @@ pub enum Function {
     SessionRead,
     SessionRenew,
     SessionFork,
-    GuardNew,
-    Message,
-    Transport,
-    Report,
-    Revoke,
-    Request,
-    On,
-    Result,
-    Handle,
-    SealState,
-    Write,
-    Fork,
+    MachineNew,
+    MachineOn,
     LedgerText,
     Judge,
-    MemoryNew,
-    MemoryRun,
-    RedisNew,
-    RedisBegin,
-    DialogueOn,
     Inspect,
     Words,
     Context,
     Claims,
     Answer,
-    CommandBegin,
-    CommandOn,
     ClockNew,
     ClockSet,
     TestCodec,
@@ -106,14 +100,7 @@ impl Function {
             Self::CodecNew | Self::TestCodec => Kind::Codec,
             Self::ViewNew | Self::Anonymous => Kind::View,
             Self::SessionOpen => Kind::Session,
-            Self::GuardNew => Kind::Guard,
-            Self::Message | Self::Transport | Self::Revoke | Self::Request | Self::Handle => {
-                Kind::Exchange
-            }
-            Self::MemoryNew => Kind::Memory,
-            Self::RedisNew => Kind::Redis,
-            Self::RedisBegin => Kind::Dialogue,
-            Self::CommandBegin => Kind::Command,
+            Self::MachineNew => Kind::Machine,
             Self::ClockNew => Kind::Clock,
             _ => return None,
         })
@@ -133,7 +120,6 @@ impl Function {
                 | Self::SessionRead
                 | Self::SessionRenew
                 | Self::SessionFork
-                | Self::Report
                 | Self::Judge
                 | Self::Words
                 | Self::Claims

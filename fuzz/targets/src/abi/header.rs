@@ -12,7 +12,6 @@ pub type Len = *mut usize;
 pub type Texts = *mut Bytes;
 pub type Number = *const u64;
 pub type Array = *const In;
-pub type Next = *mut i32;
 pub type Flag = *mut bool;
 
 pub type Status = i32;
@@ -71,33 +70,11 @@ header! {
     sealwax_session_renew(In, In, In, Bytes, usize, Out, usize, Len, Mut) -> Status;
     sealwax_session_fork(In, In, In, Out, usize, Len, Mut) -> Status;
     sealwax_session_free(Mut) -> Nothing;
-    sealwax_guard_new(In, Bytes, usize, Give, Mut) -> Status;
-    sealwax_guard_defers(In) -> bool;
-    sealwax_guard_free(Mut) -> Nothing;
-    sealwax_guard_message(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
-    sealwax_guard_transport(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
-    sealwax_guard_report(In, Bytes, usize, Out, usize, Len, Mut) -> Status;
-    sealwax_guard_revoke(In, Bytes, usize, u64, Give, Texts, Len, Mut) -> Status;
-    sealwax_guard_request(In, Bytes, usize, Bytes, usize, Bytes, usize, Bytes, usize, In, Number, u32, Give, Next, Texts, Len, Mut) -> Status;
-    sealwax_exchange_on(Mut, Bytes, usize, Bytes, usize, Texts, Len, Mut) -> Status;
-    sealwax_exchange_result(Mut, Bytes, usize, Bytes, usize, Bytes, usize, bool, Next, Texts, Len, Mut) -> Status;
-    sealwax_exchange_handle(In, Bytes, usize, Bytes, usize, Give, Texts, Len, Mut) -> Status;
-    sealwax_exchange_seal_state(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
-    sealwax_exchange_write(Mut, Bytes, usize, Mut) -> Status;
-    sealwax_exchange_update(Mut, Bytes, usize, Mut) -> Status;
-    sealwax_exchange_fork(Mut, Texts, Len, Mut) -> Status;
-    sealwax_exchange_events(Mut, Texts, Len, Mut) -> Status;
-    sealwax_exchange_free(Mut) -> Nothing;
+    sealwax_machine_new(In, In, Bytes, usize, Give, Texts, Len, Mut) -> Status;
+    sealwax_machine_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
+    sealwax_machine_free(Mut) -> Nothing;
     sealwax_ledger_text(Bytes, usize, Texts, Len, Mut) -> Status;
     sealwax_ledger_judge(Bytes, usize, u64, Bytes, usize, Out, usize, Len, Mut) -> Status;
-    sealwax_memory_new(usize, u64, Give, Mut) -> Status;
-    sealwax_memory_run(Mut, Bytes, usize, u64, Texts, Len, Mut) -> Status;
-    sealwax_memory_free(Mut) -> Nothing;
-    sealwax_redis_new(bool, Give, Mut) -> Status;
-    sealwax_redis_free(Mut) -> Nothing;
-    sealwax_redis_begin(In, Bytes, usize, Give, Texts, Len, Mut) -> Status;
-    sealwax_dialogue_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
-    sealwax_dialogue_free(Mut) -> Nothing;
     sealwax_inspect(Bytes, usize, Mut, Mut) -> Status;
     sealwax_report_words(Bytes, usize, In, u64, Out, usize, Len, Mut) -> Status;
     sealwax_report_json(Bytes, usize, In, Out, usize, Len, Mut) -> Status;
@@ -105,9 +82,6 @@ header! {
     sealwax_token_fields(Bytes, usize, Out, usize, Len, Mut) -> Status;
     sealwax_principal_from_claims(Bytes, usize, Out, usize, Len, Mut) -> Status;
     sealwax_answer(Bytes, usize, Status, Bytes, usize, Out, usize, Len, Mut) -> Status;
-    sealwax_command_begin(Bytes, usize, Give, Texts, Len, Mut) -> Status;
-    sealwax_command_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
-    sealwax_command_free(Mut) -> Nothing;
     sealwax_test_clock_new(u64, Give, Mut) -> Status;
     sealwax_test_clock_set(In, u64, Mut) -> Status;
     sealwax_test_clock_free(Mut) -> Nothing;
@@ -136,10 +110,6 @@ pub struct Lifetime(pub u64, pub bool);
 #[repr(C)]
 pub struct Limits(pub [Number; 3]);
 
-/// `sealwax_caller`.
-#[repr(C)]
-pub struct Principal(pub [Slice; 3], pub bool);
-
 /// The sizes of what is written, by the header.
 pub const OPENED: usize = 48;
 pub const SEALED: usize = 32;
@@ -167,9 +137,8 @@ mod tests {
             "const char *" | "const uint8_t *" => "Bytes",
             "char *" | "uint8_t *" => "Out",
             "size_t *" => "Len",
-            "const char **" => "Texts",
+            "const char **" | "const uint8_t **" => "Texts",
             "const uint64_t *" => "Number",
-            "int32_t *" => "Next",
             "bool *" => "Flag",
             "size_t" => "usize",
             "uint64_t" => "u64",

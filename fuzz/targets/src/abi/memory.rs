@@ -60,6 +60,21 @@ impl Text {
         }
     }
 
+    /// A frame of texts: those without a pointer are absent, or a client's values that are no text.
+    pub fn frame(kind: u8, flags: u16, texts: &[&Self]) -> Self {
+        let [low, high] = flags.to_le_bytes();
+        let mut frame = vec![kind, texts.len() as u8, low, high];
+        for text in texts {
+            let len = match &text.0 {
+                Some(bytes) => bytes.len() as i32,
+                None => -1 - i32::from(text.1 > 0),
+            };
+            frame.extend(len.to_le_bytes());
+        }
+        frame.extend(texts.iter().filter_map(|text| text.0.as_deref()).flatten());
+        Self(Some(frame.as_slice().into()), frame.len())
+    }
+
     pub fn data(&self) -> Bytes {
         self.0.as_ref().map_or(ptr::null(), |bytes| bytes.as_ptr())
     }
@@ -73,11 +88,11 @@ impl Text {
 #[rustfmt::skip]
 const KNOWN: &[&str] = &[
     "urn:fuzz", "alice", "bob", "basket", "tools/list", "tools/call", "x", "{\"id\":7}", "s3cr3t", "\"s3cr3t\"",
-    "swk1_oaKjpKWmp6ipqqusra6vsLGys7S1tre4ubq7vL2-v8BQAAAA", "{}", "{\"hasAccept\":true,\"events\":true}",
+    "swk1_oaKjpKWmp6ipqqusra6vsLGys7S1tre4ubq7vL2-v8BQAAAA", "{}", "{\"events\":true}",
     "{\"sessions\":{\"ttl\":60},\"ledger\":{\"local\":true}}", "{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true}",
     "{\"method\":\"tools/list\",\"principal\":{\"subject\":\"alice\"}}", "{\"method\":\"sessions/create\"}",
-    "{\"principal\":{\"subject\":\"alice\"}}", "{\"principal\":{\"failed\":\"no\"}}", "{\"answer\":\"yes\"}", "{\"answer\":{\"no\":0}}",
-    "{\"ledger\":[\"ok\",\"0\"]}", "{\"ledger\":{\"failed\":\"down\"}}", "{\"begun\":{}}", "{\"updated\":{}}",
+    "{\"principal\":{\"subject\":\"alice\"}}", "{\"principal\":{\"failed\":\"no\"}}", "{\"result\":{\"error\":true}}", "{\"begun\":{\"failed\":\"no\"}}",
+    "{\"ledger\":[\"ok\",\"0\"]}", "{\"ledger\":{\"failed\":\"down\"}}", "{\"begun\":{}}", "{\"op\":\"check\",\"type\":\"basket\"}",
     "{\"result\":{\"members\":{\"resultType\":\"input_required\",\"requestState\":\"s3cr3t\"}}}",
     "{\"result\":{\"members\":{\"nextCursor\":\"s3cr3t\"}}}", "{\"op\":\"mint\",\"type\":\"basket\"}", "{\"op\":\"seal\",\"type\":\"cart\"}",
     "{\"http\":\"POST\",\"method\":\"initialize\",\"principal\":{\"subject\":\"alice\"}}", "{\"protocolVersion\":\"2025-06-18\"}",

@@ -14,12 +14,14 @@ use sealwax_c as _;
 
 use call::{Call, Function, Input, Kind};
 use header::*;
-use memory::{BUFFER_TOO_SMALL, Buffer, OK, Place, Text, Told};
+use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Text, Told};
+
+const SETTINGS: &str = "{\"sessions\":{},\"ledger\":{\"local\":true},\"events\":true}";
 
 /// The objects that the caller owns.
 #[derive(Default)]
 struct Caller {
-    objects: [Vec<*mut c_void>; 12],
+    objects: [Vec<*mut c_void>; 7],
     /// The latest texts.
     returned: Vec<Vec<u8>>,
     reached: bool,
@@ -73,24 +75,27 @@ impl Caller {
                 sealwax_view_new(made[3], null, 0, null, 0, alice, 5, &raw mut made[4], none),
                 OK
             );
-            let settings = "{\"sessions\":{},\"ledger\":{\"local\":true},\"events\":true}";
-            assert_eq!(
-                sealwax_guard_new(
-                    made[3],
-                    settings.as_ptr(),
-                    settings.len(),
-                    &raw mut made[5],
-                    none
-                ),
-                OK
+            let settings = Given::Bytes(SETTINGS.as_bytes());
+            let settings = Text::frame(1, 0, &[&Text::new(&settings, &[])]);
+            let (mut answer, mut len) = (null, 0);
+            let guard = sealwax_machine_new(
+                made[3],
+                ptr::null(),
+                settings.data(),
+                settings.len(),
+                &raw mut made[5],
+                &raw mut answer,
+                &raw mut len,
+                none,
             );
+            assert_eq!(guard, OK);
             let kinds = [
                 Kind::Key,
                 Kind::Ring,
                 Kind::Clock,
                 Kind::Codec,
                 Kind::View,
-                Kind::Guard,
+                Kind::Machine,
             ];
             for (kind, object) in kinds.into_iter().zip(made) {
                 self.objects[kind as usize].push(object);
@@ -120,22 +125,40 @@ impl Caller {
         }
     }
 
-    /// Reads a text that an object owns, before the next call.
+    /// Reads what the library lent, before the next call: a text, or an answer of a machine.
     ///
     /// # Safety
     ///
     /// As the library returned it.
-    unsafe fn owned(&mut self, status: i32, text: Bytes, len: usize) {
+    unsafe fn owned(&mut self, status: i32, lent: Bytes, len: usize, is_answer: bool) {
         assert_eq!(
-            (status == OK || text.is_null(), status == OK || len == 0),
+            (status == OK || lent.is_null(), status == OK || len == 0),
             (true, true)
         );
-        if !text.is_null() {
-            // SAFETY: the library says that it is valid until the next call with its object.
-            let text = unsafe { std::slice::from_raw_parts(text, len) }.to_vec();
-            assert!(std::str::from_utf8(&text).is_ok());
-            self.keep(text);
+        if lent.is_null() {
+            return;
         }
+        // SAFETY: the library says that it is valid until the next call with its object.
+        let lent = unsafe { std::slice::from_raw_parts(lent, len) };
+        if !is_answer {
+            assert!(std::str::from_utf8(lent).is_ok());
+            return self.keep(lent.to_vec());
+        }
+        let ([kind, 2, _, _], rest) = lent.split_first_chunk().expect("an answer") else {
+            panic!("{lent:?}")
+        };
+        assert!((32..=36).contains(kind));
+        let (lens, mut rest) = rest.split_at(8);
+        for len in lens.chunks(4) {
+            let len = i32::from_le_bytes(len.try_into().expect("four bytes"));
+            if let Ok(len) = usize::try_from(len) {
+                let (text, after) = rest.split_at(len);
+                assert!(std::str::from_utf8(text).is_ok());
+                self.keep(text.to_vec());
+                rest = after;
+            }
+        }
+        assert!(rest.is_empty());
     }
 
     fn buffer(&mut self, buffer: &Buffer, status: i32) {
@@ -181,7 +204,7 @@ impl Caller {
         } else {
             (&raw const purpose).cast()
         };
-        let (mut object, mut text, mut len, mut next) = (ptr::null_mut(), ptr::null(), 0, 0_i32);
+        let (mut object, mut text, mut len) = (ptr::null_mut(), ptr::null(), 0);
         let (give, texts_out, len_out): (Give, Texts, Len) = (
             if null(6) {
                 ptr::null_mut()
@@ -196,8 +219,11 @@ impl Caller {
             &raw mut len,
         );
         let view: In = self.object(Kind::View, first);
-        let guard: In = self.object(Kind::Guard, first);
-        let exchange = self.object(Kind::Exchange, first);
+        let machine = self.object(Kind::Machine, first);
+        let frame = call.frame(&texts);
+        let frame = frame
+            .as_ref()
+            .map_or(a, |frame| Slice(frame.data(), frame.len()));
         // SAFETY: as the header allows: each pointer is NULL, or to as much as is said; each object is NULL, or alive.
         let status = unsafe {
             match call.function {
@@ -290,7 +316,6 @@ impl Caller {
                         !sealwax_code(status).is_null()
                             && (!sealwax_is_refusal(status) || status >= 40)
                     );
-                    let _ = sealwax_guard_defers(guard);
                     sealwax_check_ttl(call.numbers[0], error)
                 }
                 Function::Seal => {
@@ -430,86 +455,15 @@ impl Caller {
                         error,
                     )
                 }
-                Function::GuardNew => {
-                    sealwax_guard_new(self.object(Kind::Codec, first), a.0, a.1, give, error)
-                }
-                Function::Message => sealwax_guard_message(
-                    guard, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
-                ),
-                Function::Transport => sealwax_guard_transport(
-                    guard, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
-                ),
-                Function::Report => {
-                    sealwax_guard_report(guard, a.0, a.1, out.data(), out.cap(), out.len(), error)
-                }
-                Function::Revoke => sealwax_guard_revoke(
-                    guard,
-                    a.0,
-                    a.1,
-                    call.numbers[0],
-                    give,
-                    texts_out,
-                    len_out,
-                    error,
-                ),
-                Function::Request => {
-                    let principal =
-                        Principal([Slice(ptr::null(), 0), Slice(ptr::null(), 0), b], null(5));
-                    let caller: In = if null(4) {
-                        ptr::null()
-                    } else {
-                        (&raw const principal).cast()
-                    };
-                    let (method, flags) = ("tools/call".as_ptr(), u32::from(call.kind));
-                    sealwax_guard_request(
-                        guard,
-                        method,
-                        10,
-                        a.0,
-                        a.1,
-                        c.0,
-                        c.1,
-                        d.0,
-                        d.1,
-                        caller,
-                        number,
-                        flags,
-                        give,
-                        &raw mut next,
-                        texts_out,
-                        len_out,
-                        error,
+                Function::MachineNew => {
+                    let codec: In = self.object(Kind::Codec, second);
+                    sealwax_machine_new(
+                        codec, machine, frame.0, frame.1, give, texts_out, len_out, error,
                     )
                 }
-                Function::On => {
-                    sealwax_exchange_on(exchange, a.0, a.1, b.0, b.1, texts_out, len_out, error)
+                Function::MachineOn => {
+                    sealwax_machine_on(machine, frame.0, frame.1, texts_out, len_out, error)
                 }
-                Function::Result => sealwax_exchange_result(
-                    exchange,
-                    a.0,
-                    a.1,
-                    b.0,
-                    b.1,
-                    c.0,
-                    c.1,
-                    null(0),
-                    &raw mut next,
-                    texts_out,
-                    len_out,
-                    error,
-                ),
-                Function::Handle => sealwax_exchange_handle(
-                    exchange, a.0, a.1, b.0, b.1, give, texts_out, len_out, error,
-                ),
-                Function::SealState => {
-                    sealwax_exchange_seal_state(exchange, a.0, a.1, texts_out, len_out, error)
-                }
-                Function::Write if null(0) => sealwax_exchange_update(exchange, a.0, a.1, error),
-                Function::Write => sealwax_exchange_write(exchange, a.0, a.1, error),
-                Function::Fork if null(0) => {
-                    sealwax_exchange_events(exchange, texts_out, len_out, error)
-                }
-                Function::Fork => sealwax_exchange_fork(exchange, texts_out, len_out, error),
                 Function::LedgerText => sealwax_ledger_text(a.0, a.1, texts_out, len_out, error),
                 Function::Judge => {
                     let (out_, cap, len_) = (out.data(), out.cap(), out.len());
@@ -525,26 +479,6 @@ impl Caller {
                         error,
                     )
                 }
-                Function::MemoryNew => {
-                    sealwax_memory_new(usize::from(call.kind) << 10, call.numbers[0], give, error)
-                }
-                Function::MemoryRun => {
-                    let memory = self.object(Kind::Memory, first);
-                    sealwax_memory_run(memory, a.0, a.1, call.numbers[0], texts_out, len_out, error)
-                }
-                Function::RedisNew => sealwax_redis_new(null(0), give, error),
-                Function::RedisBegin => {
-                    let redis: In = self.object(Kind::Redis, first);
-                    sealwax_redis_begin(redis, a.0, a.1, give, texts_out, len_out, error)
-                }
-                Function::DialogueOn => sealwax_dialogue_on(
-                    self.object(Kind::Dialogue, first),
-                    a.0,
-                    a.1,
-                    texts_out,
-                    len_out,
-                    error,
-                ),
                 Function::Inspect => {
                     let status = sealwax_inspect(a.0, a.1, place.data(), error);
                     place.checked(status, INSPECTION);
@@ -601,17 +535,6 @@ impl Caller {
                         error,
                     )
                 }
-                Function::CommandBegin => {
-                    sealwax_command_begin(a.0, a.1, give, texts_out, len_out, error)
-                }
-                Function::CommandOn => sealwax_command_on(
-                    self.object(Kind::Command, first),
-                    a.0,
-                    a.1,
-                    texts_out,
-                    len_out,
-                    error,
-                ),
                 Function::ClockNew => sealwax_test_clock_new(call.numbers[0], give, error),
                 Function::ClockSet => {
                     sealwax_test_clock_set(self.object(Kind::Clock, first), call.numbers[0], error)
@@ -619,8 +542,9 @@ impl Caller {
             }
         };
         told.checked(status);
+        let is_answer = matches!(call.function, Function::MachineNew | Function::MachineOn);
         // SAFETY: no call came in between.
-        unsafe { self.owned(status, text, len) };
+        unsafe { self.owned(status, text, len, is_answer) };
         if let Some(kind) = call.function.makes() {
             self.made(kind, status, object);
         } else if call.function.writes() {
@@ -638,12 +562,7 @@ impl Caller {
             Kind::Codec => sealwax_codec_free,
             Kind::View => sealwax_view_free,
             Kind::Session => sealwax_session_free,
-            Kind::Guard => sealwax_guard_free,
-            Kind::Exchange => sealwax_exchange_free,
-            Kind::Memory => sealwax_memory_free,
-            Kind::Redis => sealwax_redis_free,
-            Kind::Dialogue => sealwax_dialogue_free,
-            Kind::Command => sealwax_command_free,
+            Kind::Machine => sealwax_machine_free,
             Kind::Clock => sealwax_test_clock_free,
         };
         // SAFETY: it is alive, or NULL, and nothing refers to it any more.
@@ -660,12 +579,7 @@ impl Drop for Caller {
             Kind::Codec,
             Kind::View,
             Kind::Session,
-            Kind::Guard,
-            Kind::Exchange,
-            Kind::Memory,
-            Kind::Redis,
-            Kind::Dialogue,
-            Kind::Command,
+            Kind::Machine,
             Kind::Clock,
         ];
         for kind in kinds {

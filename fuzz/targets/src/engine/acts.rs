@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sealwax::Error;
+use sealwax::{Error, Kind};
 use sealwax_mcp::{HandleOp, HandleOpKind, HandleResult, Step};
 
 use super::input::{Act, How, SessionsAre, Type};
@@ -37,16 +37,17 @@ impl Waiting {
                     self.sealed.push(text);
                 }
             }
-            Act::Write | Act::Update => {
+            Act::Write => {
                 let payload = world.payload();
-                let written = match act {
-                    Act::Write => self.exchange.write(&payload),
-                    _ => self.exchange.update(&payload),
-                };
-                if written.is_ok() {
+                if self.exchange.write(&payload).is_ok() {
                     assert!(self.run.session.is_some());
                     self.run.value = payload;
                 }
+            }
+            Act::State => {
+                let fields = self.request.fields;
+                let has_one = fields.is_some_and(|fields| fields.kind == Kind::RequestState);
+                assert_eq!(self.exchange.state().is_ok(), has_one);
             }
             Act::Fork => {
                 if let Ok(metadata) = self.exchange.fork() {

@@ -13,12 +13,12 @@ pub struct Input<'a> {
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub struct Settings {
-    pub accepts: bool,
+    pub events: bool,
     pub sessions: Option<SessionsAre>,
     pub ledger: Option<LedgerIs>,
     pub sep1359: bool,
     pub idle: Option<u8>,
-    pub transition: bool,
+    pub declares: bool,
     pub only: bool,
     pub ttl: Option<u8>,
 }
@@ -166,7 +166,8 @@ pub enum How<'a> {
     /// The store says what it said before.
     Again(u8),
     Says(Vec<&'a str>),
-    No(u8),
+    /// The store says the first of what it has to say.
+    Cut(u8),
     Nobody,
     /// So many milliseconds pass first.
     Late(u16),
@@ -179,7 +180,7 @@ pub enum How<'a> {
 pub enum Act<'a> {
     Seal,
     Write,
-    Update,
+    State,
     Fork,
     Mint {
         of: Type,

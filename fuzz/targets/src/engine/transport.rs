@@ -43,6 +43,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
         http,
         method,
         target: None,
+        unreadable: false,
         notification: carried.notification,
         modern: carried.modern,
         version: carried

@@ -12,7 +12,7 @@ use sealwax_mcp::{
 
 use super::input::{How, Sent, SessionsAre, Settings};
 use crate::alter::altered;
-use crate::world::{NOW, Ring, Still, Who, keys};
+use crate::world::{Ring, Still, Who, keys};
 
 pub const AUDIENCE: &str = "urn:fuzz";
 
@@ -169,6 +169,11 @@ impl World {
             How::Again(at) if !self.replies.is_empty() => {
                 self.replies[usize::from(*at) % self.replies.len()].clone()
             }
+            How::Cut(at) => {
+                let mut reply = self.memory.run(command, now);
+                reply.truncate((*at).into());
+                reply
+            }
             _ => {
                 let reply = self.memory.run(command, now);
                 self.replies.push(reply.clone());
@@ -241,14 +246,9 @@ pub fn value(sent: &Option<Option<String>>) -> ClientValue<'_> {
 }
 
 fn guard(codec: Codec, settings: Settings) -> Option<Guard> {
-    let mut builder = Guard::builder(codec.clone())
-        .has_accept(settings.accepts)
-        .events(true);
+    let mut builder = Guard::builder(codec.clone()).events(settings.events);
     if let Some(ttl) = settings.ttl {
         builder = builder.request_state_ttl(Duration::from_secs(ttl.into()));
-    }
-    if settings.transition {
-        builder = builder.transition_until(NOW + 1000);
     }
     if settings.only {
         builder = builder.only("play", ["id"]);
@@ -277,6 +277,7 @@ fn guard(codec: Codec, settings: Settings) -> Option<Guard> {
                 .filter(|_| settings.ledger.is_some())
                 .map(|idle| Duration::from_secs(idle.into())),
             sep1359: settings.sep1359,
+            declares: settings.declares,
             ..TransportSettings::default()
         })
         .build();

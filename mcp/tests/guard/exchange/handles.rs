@@ -1,7 +1,6 @@
 //! What the operations on a handle tell the handler, and the log.
 
 use super::*;
-use sealwax_mcp::Verdict;
 
 fn operate(exchange: &Exchange, kind: HandleOpKind<'_>) -> (Exchange, Step) {
     let handle_type = "basket";
@@ -52,16 +51,17 @@ fn a_handle_tells_its_ulid_and_its_end() {
 #[test]
 fn a_refused_handle_is_logged_by_its_id() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| guard.has_accept(true));
+    let guard = guard_with_ledger(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
     let logged = |mut operation: Exchange| operation.refused().remove(0).id;
     let view = clock.view("alice");
     let handle = view.mint_handle("basket").unwrap();
     let (mut operation, step) = operate(&exchange, check(handle.as_str(), None));
-    let presented = asked(step);
-    let no = Event::Answer(Verdict::No(0));
-    assert_eq!(code(operation.on(no).unwrap()), -32602);
-    assert_eq!(logged(operation), Some(presented.id));
+    assert_eq!(command(step).script, Script::Admit);
+    let ended = Event::Ledger(Ok(vec!["ended".into(), "0".into()]));
+    assert_eq!(code(operation.on(ended).unwrap()), -32602);
+    let ulid = u128::from_be_bytes(*handle.ulid());
+    assert_eq!(logged(operation), Some(format!("{ulid:032x}")));
 
     let token = view.handle_state("cart").seal(b"1").unwrap();
     let opened = HandleOpKind::Open {

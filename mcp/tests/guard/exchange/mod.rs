@@ -1,20 +1,21 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
 mod handles;
+mod initialize;
 mod keys;
 mod lifetimes;
 mod order;
 mod requests;
 mod time_limit;
-mod transition;
 
 use std::time::Duration;
 
 use crate::common::Clock;
 use sealwax::{Principal, RequestContext, SessionMetadata};
+use sealwax_mcp::ledger::{Command, Script};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
-    HandlerResult, Message, Outcome, Presented, Question, Reply, SessionSettings, Step,
+    HandlerResult, LedgerSettings, Message, Outcome, Reply, SessionSettings, Step,
     TransportMessage, TransportSettings,
 };
 
@@ -52,19 +53,26 @@ fn seconds(seconds: u64) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-/// The first token of a step that asks about tokens.
-fn asked(step: Step) -> Presented {
+fn command(step: Step) -> Command {
     match step {
-        Step::Ask {
-            question: Question::Accept(tokens),
-            ..
-        } => tokens.into_iter().next().unwrap(),
-        Step::Ask {
-            question: Question::End(token),
-            ..
-        } => token,
+        Step::Ledger(command) => *command,
         other => panic!("{other:?}"),
     }
+}
+
+fn ok() -> Event<'static> {
+    Event::Ledger(Ok(vec!["ok".into(), "0".into()]))
+}
+
+/// A guard whose ledger is open.
+fn guard_with_ledger(clock: &Clock, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
+    let guard = guard_with(clock, |guard| {
+        settings(guard.ledger(LedgerSettings::default()))
+    });
+    let (mut exchange, step) = guard.message(call());
+    assert_eq!(command(step).script, Script::Open);
+    exchange.on(ok()).unwrap();
+    guard
 }
 
 fn reply(step: Step) -> Reply {

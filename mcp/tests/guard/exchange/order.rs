@@ -1,27 +1,20 @@
 //! Events that do not answer the last step.
 
 use super::*;
-use sealwax_mcp::{Failed, LedgerSettings, Verdict};
+use sealwax_mcp::Failed;
 
-fn ok() -> Event<'static> {
-    Event::Ledger(Ok(vec!["ok".into(), "0".into()]))
-}
-
-fn yes() -> Event<'static> {
-    Event::Answer(Verdict::Yes)
+fn begun() -> Event<'static> {
+    Event::Begun(Ok("{}"))
 }
 
 fn named() -> Event<'static> {
     Event::Principal(Ok(Some(alice())))
 }
 
-/// An author's yes is not the ledger's, nor the other way round.
 #[test]
 fn one_question_is_not_answered_by_the_reply_to_another() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| {
-        guard.has_accept(true).ledger(LedgerSettings::default())
-    });
+    let guard = guard_with(&clock, |guard| guard.ledger(LedgerSettings::default()));
     let view = clock.view("alice");
     let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
@@ -31,10 +24,9 @@ fn one_question_is_not_answered_by_the_reply_to_another() {
         ..call()
     });
     for (right, wrong) in [
-        (ok as fn() -> _, [yes as fn() -> _, named]),
-        (named, [yes, ok]),
-        (yes, [named, ok]),
-        (ok, [yes, named]),
+        (ok as fn() -> _, [begun as fn() -> _, named]),
+        (named, [begun, ok]),
+        (ok, [begun, named]),
     ] {
         for wrong in wrong {
             let error = exchange.on(wrong()).unwrap_err();
@@ -48,9 +40,7 @@ fn one_question_is_not_answered_by_the_reply_to_another() {
 #[test]
 fn what_has_ended_takes_no_event() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| {
-        guard.has_accept(true).sessions(SessionSettings::default())
-    });
+    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
     let delivered = || guard.message(call()).0;
     let mut answered = delivered();
     responded(&mut answered, HandlerResult::default());
@@ -77,9 +67,8 @@ fn what_has_ended_takes_no_event() {
     for mut ended in [answered, refused.0, dropped, made] {
         for event in [
             ok(),
-            yes(),
             named(),
-            Event::Begun(Ok("{}")),
+            begun(),
             Event::Begun(Err(Failed("why".into()))),
             Event::Result(HandlerResult::default()),
         ] {

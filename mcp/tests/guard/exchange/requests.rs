@@ -86,11 +86,11 @@ fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
 fn a_refusal_tells_the_target() {
     let guard = guard_with(&clock(), |guard| guard);
     let refusal = |mut exchange: Exchange| exchange.refused().remove(0);
-    let (exchange, step) = guard.message(Message {
+    let (exchange, _) = guard.message(Message {
         arguments: Some(r#"{"id":9007199254740993}"#),
+        token: ClientValue::Text("sw1.A"),
         ..call()
     });
-    assert_eq!(code(step), -32602);
     let refused = refusal(exchange);
     assert_eq!(
         (refused.code, refused.origin.target.as_deref()),
@@ -111,62 +111,143 @@ fn a_refusal_tells_the_target() {
 
     // A client chooses it.
     let long = "x".repeat(1025);
-    let (exchange, step) = guard.message(Message {
+    let (exchange, _) = guard.message(Message {
         target: Some(&long),
+        token: ClientValue::Text("sw1.A"),
         ..call()
     });
-    assert_eq!(code(step), -32602);
     assert_eq!(refusal(exchange).origin.target, None);
 }
 
+/// What a `tools/call` answers for these arguments: a text for the model.
+fn told(step: Step) -> String {
+    match step {
+        Step::Reply(reply) => match reply.tool {
+            Some(tool) if tool.is_error => tool.content[0].text.to_string(),
+            _ => panic!("{reply:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
-fn a_request_without_a_state_is_bound_before_its_handler_runs() {
+fn what_cannot_be_bound_is_refused_only_where_a_state_is() {
     let guard = guard_with(&clock(), |guard| guard);
-    let unbound = |message: Message<'_>| {
-        let (mut exchange, step) = guard.message(message);
-        assert_eq!(code(step), -32602);
-        exchange.refused().remove(0).code
-    };
-    for arguments in [
-        r#"{"id":"\ud800"}"#,
-        r#"{"id":1,"id":2}"#,
-        "[1",
-        "7",
-        r#""7""#,
+    for (arguments, why) in [
+        (r#"{"a":1,"id":"\ud800"}"#, r#"argument "id": "#),
+        (r#"{"id":1,"id":2}"#, r#"argument "id": "#),
+        (r#"{"id":1e400}"#, r#"argument "id": "#),
+        ("[1", "arguments: "),
+        ("7", "arguments: "),
     ] {
-        let arguments = Some(arguments);
-        let message = Message {
-            arguments,
+        let message = || Message {
+            arguments: Some(arguments),
             ..call()
         };
-        assert_eq!(unbound(message), "invalid_request", "{arguments:?}");
+        let (mut exchange, step) = guard.message(Message {
+            token: ClientValue::Text("sw1.A"),
+            ..message()
+        });
+        let told_first = told(step);
+        assert!(
+            told_first.starts_with(&format!("Invalid arguments. {why}")),
+            "{told_first}"
+        );
+        assert_eq!(exchange.refused().remove(0).code, "invalid_request");
+
+        // A handler that seals a state hears the same, and what it returns is refused so.
+        let (mut exchange, step) = guard.message(message());
+        assert!(matches!(step, Step::Deliver(_)), "{arguments}: {step:?}");
+        let error = exchange.seal_state("1").unwrap_err().to_string();
+        assert_eq!(told_first, format!("Invalid arguments. {error}"));
+        let step = exchange.on(Event::Result(HandlerResult {
+            outcome: Outcome::InputRequired,
+            token: ClientValue::Text("asked"),
+            ..HandlerResult::default()
+        }));
+        assert_eq!(told(step.unwrap()), told_first);
+        assert_eq!(exchange.refused().remove(0).code, "invalid_request");
     }
-    for (target, carried) in [
-        (None, ClientValue::Text("sw1.A")),
-        (Some(""), ClientValue::Absent),
+}
+
+#[test]
+fn what_cannot_be_bound_is_invalid_params_of_what_is_no_call_of_a_tool() {
+    let guard = guard_with(&clock(), |guard| guard);
+    for (method, target, arguments) in [
+        ("prompts/get", Some("play"), Some(r#"{"id":"\ud800"}"#)),
+        ("prompts/get", None, None),
+        ("tools/call", None, None),
+        ("resources/read", Some(""), None),
     ] {
-        let message = Message {
-            target,
-            token: carried,
-            ..call()
-        };
-        assert_eq!(unbound(message), "invalid_request", "{target:?}");
-    }
-    // What carries no state is not bound, and neither are a notification and what names no target.
-    let others = [
-        ("tools/list", false),
-        ("tools/call", true),
-        ("tools/call", false),
-    ];
-    for (method, notification) in others {
-        let (_, step) = guard.message(Message {
+        let message = |token| Message {
             method,
-            target: None,
-            notification,
+            target,
+            arguments,
+            token,
+            ..call()
+        };
+        let (mut exchange, step) = guard.message(message(ClientValue::Text("sw1.A")));
+        assert_eq!(code(step), -32602);
+        assert_eq!(exchange.refused().remove(0).code, "invalid_request");
+        let (_, step) = guard.message(message(ClientValue::Absent));
+        assert!(matches!(step, Step::Deliver(_)), "{method}: {step:?}");
+    }
+}
+
+#[test]
+fn no_arguments_in_any_form_are_one_call() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let none = [None, Some("null"), Some("{}"), Some(" { } "), Some("")];
+    for sealed_for in none {
+        let (mut exchange, _) = guard.message(Message {
+            arguments: sealed_for,
             ..call()
         });
-        assert!(matches!(step, Step::Deliver(_)), "{method}");
+        let state = exchange.seal_state("1").unwrap();
+        let opens = |arguments| {
+            let (_, step) = guard.message(Message {
+                arguments,
+                token: ClientValue::Text(&state),
+                ..call()
+            });
+            matches!(step, Step::Deliver(_))
+        };
+        for arguments in none {
+            assert!(opens(arguments), "{sealed_for:?}, {arguments:?}");
+        }
+        for arguments in [r#"{"":{}}"#, "[]", "{}{}", r#"{"a":null}"#] {
+            assert!(!opens(Some(arguments)), "{sealed_for:?}, {arguments}");
+        }
     }
+}
+
+/// A count of tokens would say that two were made.
+#[test]
+fn a_cursor_that_stays_is_not_sealed_again() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.events(true));
+    let cursor = clock.view("alice").cursor("tools/list").seal(b"2").unwrap();
+    let answered = |token: &str| {
+        let (mut exchange, _) = guard.message(Message {
+            method: "tools/list",
+            token: ClientValue::Text(cursor.as_str()),
+            principal: Some(Ok(alice())),
+            ..Message::default()
+        });
+        let result = HandlerResult {
+            token: ClientValue::Text(token),
+            ..HandlerResult::default()
+        };
+        let step = exchange.on(Event::Result(result)).unwrap();
+        let Step::Respond(respond) = step else {
+            panic!("{step:?}")
+        };
+        (respond.token.unwrap(), exchange.events().len())
+    };
+    assert_eq!(answered("2"), (cursor.as_str().to_owned(), 1));
+    let (another, events) = answered("3");
+    assert_eq!(events, 2);
+    assert_ne!(another, cursor.as_str());
 }
 
 #[test]
@@ -250,19 +331,15 @@ fn a_state_is_sealed_where_a_request_can_carry_it() {
 #[test]
 fn a_session_is_there_while_its_handler_runs() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| {
-        guard.has_accept(true).sessions(SessionSettings::default())
-    });
+    let guard = guard_with_ledger(&clock, |guard| guard.sessions(SessionSettings::default()));
     let session = created(&clock);
     let (mut exchange, step) = guard.message(Message {
         session: client_session(&session),
         ..call()
     });
-    asked(step);
+    assert_eq!(command(step).script, Script::Admit);
     assert!(exchange.session().is_none() && exchange.write("1").is_err());
-    let step = exchange
-        .on(Event::Answer(sealwax_mcp::Verdict::Yes))
-        .unwrap();
+    let step = exchange.on(ok()).unwrap();
     assert!(matches!(step, Step::Deliver(_)));
     assert_eq!(exchange.session().unwrap().value(), Some("{}"));
     assert!(matches!(

@@ -1,36 +1,22 @@
 //! How long the questions of a request may wait together.
 
 use super::*;
-use sealwax_mcp::ledger::{Command, Script};
-use sealwax_mcp::{Failed, LedgerSettings, Verdict};
+use sealwax_mcp::Failed;
 
 const LIMIT: Duration = Duration::from_secs(1);
 const SHARE: Duration = Duration::from_millis(300);
 
-/// A guard that opens its ledger with the first message, and asks both about a token.
+/// A guard that opens its ledger with the first message.
 fn guard(clock: &Clock) -> Guard {
-    guard_with(clock, |guard| {
-        guard.has_accept(true).ledger(LedgerSettings::default())
-    })
-}
-
-fn command(step: Step) -> Command {
-    match step {
-        Step::Ledger(command) => *command,
-        other => panic!("{other:?}"),
-    }
+    guard_with(clock, |guard| guard.ledger(LedgerSettings::default()))
 }
 
 fn within(step: &Step) -> Duration {
     match step {
-        Step::Ask { within, .. } => *within,
+        Step::Ledger(command) => command.within,
         Step::Deliver(deliver) => deliver.within,
         other => panic!("{other:?}"),
     }
-}
-
-fn done() -> Event<'static> {
-    Event::Ledger(Ok(vec!["ok".into(), "0".into()]))
 }
 
 fn silent() -> Event<'static> {
@@ -59,18 +45,16 @@ fn what_waited_is_taken_from_what_the_next_question_has() {
     let open = command(step);
     assert_eq!((open.script, open.within), (Script::Open, SHARE));
     clock.pass_ms(200);
-    let step = exchange.on(done()).unwrap();
-    assert_eq!(within(&step), ms(800));
-    clock.pass_ms(600);
-    let step = exchange.on(Event::Answer(Verdict::Yes)).unwrap();
-    let admit = command(step);
-    assert_eq!((admit.script, admit.within), (Script::Admit, ms(200)));
-    clock.pass_ms(150);
+    assert_eq!(command(exchange.on(silent()).unwrap()).within, SHARE);
+    clock.pass_ms(300);
+    let admit = command(exchange.on(ok()).unwrap());
+    assert_eq!((admit.script, admit.within), (Script::Admit, SHARE));
+    clock.pass_ms(260);
     let again = command(exchange.on(silent()).unwrap());
-    assert_eq!((&again.args, again.within), (&admit.args, ms(50)));
+    assert_eq!((&again.args, again.within), (&admit.args, ms(240)));
     clock.pass_ms(10);
-    let step = exchange.on(done()).unwrap();
-    assert_eq!(within(&step), ms(40), "for the message inside");
+    let step = exchange.on(ok()).unwrap();
+    assert_eq!(within(&step), ms(230), "for the message inside");
 }
 
 #[test]
@@ -81,13 +65,10 @@ fn a_clock_that_stands_still_or_goes_back_takes_nothing() {
         let token = ClientValue::Text(&state);
         let (mut exchange, _) = guard(&clock).message(Message { token, ..call() });
         clock.set_ms(now_ms);
-        let step = exchange.on(done()).unwrap();
-        assert_eq!(within(&step), LIMIT);
-        let step = exchange.on(Event::Answer(Verdict::Yes)).unwrap();
-        assert_eq!(command(step).within, SHARE);
+        assert_eq!(within(&exchange.on(ok()).unwrap()), SHARE);
         let again = command(exchange.on(silent()).unwrap());
         assert_eq!(again.within, SHARE);
-        assert_eq!(within(&exchange.on(done()).unwrap()), LIMIT);
+        assert_eq!(within(&exchange.on(ok()).unwrap()), LIMIT);
     }
 }
 
@@ -104,7 +85,7 @@ fn what_there_is_no_time_to_ask_has_no_answer() {
     assert_eq!(code(step), -32603);
     let refused = exchange.refused();
     let codes: Vec<_> = refused.iter().map(|one| one.code).collect();
-    assert_eq!(codes, ["ledger_unavailable", "accept_unavailable"]);
+    assert_eq!(codes, ["ledger_unavailable", "ledger_unavailable"]);
     assert!(refused[1].message.contains("expected an answer in time"));
 
     // What asks nothing is delivered.
@@ -122,14 +103,14 @@ fn what_there_is_no_time_to_ask_has_no_answer() {
     };
     let handle_type = "basket";
     let (_, step) = exchange.handle(HandleOp { handle_type, kind });
-    assert_eq!(within(&step), LIMIT);
+    assert_eq!(within(&step), SHARE);
     assert!(exchange.refused().is_empty());
 }
 
 #[test]
 fn an_adapter_lends_no_more_than_the_limit() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| guard.has_accept(true).time_limit(ms(500)));
+    let guard = guard_with(&clock, |guard| guard.time_limit(ms(500)));
     for (lent, expected) in [(None, 500), (Some(ms(20)), 20), (Some(ms(900)), 500)] {
         let (_, step) = guard.message(Message {
             within: lent,

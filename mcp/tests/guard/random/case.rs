@@ -39,7 +39,8 @@ pub struct Case {
     /// The session's principal, and whether its state was sent.
     pub session: Option<(&'static str, bool)>,
     pub who: Option<&'static str>,
-    pub asks: bool,
+    /// Whether the ledger answers when it is opened.
+    pub opens: bool,
     pub has_ledger: bool,
     pub verdicts: Vec<u8>,
     pub has_sessions: bool,
@@ -92,7 +93,7 @@ pub fn case() -> impl Strategy<Value = Case> {
                 token,
                 session,
                 who,
-                asks: settings[0],
+                opens: settings[0],
                 has_sessions: settings[1],
                 requires_all: settings[2],
                 public: settings[3],

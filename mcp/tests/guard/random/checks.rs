@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use sealwax::{Codec, Environment as _, Kind, Principal, RequestContext, System, View};
-use sealwax_mcp::{Deliver, Event, Exchange, Respond, Step, TokenFields, Verdict};
+use sealwax_mcp::{Deliver, Event, Exchange, Respond, Step, TokenFields};
 
 use super::Played;
 use super::case::{Case, Token};
@@ -45,7 +45,7 @@ pub fn made(by: &str, method: &str) -> String {
 /// An event out of order is the adapter's mistake, and changes nothing.
 pub fn disturb(exchange: &mut Exchange, step: &Step) {
     let wrong = match step {
-        Step::Begin => Event::Answer(Verdict::Yes),
+        Step::Begin => Event::Ledger(Ok(Vec::new())),
         _ => Event::Begun(Ok("1")),
     };
     assert!(exchange.on(wrong).is_err());
@@ -60,10 +60,6 @@ pub fn check_delivered(
     exchange: &Exchange,
     deliver: &Deliver,
 ) -> Result<(), TestCaseError> {
-    prop_assert!(
-        played.all_said_yes(),
-        "what accept refused is not delivered"
-    );
     prop_assert!(!played.garbled, "the ledger said nothing that is known");
     if let Some(text) = &deliver.opened {
         let who = case.who.unwrap();

@@ -1,23 +1,26 @@
 import type {
+  JSONRPCErrorResponse,
   JSONRPCNotification,
   JSONRPCRequest,
   JSONRPCResponse,
 } from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
-import type { DeliverStep, HandleOp, HandleResult, ResultFacts, Step } from '../../documents.js';
-import { invalidArgument, type SealwaxError } from '../../error.js';
+import type { DeliverStep, Fault, HandleOp, HandleResult, Step } from '../../documents.js';
+import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../../error.js';
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
-import { Caller, type Outcome } from '../caller.js';
+import { anonymous } from '../../principal.js';
+import { Caller } from '../caller.js';
 import { type Arrival, clientJson, clientValue, type Exchange, isText } from '../engine.js';
+import { reportError } from '../hooks.js';
 import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
-import { isTooDeep, merged } from '../transport/messages.js';
+import { changed, isTooDeep } from '../transport/messages.js';
 import { HandleRefused } from './handle-refused.js';
 import type { HandlerContext } from './sdk.js';
-import { type Remade, Session } from './session.js';
+import { Session } from './session.js';
 
 type Result = Readonly<Record<string, unknown>>;
 
@@ -39,15 +42,11 @@ export class Call {
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   #exchange: Exchange | undefined;
-  #delivered:
-    | Pick<DeliverStep, 'opened' | 'report' | 'members' | 'builtinResult' | 'session'>
-    | undefined;
+  #delivered: Pick<DeliverStep, 'opened' | 'report' | 'builtinResult' | 'session'> | undefined;
   #isEnded = false;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
-  /** The handler's result, made again for the value that was written in the end. */
-  #remade: Remade | undefined;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
     this.policy = policy;
@@ -131,7 +130,8 @@ export class Call {
       return this.#message;
     }
     const { [param]: _, ...rest } = params as Result;
-    const given = kind === 'cursor' && text ? { ...rest, [param]: text } : rest;
+    // An empty text is a cursor too.
+    const given = kind === 'cursor' && isText(text) ? { ...rest, [param]: text } : rest;
     return { ...this.#message, params: given };
   }
 
@@ -143,7 +143,10 @@ export class Call {
   leave(
     response: JSONRPCResponse,
   ): JSONRPCResponse | undefined | Promise<JSONRPCResponse | undefined> {
-    const { report } = this.#delivered ?? {};
+    const { report, opened } = this.#delivered ?? {};
+    if ('error' in response && isText(opened) && isInvalidState(response.error)) {
+      this.#report('invalid_argument', VERIFIED_TWICE);
+    }
     if (!('result' in response) || !report) return response;
     const result: Result = response.result;
     if (report !== true && (result[report] ?? undefined) === undefined) return response;
@@ -151,32 +154,9 @@ export class Call {
     return after(this.#caller.drive(exchange, exchange.result(result)), (step) => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'respond') return replied(step);
-      if (step.result === undefined && this.#remade === undefined) return response;
-      const remade = this.#remade === undefined ? result : inPlaceOf(result, this.#remade);
-      return { ...response, result: merged(remade, step.result) };
+      if (!step.set) return response;
+      return { ...response, result: changed(result, step.set) };
     });
-  }
-
-  /** Returns the members of a result that the engine asked for. */
-  #facts(result: Result): ResultFacts {
-    const names = this.#delivered?.members ?? [];
-    return {
-      members: Object.fromEntries(names.map((name) => [name, clientValue(result[name])])),
-    };
-  }
-
-  /** Applies the handler's functions to a session's value that another request wrote. */
-  #again(session: Session, written: string): Outcome {
-    let what = 'update';
-    try {
-      const value = session.again(written);
-      what = 'result';
-      this.#remade = session.remade();
-      const result = this.#remade && this.#facts(this.#remade.made);
-      return { event: { updated: { result } }, value };
-    } catch (cause) {
-      return { event: { updated: { failed: `${what}: the function threw` } }, cause };
-    }
   }
 
   end(): void {
@@ -213,11 +193,31 @@ export class Call {
    */
   sealed(value: unknown): string {
     this.#assertState();
-    const written = json('state', value);
-    const token = this.#live.sealState(written);
-    this.#states ??= new Map();
-    this.#states.set(token, written);
-    return token;
+    const exchange = this.#live;
+    try {
+      const written = json('state', value);
+      const token = exchange.sealState(written);
+      this.#states ??= new Map();
+      this.#states.set(token, written);
+      return token;
+    } catch (error) {
+      if (error instanceof SealwaxError) this.#report(error.code, error.message, error);
+      throw error;
+    }
+  }
+
+  /** Reports that a state could not be sealed, or not be used. */
+  #report(code: SealwaxErrorCode, message: string, cause?: unknown): void {
+    const { principal, parts } = this.#caller;
+    const { method, target } = this.#read();
+    const known = parts === undefined || parts === anonymous ? undefined : principal;
+    const found = { code, kind: 'request-state', message, method, target } as const;
+    reportError(
+      this.policy,
+      { ...found, principal: known as Fault['principal'] },
+      cause,
+      principal,
+    );
   }
 
   /** Returns the text of a state that this handler returned: as it was before it was sealed here. */
@@ -234,11 +234,7 @@ export class Call {
   /** The data-layer session, if there is one and the handler may see it. */
   get session(): Session | undefined {
     const facts = this.#delivered?.session;
-    if (facts && this.#session === undefined) {
-      const session = new Session(this.#live, facts);
-      this.#caller.onUpdate((written) => this.#again(session, written));
-      this.#session = session;
-    }
+    if (facts) this.#session ??= new Session(this.#live, facts);
     return this.#session;
   }
 
@@ -263,6 +259,18 @@ function sessionOf(metadata: unknown): Arrival['session'] {
   return { id: clientValue(sessionId), state: clientValue(state) };
 }
 
+/**
+ * Whether the SDK refused a state. The guard's `verify` refuses none, so it did because what it called `verify` with
+ * was one already.
+ */
+function isInvalidState({ data }: JSONRPCErrorResponse['error']): boolean {
+  return Object(data).reason === 'invalid_request_state';
+}
+
+const VERIFIED_TWICE =
+  "requestState: expected one handler of the method, found one around the SDK's own, so that the SDK verifies " +
+  'the state twice and refuses it; wrap the functions of the tools or prompts in its place';
+
 function isOver(): SealwaxError {
   return invalidArgument('context: expected a request in progress, found it is over');
 }
@@ -277,15 +285,4 @@ function replied(step: Step): JSONRPCResponse {
     return { jsonrpc: '2.0', id: 0, result: { ...step.tool } } as JSONRPCResponse;
   }
   throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
-}
-
-/** Returns a result that was made again, with what the SDK has added to the first one. */
-function inPlaceOf(left: Result, { first, made }: Remade): Result {
-  const added = Object.entries(left).filter(([name]) => !Object.hasOwn(first, name));
-  const _meta = { ...Object(left._meta), ...Object(made._meta) };
-  for (const name of Object.keys(Object(first._meta))) {
-    if (!Object.hasOwn(Object(made._meta), name)) delete _meta[name];
-  }
-  const both = { ...Object.fromEntries(added), ...made };
-  return Object.keys(_meta).length === 0 ? both : { ...both, _meta };
 }

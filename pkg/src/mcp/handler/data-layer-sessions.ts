@@ -41,8 +41,7 @@ export interface SessionsOptions<T> {
  * Data-layer sessions of the servers that a guard protects: `sessions/create`, `sessions/delete`, and one
  * value for each session, which the client keeps sealed.
  *
- * A client may send requests to any replica, also several at once: see {@link Session.write} and
- * {@link Session.update}.
+ * A client may send requests to any replica, also several at once: see {@link Session.write}.
  *
  * Created by {@link Guard.sessions}.
  */

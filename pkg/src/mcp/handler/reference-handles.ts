@@ -49,8 +49,7 @@ export class ReferenceHandles {
   }
 
   /**
-   * Ends a handle before it expires: the guard's `ledger` records it, and its `accept` is told. Without
-   * either it is an error, because nothing would record it.
+   * Ends a handle before it expires, which needs a `ledger`: nothing else would record it.
    *
    * @throws {@link HandleRefused} unless it is accepted and its end is recorded
    */

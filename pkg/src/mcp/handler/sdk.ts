@@ -154,6 +154,10 @@ function parsed(state: string): unknown {
   }
 }
 
+const OTHER_MAJOR =
+  '2.x, found one of another major version, such as of @modelcontextprotocol/sdk 1.x; install ' +
+  '@modelcontextprotocol/server, and import McpServer from there';
+
 function insideOf(server: unknown): Inside {
   const given = Object(server);
   const inside = typeof given.server === 'object' ? Object(given.server) : given;
@@ -163,6 +167,9 @@ function insideOf(server: unknown): Inside {
         'sealwax names as its peer dependency which of them it knows',
     );
   if (typeof inside.connect !== 'function') throw expected('2.x');
+  // Such as of @modelcontextprotocol/sdk 1.x, which has neither.
+  if (!('buildContext' in inside) && !('_requestStateVerify' in inside))
+    throw expected(OTHER_MAJOR);
   for (const method of ['buildContext', '_getRequestHandler']) {
     if (typeof inside[method] !== 'function') throw expected(`with a method ${method}`);
   }

@@ -1,6 +1,6 @@
 import { checked, count } from '../../input.js';
-import { core, entered, WIDE } from '../../module.js';
-import type * as raw from '../../raw.js';
+import { Machine, MEMORY, RUN } from '../../machine.js';
+import { core, WIDE } from '../../module.js';
 
 /** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
 export interface Command {
@@ -72,7 +72,7 @@ export class MemoryLedger implements Ledger {
   readonly local = true;
   readonly #capacity: number;
   readonly #clock: () => number;
-  #memory: raw.Memory | undefined;
+  #memory: Machine | undefined;
 
   /** @param given `capacity`: its approximate size in bytes, 64 MiB by default */
   constructor(given?: { readonly capacity?: number | undefined });
@@ -88,12 +88,13 @@ export class MemoryLedger implements Ledger {
 
   run(command: Command): readonly string[] {
     this.#memory ??= this.#made();
-    return JSON.parse(entered(this.#memory, WIDE).run(JSON.stringify(command), this.#now()));
+    const texts = [JSON.stringify(command), `${this.#now()}`];
+    return JSON.parse(this.#memory.tell({ kind: RUN, texts }, WIDE).text as string);
   }
 
-  #made(): raw.Memory {
-    const { Memory } = core();
-    return new Memory(this.#capacity, this.#now());
+  #made(): Machine {
+    const texts = [`${this.#capacity}`, `${this.#now()}`];
+    return new Machine(undefined, { kind: MEMORY, texts }).kept();
   }
 
   #now(): number {

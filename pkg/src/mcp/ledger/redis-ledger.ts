@@ -1,9 +1,8 @@
 import type { DialogueStep, RedisAnswer } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
-import type { DialogueBegun } from '../../facts.js';
 import { wrongType } from '../../input.js';
-import { core, entered, WIDE } from '../../module.js';
-import type * as raw from '../../raw.js';
+import { type Answer, DIALOGUE, EVENT, Machine, STORE, WAITS } from '../../machine.js';
+import { WIDE } from '../../module.js';
 import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {
   type Connection,
@@ -66,8 +65,10 @@ interface Store {
  */
 export class RedisLedger implements Ledger {
   readonly #store: Store;
-  readonly #redis: raw.Redis;
+  readonly #redis: Machine;
   readonly #connections: Connections | undefined;
+  /** The connections of its own whose server was checked. */
+  readonly #fit = new WeakSet<Connection>();
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
   /** The digests of scripts whose commands need no dialogue, while the server counts as checked. */
@@ -84,8 +85,8 @@ export class RedisLedger implements Ledger {
     const again = () => this.#again();
     const { open } = this.#store;
     this.#connections = open && new Connections(open, again);
-    const { Redis } = core();
-    this.#redis = new Redis(open !== undefined);
+    const flags = open === undefined ? 0 : WAITS;
+    this.#redis = new Machine(undefined, { kind: STORE, flags, texts: [] }).kept();
     if (typeof on !== 'function') return;
     on.call(client, 'ready', () => {
       again();
@@ -138,10 +139,7 @@ export class RedisLedger implements Ledger {
     const warned = new Set<string>();
     const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
     for (const send of servers) {
-      const info = { text: String(await send('INFO')) };
-      const { dialogue } = this.#begin({ script: 'open', keys: [], args: [] }, false);
-      const next: DialogueStep = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(info)));
-      entered(dialogue).free();
+      const next = this.#judged(await send('INFO'));
       if (next.unfit) unfit.push(next.unfit);
       for (const one of next.warned ?? []) warned.add(one);
     }
@@ -150,19 +148,44 @@ export class RedisLedger implements Ledger {
     return this.#warnings;
   }
 
-  #begin(command: Command, checked: boolean): DialogueBegun {
-    return entered(this.#redis, WIDE).begin(JSON.stringify({ ...command, checked }));
+  /** Returns what the core says of a server. A dialogue begins with the check; its command is not sent. */
+  #judged(info: unknown): DialogueStep {
+    const dialogue = this.#begin({ script: 'open', keys: [], args: [] }, false);
+    const next = told(dialogue, { text: String(info) });
+    dialogue.free();
+    return next;
+  }
+
+  /** Takes a connection of its own. A new one may be to another server, which is checked. */
+  async #taken(connections: Connections): Promise<Connection> {
+    const own = connections.take();
+    try {
+      if (!this.#fit.has(own)) {
+        const { unfit } = this.#judged(await connections.answered(own, ['INFO']));
+        if (unfit) throw new LedgerUnfit(unfit);
+        this.#fit.add(own);
+      }
+      return own;
+    } catch (error) {
+      connections.release(own);
+      throw error;
+    }
+  }
+
+  #begin(command: Command, checked: boolean): Machine {
+    const texts = [JSON.stringify({ ...command, checked })];
+    return new Machine(this.#redis, { kind: DIALOGUE, texts }, WIDE);
   }
 
   /** Has the core's dialogue about a command: sends what it says, and reports the answers to it; `first` came already. */
   async #dialogue(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
     const checked = this.#checked;
-    const { dialogue, next: begun } = this.#begin(command, true);
+    const dialogue = this.#begin(command, true);
     const [key = ''] = command.keys;
     const connections = this.#connections;
     let own: Connection | undefined;
     try {
-      for (let next: DialogueStep = JSON.parse(begun), known = first; ; ) {
+      for (let next = nextOf(dialogue.first), known = first; ; ) {
         if (next.done !== undefined) {
           if (next.plain === undefined) this.#plain.clear();
           else if (this.#checked === checked) this.#plain.set(command.script, next.plain);
@@ -170,7 +193,7 @@ export class RedisLedger implements Ledger {
         }
         if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
         if (next.send === undefined) throw new LedgerFailure(next.failed);
-        if (next.own) own ??= connections?.take();
+        if (next.own && connections) own ??= await this.#taken(connections);
         const sent = next.send as Parameters<Send>;
         const answer =
           (own === undefined && known) ||
@@ -180,17 +203,26 @@ export class RedisLedger implements Ledger {
               : this.#send(key, sent),
           ));
         known = undefined;
-        next = JSON.parse(entered(dialogue, WIDE).on(JSON.stringify(answer)));
+        next = told(dialogue, answer);
       }
     } finally {
       if (own !== undefined) connections?.release(own);
-      entered(dialogue).free();
+      dialogue.free();
     }
   }
 
   #send(key: string, command: Parameters<Send>): PromiseLike<unknown> {
     return this.#connections?.send(...command) ?? this.#store.send(key, ...command);
   }
+}
+
+/** Reports an answer to a dialogue, and returns what is next. */
+function told(dialogue: Machine, answer: RedisAnswer): DialogueStep {
+  return nextOf(dialogue.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE));
+}
+
+function nextOf({ text }: Answer): DialogueStep {
+  return JSON.parse(text as string);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it may be anything

@@ -69,8 +69,8 @@ export class SqliteLedger implements Ledger {
   }
 
   run(command: Command): readonly string[] {
-    this.#database.exec(this.#begin);
     try {
+      this.#database.exec(this.#begin);
       const reply = this.#judged(command);
       this.#database.exec('COMMIT');
       return reply;

@@ -12,8 +12,8 @@ import {
   begun,
   isMessage,
   isModern,
-  mergedResult,
   stripSessionId,
+  withChanges,
 } from './messages.js';
 import { edited, rewritten, withBody } from './rewrite.js';
 
@@ -40,10 +40,10 @@ export interface HttpSessionsOptions {
   /**
    * Serves SEP-1359 too: the response to `initialize` has `sessionId` and `sessionTimeout`, messages carry a
    * `sessionId` in both directions if the client sends one, and `session/terminate` ends the session if there
-   * is a `ledger` or an `accept` to record that.
+   * is a `ledger` to record that.
    *
-   * As the SEP requires, a session ends when another principal sends its token, if there is a `ledger` or an
-   * `accept` to record that: someone who stole a token can end the session but not use it. A refreshed
+   * As the SEP requires, a session ends when another principal sends its token, if there is a `ledger`
+   * to record that: someone who stole a token can end the session but not use it. A refreshed
    * credential of the same principal keeps the session.
    */
   readonly sep1359?: boolean | undefined;
@@ -60,7 +60,9 @@ export function withSessions(
   sep1359: boolean,
 ): FetchHandler {
   const served: FetchHandler = async (request, options = {}) => {
-    const came = options.parsedBody ?? (await bodyOf(request));
+    const body = options.parsedBody ?? (await bodyOf(request));
+    const unreadable = body === NO_JSON;
+    const came = unreadable ? undefined : body;
     const { message, messageSessionId } =
       sep1359 && isMessage(came) ? stripSessionId(came) : { message: came };
     const { authInfo } = options;
@@ -70,7 +72,7 @@ export function withSessions(
     const exchange = begun(engine, came, message, {
       http: request.method,
       modern: request.method === 'POST' && isModern(message, request.headers.get(VERSION)),
-      ...{ version: header(VERSION), header: header(HEADER), messageSessionId },
+      ...{ version: header(VERSION), header: header(HEADER), messageSessionId, unreadable },
     });
     try {
       const step = await caller.drive(exchange);
@@ -127,11 +129,11 @@ async function initialized(
   if (result === undefined) return withBody(response, text);
   const step = await caller.drive(exchange, exchange.on({ result: {} }, JSON.stringify(result)));
   if (step.step === 'reply') return replied(step, message);
-  const { result: patch, headers } = step.step === 'respond' ? step : {};
-  const left = patch ? edited(response, text, (one) => mergedResult(one, patch)) : text;
-  const changed = withBody(response, left);
-  for (const [name, value] of Object.entries(headers ?? {})) changed.headers.set(name, value);
-  return changed;
+  const { set, headers } = step.step === 'respond' ? step : {};
+  const left = set ? edited(response, text, (one) => withChanges(one, set)) : text;
+  const next = withBody(response, left);
+  for (const [name, value] of Object.entries(headers ?? {})) next.headers.set(name, value);
+  return next;
 }
 
 function replied(
@@ -147,7 +149,10 @@ function replied(
 /** The largest body that the SDK reads, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Parses the body as JSON; `undefined` if it is not JSON or too large, which the handler refuses. */
+/** Stands for a body that is no JSON. */
+const NO_JSON = Symbol('no JSON');
+
+/** Parses the body as JSON; `undefined` if there is none, or it is too large, which the handler refuses. */
 async function bodyOf(request: Request): Promise<unknown> {
   const reader = request.clone().body?.getReader();
   if (reader === undefined) return undefined;
@@ -163,6 +168,6 @@ async function bodyOf(request: Request): Promise<unknown> {
   try {
     return JSON.parse(text + decoder.decode());
   } catch {
-    return undefined;
+    return NO_JSON;
   }
 }

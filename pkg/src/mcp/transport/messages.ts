@@ -2,8 +2,14 @@
 
 import type { RequestId } from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
-import type { TransportMessage } from '../../documents.js';
-import { type ClientValue, clientValue, type Engine, type Exchange, isText } from '../engine.js';
+import {
+  type ClientValue,
+  clientValue,
+  type Engine,
+  type Exchange,
+  isText,
+  type Wrapped,
+} from '../engine.js';
 import { PROTOCOL_VERSION } from '../metadata.js';
 
 export type Message = Readonly<Record<string, unknown>>;
@@ -46,25 +52,18 @@ export function isModern(message: unknown, version: string | null = null): boole
 }
 
 /** Begins the exchange of a message around HTTP or stdio; `came` is the message as it came. */
-export function begun(
-  engine: Engine,
-  came: unknown,
-  message: unknown,
-  more: TransportMessage,
-): Exchange {
+export function begun(engine: Engine, came: unknown, message: unknown, more: Wrapped): Exchange {
   if (isTooDeep(came)) return engine.unreadable();
   const { method, params } = Object(message);
   const { target: member } = (isText(method) && tokenFields(method)) || {};
-  const target = clientValue(member && Object(params)[member]);
-  const document = {
-    method: typeof method === 'string' ? method : undefined,
+  return engine.transport({
+    method: typeof method === 'string' ? clientValue(method) : undefined,
     // For the log.
-    target: target === true ? undefined : target,
+    target: clientValue(member && Object(params)[member]),
     notification: isMessage(message) && method !== undefined && !isRequest(message),
+    initialize: method === 'initialize' ? JSON.stringify(params ?? null) : undefined,
     ...more,
-  };
-  const initialize = method === 'initialize' ? JSON.stringify(params ?? null) : undefined;
-  return engine.transport(document, initialize);
+  });
 }
 
 /**
@@ -85,22 +84,29 @@ export function stripSessionId(came: Message): {
 
 /** Adds the session to a message for a client that sent one. An error has no member for it. */
 export function addSessionId(message: Message, sessionId: string): Message {
-  return 'method' in message ? { ...message, sessionId } : mergedResult(message, { sessionId });
+  if ('method' in message) return { ...message, sessionId };
+  return withChanges(message, [[['sessionId'], sessionId]]);
 }
 
-/** Merges a patch into the result of a response, if it has one. */
-export function mergedResult(message: Message, patch: unknown): Message {
+/** What to set in a result: the names on the way to a member, and its value. */
+type Changes = readonly [readonly string[], unknown][];
+
+/** Returns a response with its result changed, if it has one. */
+export function withChanges(message: Message, set: Changes = []): Message {
   const { result } = message;
-  return isMessage(result) ? { ...message, result: merged(result, patch) } : message;
+  return isMessage(result) ? { ...message, result: changed(result, set) } : message;
 }
 
-/** Returns an object changed by a JSON Merge Patch (RFC 7396). */
-export function merged(target: Message, patch: unknown): Message {
-  const all = { ...target } as Record<string, unknown>;
-  for (const [name, value] of Object.entries(patch ?? {})) {
-    if (value === null) delete all[name];
-    else if (!isMessage(value)) all[name] = value;
-    else all[name] = merged(isMessage(all[name]) ? all[name] : {}, value);
-  }
-  return all;
+/** Returns a changed result. */
+export function changed(result: Message, set: Changes): Message {
+  return set.reduce((before, [path, value]) => withMember(before, path, value), result);
+}
+
+function withMember(
+  target: unknown,
+  [name = '', ...rest]: readonly string[],
+  value: unknown,
+): Message {
+  const members = isMessage(target) ? target : {};
+  return { ...members, [name]: rest.length > 0 ? withMember(members[name], rest, value) : value };
 }

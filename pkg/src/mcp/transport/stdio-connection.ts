@@ -13,8 +13,8 @@ import {
   isModern,
   isRequest,
   type Message,
-  mergedResult,
   stripSessionId,
+  withChanges,
 } from './messages.js';
 import type { Negotiated } from './negotiated.js';
 import { cancelling, cancels, type Numbered, Pending } from './pending.js';
@@ -175,7 +175,7 @@ export class StdioConnection {
       const result = JSON.stringify(answer.result);
       const step = await caller.drive(exchange, exchange.on({ result: {} }, result));
       if (step.step !== 'respond') return this.#replied(step, id);
-      this.#send(mergedResult(answer, step.result));
+      this.#send(withChanges(answer, step.set));
     } finally {
       this.#end(waiting);
     }

@@ -2,7 +2,6 @@
 
 import { Codec } from 'sealwax';
 import { Guard, MemoryLedger } from 'sealwax/mcp';
-import { ClientSessions } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { instruments } from 'sealwax/otel';
 import { TestClock, testCodec, testLedger, testPrincipal } from 'sealwax/testing';
@@ -10,7 +9,6 @@ import { TestClock, testCodec, testLedger, testPrincipal } from 'sealwax/testing
 const codec = new Codec({ keys: '', audience: 'a' });
 const ledger = new MemoryLedger();
 const guard: Guard = new Guard({ codec, principal: 'anonymous', ledger, ...instruments() });
-export const sessions: ClientSessions = new ClientSessions();
 export const [stdin, stdout] = sessionStreams(guard, { ttl: 60 });
 
 const clock = new TestClock('2027-01-15T08:00:00Z');

@@ -1,6 +1,5 @@
 // What compiles against the SDK's own types, and what must not.
 
-import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { createMcpHandler, inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { metrics } from '@opentelemetry/api';
@@ -10,8 +9,6 @@ import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { Codec, type Principal, principalFromClaims } from 'sealwax';
 import {
-  type Accept,
-  type Accepted,
   anonymous,
   type Command,
   type FetchHandler,
@@ -31,16 +28,10 @@ import {
   type Session,
   SqliteLedger,
 } from 'sealwax/mcp';
-import { ClientSessions, type SessionStore, sessionFetch } from 'sealwax/mcp/client';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { instruments } from 'sealwax/otel';
 
 const codec = new Codec({ keys: '', audience: 'a' });
-const store: Accept = {
-  accept: async ({ kind, id, principal, expiresAt }: Accepted) =>
-    `${kind}${id}${principal.anonymous === true}${expiresAt ?? 0}`.length > 0,
-  ended() {},
-};
 const guard = new Guard({
   codec,
   principal: async (ctx: RequestContext): Promise<Principal> =>
@@ -49,7 +40,6 @@ const guard = new Guard({
   onEvent: ({ event, kind, keyId, age, micros }: GuardEvent) =>
     console.log(event, kind, keyId ?? 'none', age ?? 0, micros),
   logger: console,
-  accept: store,
   timeLimit: 0.5,
   requestStateTtl: 60,
   only: { delete_note: ['id'] },
@@ -117,8 +107,6 @@ new Guard({ codec, principal: () => anonymous });
 new Guard({ codec, principal: () => ({ issuer: 'i' }) });
 // @ts-expect-error misspelt
 new Guard({ codec, principal: 'anonymous', onrefused() {} });
-// @ts-expect-error an interface has both
-new Guard({ codec, principal: 'anonymous', accept: { accept: () => true } });
 // @ts-expect-error a guard protects servers
 guard.protect({});
 // @ts-expect-error a basket holds texts
@@ -135,12 +123,11 @@ const sessions = guard.sessions<Counter>({
 high.registerTool('count', {}, (ctx) => {
   const session: Session<Counter> | undefined = sessions.of(ctx);
   session?.write({ count: session.value.count + session.generation });
-  const next: Counter | undefined = session?.update(({ count }) => ({ count: count + 1 }));
   // @ts-expect-error another value
   session?.write({ counter: 1 });
   const { ulid, id } = session ?? {};
   const negotiated: Negotiated | undefined = guard.negotiated(ctx);
-  const text = `${ulid}${id}${session?.fork().state}${negotiated?.clientInfo.name}${next?.count}`;
+  const text = `${ulid}${id}${session?.fork().state}${negotiated?.clientInfo.name}`;
   return { content: [{ type: 'text', text }] };
 });
 // @ts-expect-error a session begins with a value of its type
@@ -149,21 +136,3 @@ guard.sessions({ heldByServer: true, required: true });
 const web: FetchHandler = guard.fetch(createMcpHandler(() => high).fetch, { sep1359: true });
 web(new Request('http://localhost/mcp'));
 new StdioServerTransport(...sessionStreams(guard, { ttl: 60 }));
-
-const kept: SessionStore = { load: async () => undefined, save() {}, remove() {} };
-const row: { state?: string | undefined; end?: string | undefined } = {};
-export const rowStore: SessionStore = {
-  ...kept,
-  load: () => ({ sessionId: 's', state: row.state, expiresAt: row.end }),
-};
-const client = new Client({ name: 'x', version: '1' });
-const owner = { server: 's', user: 'u', name: 'n' };
-export async function main(): Promise<CallToolResult> {
-  const mine = await new ClientSessions(kept).open(client, owner);
-  await mine.request({ method: 'tools/list', params: undefined });
-  // @ts-expect-error a tool has a name
-  mine.callTool({ arguments: {} });
-  await mine.delete();
-  console.log(mine.expiresAt, sessionFetch(fetch));
-  return mine.callTool({ name: 'count' }, { timeout: 1000 });
-}

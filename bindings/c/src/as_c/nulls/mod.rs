@@ -1,10 +1,9 @@
 //! Every function with NULL for each of its pointers, one at a time: `r` is refused with `SEALWAX_NULL_POINTER`, `o` is
-//! optional. Then without, which succeeds.
+//! optional, and `i` is no parent: `SEALWAX_INVALID_ARGUMENT`. Then without, which succeeds.
 
-mod command;
-mod engine;
 mod keys;
 mod ledger;
+mod machine;
 mod sessions;
 mod texts;
 mod tokens;
@@ -15,13 +14,9 @@ use std::ptr;
 
 use super::{Pick, c};
 use crate::codec::*;
-use crate::command::*;
-use crate::engine::*;
 use crate::key::*;
 use crate::key_ring::*;
-use crate::ledger::*;
-use crate::plain::*;
-use crate::redis::*;
+use crate::machine::*;
 use crate::session::*;
 use crate::size::*;
 use crate::status::*;
@@ -32,7 +27,7 @@ use crate::view::*;
 
 /// `nulls!("ro", { what each call needs } function(arguments), what comes after)`.
 macro_rules! nulls {
-    ($expected:literal, $({ $($before:tt)* })? $f:ident($($arguments:tt)*) $(, $after:expr)?) => {{
+    ($expected:expr, $({ $($before:tt)* })? $f:ident($($arguments:tt)*) $(, $after:expr)?) => {{
         let mut outcome = String::new();
         for nulled in 1.. {
             $($($before)*)?
@@ -47,6 +42,7 @@ macro_rules! nulls {
             outcome.push(match status {
                 SEALWAX_OK => 'o',
                 SEALWAX_NULL_POINTER => 'r',
+                SEALWAX_INVALID_ARGUMENT => 'i',
                 other => panic!("{}: {other} for NULL at {nulled}", stringify!($f)),
             });
         }
@@ -96,10 +92,9 @@ use places;
 fn every_function_of_the_header_is_called() {
     let here: BTreeSet<_> = names(concat!(
         include_str!("mod.rs"),
-        include_str!("command.rs"),
-        include_str!("engine.rs"),
         include_str!("keys.rs"),
         include_str!("ledger.rs"),
+        include_str!("machine.rs"),
         include_str!("sessions.rs"),
         include_str!("texts.rs"),
         include_str!("tokens.rs"),
@@ -107,7 +102,7 @@ fn every_function_of_the_header_is_called() {
         include_str!("../mod.rs")
     ));
     let header = names(include_str!("../../../include/sealwax.h"));
-    assert!(header.len() > 80, "{}", header.len());
+    assert!(header.len() > 60, "{}", header.len());
     let missing: Vec<_> = header.difference(&here).collect();
     assert!(missing.is_empty(), "never called: {missing:?}");
 }
@@ -132,16 +127,10 @@ fn nothing_is_freed_or_measured() {
     c!(sealwax_codec_free(ptr::null_mut()));
     c!(sealwax_view_free(ptr::null_mut()));
     c!(sealwax_session_free(ptr::null_mut()));
-    c!(sealwax_guard_free(ptr::null_mut()));
-    c!(sealwax_exchange_free(ptr::null_mut()));
-    c!(sealwax_memory_free(ptr::null_mut()));
-    c!(sealwax_redis_free(ptr::null_mut()));
-    c!(sealwax_dialogue_free(ptr::null_mut()));
-    c!(sealwax_command_free(ptr::null_mut()));
+    c!(sealwax_machine_free(ptr::null_mut()));
     c!(sealwax_test_clock_free(ptr::null_mut()));
     assert_eq!(c!(sealwax_token_limit(ptr::null())), 0);
     assert_eq!(c!(sealwax_metadata_limit(ptr::null())), 0);
-    assert!(!c!(sealwax_guard_defers(ptr::null())));
     assert!(sealwax_kind_name(99).is_null());
     assert_eq!(sealwax_default_ttl(99), 0);
     assert_eq!(sealwax_abi_version(), SEALWAX_ABI_VERSION);

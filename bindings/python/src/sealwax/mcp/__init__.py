@@ -6,15 +6,23 @@ handler runs. ``pip install 'sealwax[mcp]'``.
 """
 
 try:
-    import mcp.server.request_state as _sdk  # noqa: F401 - in 2.x, not in 1.x
+    # 1.x lacks one, and 2.0 the other.
+    from mcp.server.request_state import RequestStateBoundary as _Boundary  # noqa: F401
+    from mcp.server.transport_security import RequestBodyLimitMiddleware as _Limit  # noqa: F401
 except ImportError as _missing:
+    from importlib import metadata as _metadata
+
+    _found = [
+        f"{one.name} {one.version}"
+        for one in _metadata.distributions()
+        if one.name in ("mcp", "fastmcp")
+    ]
     raise ImportError(
-        "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later: pip install 'sealwax[mcp]'"
+        "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later, and FastMCP 4 if any, "
+        f"found {' and '.join(sorted(_found)) or 'none'}: pip install 'sealwax[mcp]'"
     ) from _missing
 
 from .. import Principal, principal_from_claims
-from ._accept import Accept, Presented
-from ._envelope import EnvelopeCodec
 from ._guard import Guard
 from ._handler.handles import (
     OpenedHandle,
@@ -28,28 +36,24 @@ from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
 from ._hooks import GuardEvent, Kind, OnEvent, OnRefused, Refusal
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
-from ._refusal import AcceptUnavailable, HandleRefused, NotAccepted
-from ._transition import Transition, opener_of
+from ._refusal import HandleRefused, LedgerUnavailable, NotAccepted
 from ._transport.negotiated import Negotiated
 
 __all__ = [
     "SESSION_META_KEY",
-    "Accept",
-    "AcceptUnavailable",
     "Anonymous",
-    "EnvelopeCodec",
     "Guard",
     "GuardEvent",
     "HandleRefused",
     "Initial",
     "Kind",
+    "LedgerUnavailable",
     "Negotiated",
     "NotAccepted",
     "OnEvent",
     "OnRefused",
     "OpenedHandle",
     "Origin",
-    "Presented",
     "Principal",
     "PrincipalOf",
     "ReferenceHandle",
@@ -60,8 +64,6 @@ __all__ = [
     "SelfContainedHandles",
     "Session",
     "Sessions",
-    "Transition",
-    "opener_of",
     "principal_from_access_token",
     "principal_from_claims",
 ]

@@ -5,42 +5,35 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
 from .. import InvalidArgument, Principal
-from .._cause import named
+from .._cause import named, said
 from .._engine import document_of
 from .._log import write
-from ..ledger import LedgerError
-from ._accept import Presented
+from ..ledger import LedgerError, LedgerUnfit
 from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
-from ._refusal import AcceptUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from mcp.server.context import ServerRequestContext
 
     from .. import _documents as documents
     from .._engine import Exchange, Outcome
     from ..ledger import Ledger
-    from ._accept import Accept
     from ._principal import Anonymous, PrincipalOf
-    from ._transition import Transition
 
 
 class GuardConfig(Listener, Protocol):
     """The callbacks that an author gave a guard."""
 
     principal: PrincipalOf | Anonymous
-    accept: Accept | None
     time_limit: float
     ledger: Ledger | None
-    transition: Transition | None
     #: Whether it was said that an anonymous principal ignores who is signed in.
     has_warned: bool
 
@@ -80,7 +73,6 @@ class Caller:
         exchange: Exchange,
         step: documents.Step,
         begin: Callable[[], Awaitable[Outcome]] | None = None,
-        update: Callable[[str], Outcome] | None = None,
     ) -> documents.Step:
         """Answer the engine's questions; return the first step that is not a question."""
         while True:
@@ -96,14 +88,8 @@ class Caller:
                 await self.identify()
                 who: Any = document_of(self.known) or self._failed
                 event = {"principal": who}
-            elif step["step"] == "ask":
-                event = {"answer": await self._answer(step)}
             elif step["step"] == "ledger":
                 event = {"ledger": await self._record(step)}
-            elif step["step"] == "transition":
-                event = {"transition": await self._opened_elsewhere(step)}
-            elif step["step"] == "update" and update is not None:
-                event, value = update(step["value"])
             elif step["step"] == "begin" and begin is not None:
                 event, value = await begin()
             if event is None:
@@ -130,72 +116,31 @@ class Caller:
                 self._failed = {"nobody": True}
             else:
                 self.known = checked(found)
-        except InvalidArgument as error:
-            self._failed = {"failed": str(error)}
-        except Exception as error:
-            # Its message is not logged: it may hold the credential.
+        except BaseException as error:
+            if ends(error):
+                raise
             expected = "principal: expected a function that gives one"
-            self._failed = {"failed": f"{expected}, found {named(error)}"}
-
-    async def _answer(self, step: documents.AskStep) -> documents.Answer | documents.Failure:
-        accept, end = self._config.accept, step.get("end")
-        assert accept is not None
-        try:
-            with _within(step):
-                if end is not None:
-                    await awaited(accept.ended(self._presented(end)))
-                for place, one in enumerate(step.get("accept") or ()):
-                    verdict: object = await awaited(accept.accept(self._presented(one)))
-                    if verdict is False:
-                        return {"no": place}
-                    if verdict is not True:
-                        found = type(verdict).__name__
-                        raise AcceptUnavailable(
-                            f"expected accept to return True or False, found {found}"
-                        )
-        except AcceptUnavailable as error:
-            return {"failed": str(error)}
-        except Exception as error:
-            name = "accept" if end is None else "ended"
-            expected = f"expected {name} to answer in {self._config.time_limit} s"
-            return {"failed": f"{expected}, found {named(error)}"}
-        return "yes"
+            why = said(error, InvalidArgument) or f"{expected}, found {named(error)}"
+            self._failed = {"failed": why}
 
     async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
         assert self._config.ledger is not None
         command = {name: step[name] for name in ("script", "keys", "args", "withinMs")}
+        seconds = step["withinMs"] / 1000
+        until = time.monotonic() + seconds
         try:
-            with _within(step):
-                return await self._config.ledger.run(command)
-        except LedgerError as error:
-            why = str(error)
-        except Exception as error:
-            # Its message is not logged: it may hold the store's credentials.
-            expected = f"expected an answer in {step['withinMs'] / 1000:g} s"
-            why = f"{expected}, found {named(error)}"
-        return {"failed": f"ledger: {why}"}
-
-    async def _opened_elsewhere(
-        self, step: documents.TransitionStep
-    ) -> documents.Transition | documents.Failure:
-        assert self._config.transition is not None
-        opener = self._config.transition.open
-        try:
-            with _within(step):
-                opened: object = await awaited(opener(step["token"], self._ctx))
-        except Exception as error:
-            expected = f"expected transition to answer in {self._config.time_limit} s"
-            return {"failed": f"{expected}, found {named(error)}"}
-        if opened is None:
-            return {"refused": True}
-        if not isinstance(opened, str):
-            expected = "expected transition to give str or None"
-            return {"failed": f"{expected}, found {type(opened).__name__}"}
-        return {"opened": opened}
-
-    def _presented(self, one: documents.Presented) -> Presented:
-        whose = None if one.get("public") else self.principal
-        return Presented(one["kind"], one["id"], whose, one["until"])
+            with anyio.fail_after(seconds):
+                reply = await self._config.ledger.run(command)
+            # Also of one that cannot be interrupted.
+            if time.monotonic() > until:
+                raise TimeoutError
+            return reply
+        except BaseException as error:
+            if ends(error):
+                raise
+            expected = f"expected an answer in {seconds:g} s"
+            own = said(error, LedgerError) or said(error, LedgerUnfit)
+            return {"failed": f"ledger: {own or f'{expected}, found {named(error)}'}"}
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""
@@ -204,17 +149,9 @@ class Caller:
         self._ctx = None
 
 
-@contextmanager
-def _within(
-    step: documents.AskStep | documents.LedgerStep | documents.TransitionStep,
-) -> Iterator[None]:
-    """Raise unless the time of a step suffices, also for what cannot be interrupted."""
-    seconds = step["withinMs"] / 1000
-    until = time.monotonic() + seconds
-    with anyio.fail_after(seconds):
-        yield
-    if time.monotonic() > until:
-        raise TimeoutError
+def ends(error: BaseException) -> bool:
+    """Return whether an exception ends a task or the program: all others are of who raises them."""
+    return isinstance(error, (anyio.get_cancelled_exc_class(), GeneratorExit, KeyboardInterrupt))
 
 
 async def awaited(value: Any) -> Any:

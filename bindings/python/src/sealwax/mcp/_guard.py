@@ -16,7 +16,7 @@ from ._handler.handles import ReferenceHandles, SelfContainedHandles
 from ._handler.servers import install, low_level
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
-from ._refusal import AcceptUnavailable, why
+from ._refusal import LedgerUnavailable, why
 from ._transport import http, stdio
 from ._transport.message import Transport
 
@@ -25,11 +25,9 @@ if TYPE_CHECKING:
 
     from .. import Principal
     from ..ledger import Ledger
-    from ._accept import Accept
     from ._handler.sessions import Initial, Required
     from ._hooks import OnEvent, OnRefused
     from ._principal import Anonymous, PrincipalOf
-    from ._transition import Transition
     from ._transport.negotiated import Negotiated
 
 
@@ -58,15 +56,13 @@ class Guard:
     of an authenticated user at a guard with ``"anonymous"`` is served, and warned of once.
     `on_refused` is called with each refusal and its reason, which the logger ``sealwax.mcp`` gets
     too, and the client never. `on_event` is called with whatever was opened, sealed, ended or
-    revoked; :mod:`sealwax.otel` makes metrics of both. `accept` decides whether to accept a
-    verified token. `ledger` records used and ended tokens and the latest state of each session
-    (:mod:`sealwax.ledger`); without it a token can be used any number of times until it expires.
-    `time_limit` is for all that is asked of them for one request together, in seconds, 60 at most;
-    one command of the ledger has three tenths of it.
+    revoked; :mod:`sealwax.otel` makes metrics of both. `ledger` records used and ended tokens and
+    the latest state of each session (:mod:`sealwax.ledger`); without it a token can be used any
+    number of times until it expires. `time_limit` is for all that is asked of it for one request
+    together, in seconds, 60 at most; one command has three tenths of it.
     `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
     maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
-    differ when the client comes back. `transition` accepts the tokens of another codec until a
-    date, for clients that are in the middle of something when the guard takes its place.
+    differ when the client comes back.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -84,13 +80,11 @@ class Guard:
         principal: PrincipalOf | Anonymous,
         on_refused: OnRefused | None = None,
         on_event: OnEvent | None = None,
-        accept: Accept | None = None,
         time_limit: float = 1.0,
         ledger: Ledger | None = None,
         ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
-        transition: Transition | None = None,
     ) -> None:
         if not isinstance(codec, Codec):
             raise TypeError(f"codec: expected a sealwax.Codec, found {type(codec).__name__}")
@@ -104,17 +98,14 @@ class Guard:
         options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
         self.codec, self.principal = codec, principal
         self.on_refused, self.on_event = on_refused, on_event
-        self.accept, self.ledger, self.time_limit = accept, ledger, time_limit
-        self.transition = transition
+        self.ledger, self.time_limit = ledger, time_limit
         self._engines = EngineFactory(
             codec,
             document(
                 events=on_event is not None,
-                has_accept=accept is not None,
                 # The engine refuses what is out of bounds.
                 time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
                 request_state_ttl=request_state_ttl,
-                transition_until=transition and transition.seconds(),
                 only={target: names(f"only.{target}", one) for target, one in (only or {}).items()},
                 ledger=None if ledger is None else document(**options),
             ),
@@ -144,7 +135,7 @@ class Guard:
         principal who signs in again within the ledger's `clock_tolerance` has to repeat it.
         `on_refused` and the log get ``ledger_unconfirmed`` if no replica of the store confirmed it,
         so that a fail-over could lose it. Raises :class:`InvalidArgument` without a ledger, and
-        :class:`AcceptUnavailable` if the store may not have recorded it.
+        :class:`LedgerUnavailable` if the store may not have recorded it.
         """
         whom = principal if principal == "anonymous" else checked(principal)
         asked = self._engines.engine().revoke(document_of(whom), retain_for)
@@ -152,7 +143,7 @@ class Guard:
         caller.known = whom
         step = await caller.drive(*asked)
         if step["step"] != "done":
-            raise AcceptUnavailable(str(why(step)))
+            raise LedgerUnavailable(str(why(step)))
 
     def read_state(self, ctx: Any) -> Any:
         """Return the value of :meth:`write_state` from the round before; ``None`` in the first.
@@ -226,9 +217,9 @@ class Guard:
         ``server/discover``, lists, and ``sessions/create``. With `held_by_server` a session is its
         id alone, and the server keeps its value, by ulid.
 
-        Ending a session needs a ledger or `accept` to record it; without them ``sessions/delete``
-        is an unknown method. With a ledger, a request with an older state is answered with the
-        latest one (LEDGER.md), and no handler runs.
+        Ending a session needs a ledger; without one ``sessions/delete`` is an unknown method. With
+        a ledger, a request with an older state is answered with the latest one (LEDGER.md), and no
+        handler runs.
         """
         if self._protects:
             raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
@@ -262,13 +253,13 @@ class Guard:
         The answer to ``initialize`` has a header ``Mcp-Session-Id``: a token that holds the
         negotiated session, for `ttl` seconds, 30 days by default. Later requests are verified
         before the server sees them. With `required` a request without the header gets 400; one
-        whose session is refused gets 404. ``DELETE`` ends a session, if a ledger or `accept`
-        records it. With `idle`, which needs a ledger, a session also ends after that many seconds
-        without a request. Requests of revision 2026-07-28 pass unchanged.
+        whose session is refused gets 404. With a ledger, ``DELETE`` ends a session; with `idle`, it
+        also ends after that many seconds without a request. Requests of revision 2026-07-28 pass
+        unchanged.
 
         With `sep1359` messages carry the session too, for clients of SEP-1359. As it specifies, a
-        session that another principal presents ends, if a ledger or `accept` records it: a thief
-        of the token can end the session.
+        session that another principal presents ends, if the guard has a ledger: a thief of the
+        token can end the session.
 
         `principal` gets a context with the HTTP request and the message, and no `session`. A
         stateless server of these revisions cannot ask its client: it has no elicitation, sampling

@@ -30,10 +30,9 @@ class Refusal:
     'expired'
     """
 
-    #: A code of :class:`sealwax.SealwaxError`, or ``not_accepted`` or ``accept_unavailable``;
-    #: ``invalid_request`` for arguments that no ``requestState`` can be bound to;
-    #: ``unauthenticated`` if `principal` returned ``None``; from a ledger ``used``, ``ended``,
-    #: ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
+    #: A code of :class:`sealwax.SealwaxError`; ``invalid_request`` for arguments that no
+    #: ``requestState`` can be bound to; ``unauthenticated`` if `principal` returned ``None``; from
+    #: a ledger ``used``, ``ended``, ``revoked``, ``unknown``, ``stale`` or ``ledger_unavailable``.
     #: ``ledger_unconfirmed`` is only a warning: a fail-over may lose the record of an end.
     code: str
     #: The kind of what was refused.
@@ -44,8 +43,8 @@ class Refusal:
     level: Literal["warn", "error"] = "warn"
     #: When it was refused, such as ``2026-07-28T12:00:00.000Z``.
     time: str = ""
-    #: The id of a sealed token; unverified unless the code is ``not_accepted`` or
-    #: ``accept_unavailable``. The ulid of a handle or a data-layer session, once verified.
+    #: The id of a sealed token; unverified unless the ledger refused it. The ulid of a handle or a
+    #: data-layer session, once verified.
     id: str | None = None
     #: The caller; ``None`` if not resolved, or anonymous.
     principal: Principal | None = None
@@ -65,13 +64,13 @@ class GuardEvent(NamedTuple):
     7
     """
 
-    #: ``opened`` passed every check, that of `accept` and of the ledger too; ``sealed`` is in an
+    #: ``opened`` passed every check, that of the ledger too; ``sealed`` is in an
     #: answer; ``ended`` and ``revoked`` are recorded.
     event: Literal["opened", "sealed", "ended", "revoked"]
     #: The kind of token.
     kind: Kind
     #: The microseconds since its message, or the handler's result or call, came to the guard, with
-    #: what `principal`, `accept` and the ledger took.
+    #: what `principal` and the ledger took.
     micros: int
     #: The id of the key, 8 hex digits; ``None`` for a handle whose state the server keeps.
     key_id: str | None = None
@@ -151,12 +150,14 @@ def report_error(listener: Listener, message: str) -> None:
 def _call(listener: Listener, name: str, hook: Callable[[Any], None], told: object) -> None:
     try:
         hook(told)
-    except Exception as error:
+    except (GeneratorExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         expected = f"{name}: expected a function that does not raise, found {named(error)}"
         _log(listener.report(_fault(expected)), error)
 
 
-def _log(entry: documents.Refused, error: Exception | None = None) -> None:
+def _log(entry: documents.Refused, error: BaseException | None = None) -> None:
     fields = {name: value for name, value in entry.items() if name != "line"}
     write(logger, _LEVELS[entry["level"]], entry["line"], fields, error)
 

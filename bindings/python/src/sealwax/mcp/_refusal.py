@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
 
-from .. import Refused, SealwaxError
+from .. import InvalidArgument, Refused, SealwaxError
 from .._errors import by_code
 
 if TYPE_CHECKING:
@@ -14,24 +15,20 @@ if TYPE_CHECKING:
 
 
 class NotAccepted(Refused):
-    """Verified, but not accepted: used before, or ended.
+    """Verified, but the ledger refused it.
 
-    The code of the :class:`sealwax.mcp.Refusal` has the ledger's reason.
+    Its `code` says why: ``used``, ``ended``, ``revoked``, or ``unknown``, older than the ledger.
     """
 
-    code = "not_accepted"
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
-class AcceptUnavailable(SealwaxError):
-    """`accept` or the ledger failed to answer: an internal error, not a refusal."""
+class LedgerUnavailable(SealwaxError):
+    """The ledger failed to answer: an internal error, not a refusal."""
 
-    code = "accept_unavailable"
-
-
-_VERDICTS: dict[str, type[SealwaxError]] = {
-    **dict.fromkeys(("not_accepted", "used", "ended", "revoked", "unknown"), NotAccepted),
-    **dict.fromkeys(("accept_unavailable", "ledger_unavailable"), AcceptUnavailable),
-}
+    code = "ledger_unavailable"
 
 
 def why(step: Mapping[str, Any]) -> SealwaxError | None:
@@ -40,12 +37,29 @@ def why(step: Mapping[str, Any]) -> SealwaxError | None:
     if not refused:
         return None
     code, message = refused[-1]["code"], refused[-1]["message"]
-    return {**by_code, **_VERDICTS}.get(code, SealwaxError)(message)
+    if code == LedgerUnavailable.code:
+        return LedgerUnavailable(message)
+    if code in ("used", "ended", "revoked", "unknown"):
+        return NotAccepted(message, code)
+    return by_code.get(code, SealwaxError)(message)
 
 
 def protocol_error(error: Mapping[str, Any]) -> MCPError:
     """Return a JSON-RPC error as the SDK's exception."""
     return MCPError(error["code"], error["message"], error.get("data"))
+
+
+class ArgumentsRefused(InvalidArgument, MCPError):  # type: ignore[misc]  # two kinds of `code`
+    """Arguments that no state can be bound to: the model hears which, in the tool's result."""
+
+    def __init__(self, why: InvalidArgument) -> None:
+        MCPError.__init__(self, INVALID_PARAMS, "Invalid params")
+        self._why = str(why)
+        content = [{"type": "text", "text": f"Invalid arguments. {why}"}]
+        self.tool_result = {"content": content, "isError": True, "resultType": "complete"}
+
+    def __str__(self) -> str:
+        return self._why
 
 
 class HandleRefused(MCPError):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import pydantic_core
+
+#: The names on the way to a member, and its value.
+Change: TypeAlias = tuple[Sequence[str], Any]
 
 
 def json_text(value: Any) -> bytes:
@@ -13,6 +17,11 @@ def json_text(value: Any) -> bytes:
     try:
         return pydantic_core.to_json(value, inf_nan_mode="constants")
     except ValueError:
+        pass
+    try:
+        # With escapes for lone surrogates, so that it can be said where one is.
+        return json.dumps(value).encode()
+    except (ValueError, TypeError, RecursionError):
         return b"?"
 
 
@@ -24,13 +33,19 @@ def read_message(text: str | bytes) -> Any:
         return None
 
 
-def merged(value: Any, patch: Any) -> Any:
-    """Return a value changed by a JSON Merge Patch (RFC 7396)."""
-    if not isinstance(patch, Mapping):
-        return patch
-    kept = {**value} if isinstance(value, Mapping) else {}
-    for name, change in patch.items():
-        before = kept.pop(name, None)
-        if change is not None:
-            kept[name] = merged(before, change)
-    return kept
+def with_members(result: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """Return a result with members set, each by the names on the way to it."""
+    changed = {**result}
+    for path, value in changes:
+        changed = _with(changed, path, value)
+    return changed
+
+
+def _with(members: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    name, *rest = path
+    changed = {**members}
+    if rest:
+        inner = changed[name] if isinstance(changed.get(name), Mapping) else {}
+        value = _with(inner, rest, value)
+    changed[name] = value
+    return changed

@@ -7,18 +7,18 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp_types import ErrorData
+from mcp_types import CallToolResult, ErrorData
+from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from ... import token_fields
 from .._refusal import HandleRefused, protocol_error
-from .._sdk_json import merged
+from .._sdk_json import with_members
 from .._transport.message import served
 from .exchange import Exchange
-from .leaving import Leaving, members_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
     from ..._documents import DeliverStep, ReplyStep, Step
     from .._caller import GuardConfig
     from .._engines import EngineFactory
+    from .._sdk_json import Change
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 
-#: The patches for the outermost middleware, if the SDK's models drop what they do not know.
-_outermost: ContextVar[list[Mapping[str, Any]] | None] = ContextVar(
+#: The changes for the outermost middleware, if the SDK's models drop what they do not know.
+_outermost: ContextVar[list[Sequence[Change]] | None] = ContextVar(
     "sealwax_outermost", default=None
 )
 _alias = cache(to_snake)
@@ -77,11 +78,10 @@ class Boundary:
                 found = _reported(result, step)
                 if found is None:
                     return result
-                leaving = Leaving(found, step.get("members") or (), exchange.session)
                 engine = exchange.engine
-                step = await caller.drive(engine, engine.result(found, fields), None, leaving.again)
+                step = await caller.drive(engine, engine.result(found, fields))
                 if step["step"] == "respond":
-                    return _changed(leaving.result, step.get("result") or {})
+                    return _changed(found, step.get("set") or ())
             return _replied(step) if step["step"] == "reply" else None
         finally:
             exchange.close()
@@ -101,28 +101,43 @@ def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None
     if not report or isinstance(result, ErrorData):
         return None
     # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-    found = result if type(result) is dict else members_of(result)
+    found = result if type(result) is dict else _members_of(result)
     return found if report is True or found.get(report) is not None else None
 
 
-def _changed(result: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    if (patches := _outermost.get()) is not None:
-        patches.append(patch)
-    changed: dict[str, Any] = merged(result, patch)
-    return changed
+def _members_of(result: Any) -> dict[str, Any]:
+    """Return a result as JSON."""
+    if hasattr(result, "to_mcp_result"):
+        # FastMCP's results of tools are the SDK's in another form.
+        result = CallToolResult(
+            content=result.content,
+            structured_content=result.structured_content,
+            is_error=result.is_error,
+            _meta=result.meta,
+        )
+    if isinstance(result, BaseModel):
+        members: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return members
+    return {**(result or {})}
+
+
+def _changed(result: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    if (made := _outermost.get()) is not None:
+        made.append(changes)
+    return with_members(result, changes)
 
 
 async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Change a result again outside of a middleware that drops what its models do not know."""
-    patches: list[Mapping[str, Any]] = []
-    before = _outermost.set(patches)
+    made: list[Sequence[Change]] = []
+    before = _outermost.set(made)
     try:
         result = await call_next(ctx)
     finally:
         _outermost.reset(before)
-    if not patches or isinstance(result, ErrorData):
+    if not made or isinstance(result, ErrorData):
         return result
-    return _changed(members_of(result), patches[-1])
+    return _changed(_members_of(result), made[-1])
 
 
 def _token_of(ctx: Context, fields: TokenFields | None) -> object:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-from ... import InvalidArgument
+from ... import InvalidArgument, SealwaxError
+from ..._engine import client_value, document_of
 from .._caller import Caller
-from .._refusal import HandleRefused, why
+from .._hooks import report
+from .._refusal import ArgumentsRefused, HandleRefused, why
 from .._sdk_json import json_text
 from .._transport.message import SCOPE_KEY, TransportExchange, served
 from .session import Session, sent_header, sent_session
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ... import TokenFields
-    from ..._documents import DeliverStep, DoneStep, HandleOp, Step
+    from ..._documents import DeliverStep, DoneStep, Fault, HandleOp, Step
     from ..._engine import Exchange as Engine
     from ..._engine import Guard
     from .._caller import GuardConfig
@@ -54,7 +56,7 @@ class Exchange:
         params = ctx.params or {}
         session = sent_session(ctx) if sessions else None
         given = params.get("arguments") if fields is not None and fields.needs_caller else None
-        engine, step = self._rules.request(
+        engine, step = self._rules.message(
             ctx.method,
             fields,
             params.get((fields and fields.target) or "name"),
@@ -100,7 +102,28 @@ class Exchange:
     def seal_state(self, value: bytes) -> str:
         """Return the token of the next ``requestState``, a value as JSON."""
         self.state()
-        return self.engine.seal_state(value)
+        try:
+            return self.engine.seal_state(value)
+        except SealwaxError as error:
+            # The handler may keep it to itself, or its text may go to the model alone.
+            self.report(error)
+            if isinstance(error, InvalidArgument):
+                raise ArgumentsRefused(error) from None
+            raise
+
+    def report(self, error: SealwaxError) -> None:
+        """Log a failure that the engine left to the handler, and tell the author's hook."""
+        ctx, fields = self._serving(), self._fields
+        target = client_value((ctx.params or {}).get((fields and fields.target) or "name"))
+        fault: Fault = {
+            "code": error.code,
+            "kind": "request-state",
+            "message": str(error),
+            "method": ctx.method,
+            "target": None if target is True else target,
+            "principal": document_of(self.caller.known),
+        }
+        report(self.config, self.config.report(fault))
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""

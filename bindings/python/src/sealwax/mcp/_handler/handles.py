@@ -40,7 +40,7 @@ class SelfContainedHandle:
 class Origin:
     """The origin of a handle that holds its state."""
 
-    #: The token id in hex digits, as `accept` gets it.
+    #: The token id in hex digits, for logs.
     token_id: str
     #: The time at which the first handle of its chain was made, in Unix seconds.
     started_at: int
@@ -109,7 +109,7 @@ class ReferenceHandles(_Handles):
         return _reference(await self._run(ctx, "check", handle))
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Verify a handle and end it, which needs a ledger or `accept`; delete its row yourself."""
+        """Verify a handle and end it, which needs a ledger; delete its row yourself."""
         await self._run(ctx, "end", handle)
 
 
@@ -162,7 +162,7 @@ class SelfContainedHandles(_Handles):
         return OpenedHandle(value, found.get("expiresAt"), origin, before)
 
     async def end(self, ctx: Any, handle: str) -> None:
-        """Open a handle and end it, which needs a ledger or `accept`."""
+        """Open a handle and end it, which needs a ledger."""
         await self._run(ctx, "end", handle)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:

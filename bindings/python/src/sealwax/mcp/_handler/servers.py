@@ -18,7 +18,7 @@ from mcp.server.request_state import (
 from mcp_types import CallToolResult
 
 from ... import InvalidArgument
-from .._refusal import HandleRefused
+from .._refusal import ArgumentsRefused, HandleRefused
 from .boundary import Boundary, outermost
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ def low_level(server: Any) -> Server[Any]:
     low = server._mcp_server if _is_fastmcp(server) else server
     if isinstance(low, Server):
         return low
-    raise TypeError(f"server: expected an MCPServer, a Server or a FastMCP, found {type(server)}")
+    kind = f"{type(server).__module__}.{type(server).__qualname__}"
+    raise TypeError(
+        "server: expected an MCPServer or a Server of mcp 2.3 or later, or a FastMCP of FastMCP 4, "
+        f"found a {kind}, and mcp {metadata.version('mcp')}"
+    )
 
 
 def _is_fastmcp(server: Any) -> bool:
@@ -98,13 +102,12 @@ def _expect_default(security: RequestStateSecurity) -> None:
 def _not_beside() -> InvalidArgument:
     return InvalidArgument(
         "server: expected one without request_state_security: leave it out, for the guard seals "
-        "requestState, with its codec's keys and request_state_ttl; or leave the guard out, and "
-        "give request_state_security an sealwax.mcp.EnvelopeCodec"
+        "requestState, with its codec's keys and request_state_ttl"
     )
 
 
 def _answer_for_handles(server: Server[Any]) -> None:
-    """Turn a refused handle into the tool's result.
+    """Turn a refused handle, or refused arguments, into the tool's result.
 
     This is done at the handler, within the SDK's chain, so that the result gets its usual envelope.
     """
@@ -115,7 +118,7 @@ def _answer_for_handles(server: Server[Any]) -> None:
     async def answered(ctx: ServerRequestContext[Any, Any], params: Any) -> HandlerResult:
         try:
             return await entry.handler(ctx, params)
-        except HandleRefused as refused:
+        except (ArgumentsRefused, HandleRefused) as refused:
             return CallToolResult.model_validate(refused.tool_result)
 
     server.add_request_handler("tools/call", entry.params_type, answered)

@@ -11,7 +11,7 @@ from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
 from ..._cause import named
-from .._caller import awaited
+from .._caller import awaited, ends
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 
@@ -40,9 +40,9 @@ class Sessions:
     """The data-layer sessions of a guard.
 
     Clients create them with ``sessions/create``, and delete them with ``sessions/delete`` if the
-    guard has a ledger or an `accept` to record it. A request whose session is not valid is refused,
-    also if its handler does not use the session. Lists never depend on a session: the handler of a
-    ``*/list`` method gets none.
+    guard has a ledger. A request whose session is not valid is refused, also if its handler does
+    not use the session. Lists never depend on a session: the handler of a ``*/list`` method gets
+    none.
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
@@ -94,7 +94,9 @@ class Sessions:
             return {"begun": {}}, _json.dumps("initial", await awaited(self._initial(ctx)))
         except MCPError:
             raise
-        except Exception as error:
+        except BaseException as error:
+            if ends(error):
+                raise
             expected = "initial: expected a function that gives a value of JSON"
             return {"begun": {"failed": f"{expected}, found {named(error)}"}}, None
 

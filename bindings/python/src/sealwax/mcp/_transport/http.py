@@ -20,12 +20,13 @@ from ... import InvalidArgument
 from .._hooks import report_error
 from .._sdk_json import read_message
 from .events import Events
-from .message import SCOPE_KEY, TransportExchange, patch, put_session, take_session
+from .message import SCOPE_KEY, TransportExchange, change, put_session, take_session
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ..._documents import Step, TransportMessage
+    from ..._documents import Step
+    from ..._engine import Facts
     from .message import Transport
 
 _HEADER = MCP_SESSION_ID_HEADER
@@ -67,12 +68,14 @@ class SessionsOverHttp:
         elif scope["method"] == "POST" and not _is_modern(scope):
             await self._limited(scope, receive, send)
         else:
-            await self._serve(None, None, scope, receive, send)
+            await self._serve(None, {}, scope, receive, send)
 
     async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request whose body comes whole."""
         part: Message | None = await receive()
-        message = read_message(part.get("body", b"")) if part else None
+        sent = part.get("body", b"") if part else b""
+        message = read_message(sent)
+        unreadable = message is None and sent.strip() != b"null"
         session_id = None
         if self._transport.sep1359 and isinstance(message, dict):
             session_id = take_session(message)
@@ -86,19 +89,20 @@ class SessionsOverHttp:
             given, part = part, None
             return given or await receive()
 
-        await self._serve(message, session_id, scope, replay, send)
+        said: Facts = {"messageSessionId": session_id, "unreadable": unreadable}
+        await self._serve(message, said, scope, replay, send)
 
     async def _serve(
-        self, message: Any, session_id: Any, scope: Scope, receive: Receive, send: Send
+        self, message: Any, said: Facts, scope: Scope, receive: Receive, send: Send
     ) -> None:
         headers = Headers(scope=scope)
         sessions = headers.getlist(_HEADER)
-        facts: TransportMessage = {
+        facts: Facts = {
             "http": scope["method"],
             "modern": _is_modern(scope),
             "version": headers.get(MCP_PROTOCOL_VERSION_HEADER),
             "header": sessions[0] if len(sessions) == 1 else True if sessions else None,
-            "messageSessionId": session_id,
+            **said,
         }
         exchange = TransportExchange(self._transport, message, facts, Request(scope))
         try:
@@ -153,8 +157,8 @@ class SessionsOverHttp:
             await _replied(exchange, step)(scope, receive, send)
             return
         headers.update(step.get("headers") or {})
-        if change := step.get("result"):
-            body = Events(start).feed(body, lambda one: patch(one, change), last=True)
+        if changes := step.get("set"):
+            body = Events(start).feed(body, lambda one: change(one, changes), last=True)
             if "content-length" in headers:
                 headers["content-length"] = str(len(body))
         await send({**start, "headers": headers.raw})

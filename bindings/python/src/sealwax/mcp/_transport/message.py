@@ -12,13 +12,17 @@ from ... import token_fields
 from ..._engine import client_value
 from .._caller import Caller
 from .._engines import document
-from .._sdk_json import json_text, merged
+from .._sdk_json import json_text, with_members
 from .negotiated import Negotiated, negotiated
 
 if TYPE_CHECKING:
-    from ..._documents import ClientValue, ReplyStep, Step, TransportMessage
+    from collections.abc import Sequence
+
+    from ..._documents import ClientValue, ReplyStep, Step
+    from ..._engine import Facts
     from .._caller import GuardConfig
     from .._engines import EngineFactory
+    from .._sdk_json import Change
 
 
 #: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
@@ -42,7 +46,7 @@ class TransportExchange:
     """One message on its way to the SDK, and its answer."""
 
     def __init__(
-        self, transport: Transport, message: Any, facts: TransportMessage, request: Any = None
+        self, transport: Transport, message: Any, facts: Facts, request: Any = None
     ) -> None:
         said = message if isinstance(message, dict) else {}
         method, params = said.get("method"), said.get("params")
@@ -109,10 +113,10 @@ class TransportExchange:
         self.caller.close()
 
 
-def patch(message: dict[str, Any], change: Any) -> None:
-    """Change the result of a message, if it has one, by a JSON Merge Patch."""
+def change(message: dict[str, Any], changes: Sequence[Change]) -> None:
+    """Set members of the result of a message, if it has one."""
     if isinstance(message.get("result"), dict):
-        message["result"] = merged(message["result"], change)
+        message["result"] = with_members(message["result"], changes)
 
 
 def take_session(message: dict[str, Any]) -> ClientValue | None:

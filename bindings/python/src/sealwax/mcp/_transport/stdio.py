@@ -18,7 +18,7 @@ from mcp_types import PROTOCOL_VERSION_META_KEY
 from mcp_types.jsonrpc import JSONRPCError, JSONRPCResponse
 
 from .._sdk_json import read_message
-from .message import TransportExchange, patch, put_session, served, take_session
+from .message import TransportExchange, change, put_session, served, take_session
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -167,7 +167,7 @@ async def _begun(exchange: TransportExchange, message: dict[str, Any]) -> dict[s
     if step["step"] == "reply":
         return exchange.replied(step) or {}
     if step["step"] == "respond":
-        patch(message, step.get("result") or {})
+        change(message, step.get("set") or ())
     return message
 
 

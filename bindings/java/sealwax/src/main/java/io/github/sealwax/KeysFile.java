@@ -57,33 +57,41 @@ final class KeysFile implements Runnable, AutoCloseable {
     return found != null;
   }
 
+  /** Whatever fails, the present keys stay in use, and the file is read again. */
   private void read(Codec found) {
     String before = fault;
     fault = "";
-    KeyRing ring;
     try {
-      ring = KeySource.read(path);
-    } catch (InvalidKeyException refused) {
-      fault = String.valueOf(refused.getMessage());
-      if (!fault.equals(before)) {
+      KeyRing ring = KeySource.read(path);
+      if (found.setKeys(ring) || !before.isEmpty()) {
+        List<String> ids = ring.ids();
+        String all = String.join(" ", ids);
         log(
-            System.Logger.Level.WARNING,
-            refused.code().toString(),
-            fault + "; the present keys stay in use");
+            System.Logger.Level.INFO,
+            "keys_changed",
+            "keys file " + path + ": " + ids.get(0) + " seals, " + all + " open");
       }
-      return;
+    } catch (InvalidKeyException refused) {
+      failed(before, refused.code(), String.valueOf(refused.getMessage()));
+    } catch (RuntimeException | Error failure) {
+      failed(before, Code.INTERNAL_ERROR, "keys file " + path + ": " + failure);
     }
-    if (found.setKeys(ring) || !before.isEmpty()) {
-      List<String> ids = ring.ids();
-      log(
-          System.Logger.Level.INFO,
-          "keys_changed",
-          "keys file " + path + ": " + ids.get(0) + " seals, " + String.join(" ", ids) + " open");
+  }
+
+  private void failed(String before, Code code, String why) {
+    boolean isClosed = end.getCount() == 0;
+    fault = why;
+    if (!fault.equals(before) && !isClosed) {
+      log(System.Logger.Level.WARNING, code.toString(), fault + "; the present keys stay in use");
     }
   }
 
   private static void log(System.Logger.Level level, String code, String message) {
-    LOGGER.log(level, "sealwax: " + code + " message=\"" + message + "\"");
+    try {
+      LOGGER.log(level, "sealwax: " + code + " message=\"" + message + "\"");
+    } catch (RuntimeException | Error failure) {
+      // There is nobody else to tell.
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.github.sealwax;
 
 import io.github.sealwax.internal.Documents;
+import io.github.sealwax.internal.Text;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +22,18 @@ public sealed interface Principal {
    * @param subject the subject
    */
   record Caller(@Nullable String issuer, @Nullable String client, @Nullable String subject)
-      implements Principal {}
+      implements Principal {
+    /**
+     * Makes a caller, of whom two that differ never become one.
+     *
+     * @throws InvalidArgumentException for a lone surrogate
+     */
+    public Caller {
+      Text.optional("issuer", issuer);
+      Text.optional("client", client);
+      Text.optional("subject", subject);
+    }
+  }
 
   /** Nobody in particular. */
   record Anonymous() implements Principal {}

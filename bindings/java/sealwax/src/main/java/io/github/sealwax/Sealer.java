@@ -82,28 +82,13 @@ public final class Sealer {
           long content = x.opaque(payload);
           Output out = x.output(tokenLimit);
           if (before == null) {
-            x.call(
-                Function.SEAL,
-                address,
-                purpose,
-                life,
-                content,
-                payload.length,
-                out.address(),
-                out.capacity(),
-                out.length());
+            x.with(address, purpose, life, content, payload.length)
+                .withOutput(out)
+                .call(Function.SEAL);
           } else {
-            x.call(
-                Function.RENEW,
-                address,
-                purpose,
-                life,
-                before.in(x),
-                content,
-                payload.length,
-                out.address(),
-                out.capacity(),
-                out.length());
+            x.with(address, purpose, life, before.in(x), content, payload.length)
+                .withOutput(out)
+                .call(Function.RENEW);
           }
           return out.ascii();
         });
@@ -136,17 +121,9 @@ public final class Sealer {
           long opened = x.room(Opened.SIZE);
           // A payload is always shorter than its token.
           Output out = x.output(wire.length);
-          x.call(
-              Function.OPEN,
-              address,
-              purpose,
-              limit,
-              sent,
-              wire.length,
-              out.address(),
-              out.capacity(),
-              out.length(),
-              opened);
+          x.with(address, purpose, limit, sent, wire.length)
+              .withOutput(out)
+              .call(Function.OPEN, opened);
           return new Opened(out.bytes(), x, opened);
         });
   }

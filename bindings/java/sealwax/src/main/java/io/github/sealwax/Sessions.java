@@ -35,15 +35,7 @@ public final class Sessions {
         (x, address) -> {
           long life = Lifetime.in(x, lifetime);
           Output out = x.output(view.metadataLimit);
-          x.call(
-              Function.SESSION_CREATE,
-              address,
-              life,
-              x.opaque(payload),
-              payload.length,
-              out.address(),
-              out.capacity(),
-              out.length());
+          x.with(address, life).withOpaque(payload).withOutput(out).call(Function.SESSION_CREATE);
           return SessionMetadata.read(out.bytes());
         });
   }
@@ -72,21 +64,14 @@ public final class Sessions {
     return view.replicated.cross(
         (x, address) -> {
           long place = x.room(x.pointerSize());
-          x.call(Function.SESSION_OPEN, address, x.bytes(metadata), metadata.length, place);
+          x.with(address).withBytes(metadata).call(Function.SESSION_OPEN, place);
           Pinned session =
               new Pinned(view.codec.library(), x, x.readWord(place), Function.SESSION_FREE);
           long opened = x.room(Opened.SIZE);
           Output payload = x.output(metadata.length);
-          x.call(
-              Function.SESSION_PAYLOAD,
-              x.readWord(place),
-              payload.address(),
-              payload.capacity(),
-              payload.length(),
-              opened);
+          x.with(x.readWord(place)).withOutput(payload).call(Function.SESSION_PAYLOAD, opened);
           Output id = x.output(ID_LENGTH);
-          x.call(
-              Function.SESSION_ID, x.readWord(place), id.address(), id.capacity(), id.length(), 0);
+          x.with(x.readWord(place)).withOutput(id).call(Function.SESSION_ID, 0);
           return new Session(payload.bytes(), x, opened, id.ascii(), session);
         });
   }
@@ -102,16 +87,10 @@ public final class Sessions {
           long address = view.replicated.in(x);
           long life = Lifetime.in(x, lifetime);
           Output out = x.output(view.metadataLimit);
-          x.call(
-              Function.SESSION_RENEW,
-              address,
-              life,
-              opened,
-              x.opaque(payload),
-              payload.length,
-              out.address(),
-              out.capacity(),
-              out.length());
+          x.with(address, life, opened)
+              .withOpaque(payload)
+              .withOutput(out)
+              .call(Function.SESSION_RENEW);
           return SessionMetadata.read(out.bytes());
         });
   }
@@ -123,14 +102,7 @@ public final class Sessions {
           long address = view.replicated.in(x);
           long life = Lifetime.in(x, lifetime);
           Output out = x.output(view.metadataLimit);
-          x.call(
-              Function.SESSION_FORK,
-              address,
-              life,
-              opened,
-              out.address(),
-              out.capacity(),
-              out.length());
+          x.with(address, life, opened).withOutput(out).call(Function.SESSION_FORK);
           return SessionMetadata.read(out.bytes());
         });
   }
@@ -145,7 +117,7 @@ public final class Sessions {
     return view.replicated.cross(
         (x, address) -> {
           long identifier = x.room(Identifier.SIZE);
-          x.call(Function.SESSION_VERIFY, address, x.bytes(wire), wire.length, identifier);
+          x.with(address).withBytes(wire).call(Function.SESSION_VERIFY, identifier);
           return new SessionId(sessionId, x, identifier);
         });
   }

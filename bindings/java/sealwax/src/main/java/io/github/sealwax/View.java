@@ -42,6 +42,7 @@ public final class View implements AutoCloseable {
     this.tokenLimit = tokenLimit;
     this.metadataLimit = metadataLimit;
     this.description = description;
+    codec.expectOpen();
     Ring ring = codec.ring();
     replicated =
         new Replicated(
@@ -58,24 +59,11 @@ public final class View implements AutoCloseable {
       byte[] issuer = Text.optional("issuer", caller.issuer());
       byte[] client = Text.optional("client", caller.client());
       byte[] subject = Text.optional("subject", caller.subject());
-      x.call(
-          Function.VIEW_NEW,
-          codec,
-          x.bytes(issuer),
-          length(issuer),
-          x.bytes(client),
-          length(client),
-          x.bytes(subject),
-          length(subject),
-          place);
+      x.with(codec).withBytes(issuer, client, subject).call(Function.VIEW_NEW, place);
     } else {
       x.call(Function.VIEW_NEW_ANONYMOUS, codec, place);
     }
     return x.readWord(place);
-  }
-
-  private static int length(byte @Nullable [] bytes) {
-    return bytes == null ? 0 : bytes.length;
   }
 
   /** Returns the sealer of a data-layer session's {@code state}; {@link #sessions()} is simpler. */
@@ -142,7 +130,7 @@ public final class View implements AutoCloseable {
     return replicated.cross(
         (x, view) -> {
           Output out = x.output(SESSION_ID_LENGTH);
-          x.call(Function.MINT_SESSION_ID, view, out.address(), out.capacity(), out.length(), 0);
+          x.with(view).withOutput(out).call(Function.MINT_SESSION_ID, 0);
           return out.ascii();
         });
   }
@@ -168,13 +156,7 @@ public final class View implements AutoCloseable {
     return replicated.cross(
         (x, view) -> {
           long identifier = x.room(Identifier.SIZE);
-          x.call(
-              Function.VERIFY_SESSION_ID,
-              view,
-              x.bytes(wire),
-              wire.length,
-              x.number(age),
-              identifier);
+          x.with(view).withBytes(wire).call(Function.VERIFY_SESSION_ID, x.number(age), identifier);
           return new SessionId(sessionId, x, identifier);
         });
   }
@@ -191,15 +173,7 @@ public final class View implements AutoCloseable {
     return replicated.cross(
         (x, view) -> {
           Output out = x.output(HANDLE_MAX);
-          x.call(
-              Function.MINT_HANDLE,
-              view,
-              x.bytes(type),
-              type.length,
-              out.address(),
-              out.capacity(),
-              out.length(),
-              0);
+          x.with(view).withBytes(type).withOutput(out).call(Function.MINT_HANDLE, 0);
           return out.ascii();
         });
   }
@@ -226,15 +200,9 @@ public final class View implements AutoCloseable {
     return replicated.cross(
         (x, view) -> {
           long identifier = x.room(Identifier.SIZE);
-          x.call(
-              Function.VERIFY_HANDLE,
-              view,
-              x.bytes(type),
-              type.length,
-              x.bytes(wire),
-              wire.length,
-              x.number(age),
-              identifier);
+          x.with(view)
+              .withBytes(type, wire)
+              .call(Function.VERIFY_HANDLE, x.number(age), identifier);
           return new Handle(handle, x, identifier);
         });
   }

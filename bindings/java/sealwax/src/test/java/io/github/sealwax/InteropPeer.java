@@ -11,7 +11,6 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** One language of the interop run: a request a line on stdin, its answer a line on stdout. */
@@ -148,19 +147,6 @@ final class InteropPeer {
         return facts(asked.view().verifySessionId(asked.token, asked.age()));
       case "verify-handle":
         return facts(asked.view().verifyHandle(asked.label, asked.token, asked.age()));
-      case "context":
-        String arguments = new String(asked.payload, UTF_8);
-        return List.of(
-            RequestContext.ofJson(
-                asked.label, asked.sessionId, arguments.isEmpty() ? null : arguments));
-      case "answer":
-        Profile profile =
-            Stream.of(Profile.values())
-                .filter(each -> each.toString().equals(asked.kind))
-                .findFirst()
-                .orElseThrow();
-        return List.of(
-            Answer.of(profile, null, asked.sessionId.isEmpty() ? null : asked.sessionId));
       case "session-create":
         return List.of(asked.sessions().create(asked.payload).toJson());
       default:

@@ -5,19 +5,27 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.sealwax.internal.Access;
+import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Instance;
+import io.github.sealwax.internal.Library;
+import io.github.sealwax.internal.portable.PortableProvider;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Keys in a file that a codec follows. */
@@ -28,10 +36,15 @@ class KeysFileTest {
   private final Key first = Key.generate();
   private final Key second = Key.generate();
   private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+  private volatile boolean logFails;
   private final Handler handler =
       new Handler() {
         @Override
         public void publish(LogRecord entry) {
+          if (logFails) {
+            logFails = false;
+            throw new IllegalStateException("logger");
+          }
           said.add(entry.getLevel() + " " + entry.getMessage());
         }
 
@@ -99,6 +112,46 @@ class KeysFileTest {
       replace(first.toText());
       assertTrue(said.take().startsWith("INFO"));
       assertEquals(first.id(), sealer(codec));
+    }
+  }
+
+  /** The first change fails in the core; the logger fails at what is said of it. */
+  @Test
+  @Timeout(60)
+  void nothingElseEndsAWatch() throws Exception {
+    AtomicInteger faults = new AtomicInteger(1);
+    Library library =
+        Library.of(
+            () -> {
+              Instance instance = new PortableProvider().instantiate();
+              return (Instance)
+                  Proxy.newProxyInstance(
+                      Instance.class.getClassLoader(),
+                      new Class<?>[] {Instance.class},
+                      (proxy, method, arguments) -> {
+                        if (method.getName().equals("call")
+                            && arguments[0] == Function.CODEC_SET_KEYS
+                            && faults.getAndDecrement() > 0) {
+                          throw new StackOverflowError("a fault");
+                        }
+                        return method.invoke(instance, arguments);
+                      });
+            },
+            1);
+    CodecBuilder settings = Codec.builder("a").keysFile(path).keysInterval(OFTEN);
+    try (Codec codec = Access.build(settings, library)) {
+      logFails = true;
+      while (logFails) {
+        Thread.sleep(5);
+      }
+      replace(second.toText());
+      // The change that failed is tried again, before that or not.
+      String line = said.take();
+      while (!line.contains(second.id() + " seals")) {
+        line = said.take();
+      }
+      assertTrue(line.startsWith("INFO sealwax: keys_changed "), line);
+      assertEquals(second.id(), sealer(codec));
     }
   }
 

@@ -35,15 +35,27 @@ final class Boundary {
             () -> new Served(guard, engine, context, request.method(), request.params(), false),
             served ->
                 maySwitch(() -> entered(served))
-                    .flatMap(step -> serve(served, step, request, next)),
+                    .flatMap(step -> serve(served, step, request, next))
+                    .onErrorResume(
+                        SealwaxException.class,
+                        failure -> Mono.just(failed(request.id(), failure, served))),
             Served::close)
-        .onErrorResume(SealwaxException.class, failure -> Mono.just(failed(request.id(), failure)));
+        .onErrorResume(
+            SealwaxException.class, failure -> Mono.just(failed(request.id(), failure, null)));
   }
 
   /** The SDK would tell the client why. */
-  private JSONRPCResponse failed(Object id, SealwaxException failure) {
-    guard.hooks().reportFailure(failure);
-    Step answer = Step.read(Answer.of(Profile.DATA_LAYER, failure));
+  private JSONRPCResponse failed(Object id, SealwaxException failure, @Nullable Served served) {
+    Map<String, Object> ofTool = served == null ? null : served.unsealedBy(failure);
+    if (ofTool != null) {
+      return JSONRPCResponse.result(id, ofTool);
+    }
+    if (served == null || !served.isReported(failure)) {
+      guard.hooks().reportFailure(failure);
+    }
+    // The engine refuses by a step. Whatever it throws, the client had no part in it.
+    Throwable any = new IllegalStateException(failure);
+    Step answer = Step.read(Answer.of(Profile.DATA_LAYER, any));
     return JSONRPCResponse.error(id, HandleRefused.errorOf(answer.object("error")));
   }
 
@@ -88,7 +100,7 @@ final class Boundary {
       served.caller.identify();
     }
     Step first = served.begin();
-    return served.caller.drive(served.exchange(), first, () -> guard.firstOf(served), null);
+    return served.caller.drive(served.exchange(), first, () -> guard.firstOf(served));
   }
 
   private Mono<JSONRPCResponse> serve(
@@ -122,15 +134,12 @@ final class Boundary {
     if (result == null) {
       return response;
     }
-    Leaving leaving = new Leaving(result, delivered, served.session());
     Engine.Exchange exchange = served.exchange();
-    Step step = exchange.result(result, served.fields);
-    step = served.caller.drive(exchange, step, null, leaving::again);
+    Step step = served.caller.drive(exchange, exchange.result(result, served.fields));
     if (!step.is("respond")) {
       return replied(response.id(), step);
     }
-    return JSONRPCResponse.result(
-        response.id(), Json.merged(leaving.result(), step.object("result")));
+    return JSONRPCResponse.result(response.id(), Json.changed(result, step.list("set")));
   }
 
   /** Returns a result, if the engine wants to know of it. */

@@ -3,14 +3,12 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.Principal;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +23,6 @@ final class Caller {
   private final long arrived = System.nanoTime();
   private final ReentrantLock identifying = new ReentrantLock();
   private @Nullable McpTransportContext context;
-  private @Nullable Principal principal;
   private volatile @Nullable Map<String, Object> known;
   private volatile @Nullable Map<String, Object> failed;
 
@@ -55,14 +52,10 @@ final class Caller {
 
   /** Answers the engine's questions; returns the first step that is not a question. */
   Step drive(Engine.Exchange exchange, Step first) {
-    return drive(exchange, first, null, null);
+    return drive(exchange, first, null);
   }
 
-  Step drive(
-      Engine.Exchange exchange,
-      Step first,
-      @Nullable Supplier<Outcome> begin,
-      @Nullable Function<String, Outcome> update) {
+  Step drive(Engine.Exchange exchange, Step first, @Nullable Supplier<Outcome> begin) {
     Step step = first;
     while (true) {
       tell(exchange, step);
@@ -71,14 +64,10 @@ final class Caller {
         identify();
         Map<String, Object> who = known != null ? known : failed;
         outcome = new Outcome(Map.of("principal", who), null);
-      } else if (step.is("ask")) {
-        outcome = new Outcome(Map.of("answer", answer(step)), null);
       } else if (step.is("ledger")) {
         outcome = new Outcome(Map.of("ledger", recorded(step)), null);
       } else if (step.is("begin") && begin != null) {
         outcome = begin.get();
-      } else if (step.is("update") && update != null) {
-        outcome = update.apply(step.text("value"));
       } else {
         return step;
       }
@@ -108,52 +97,15 @@ final class Caller {
         failed = Map.of("nobody", true);
       } else {
         known = document(found);
-        principal = found instanceof Principal.Caller ? found : null;
       }
-    } catch (RuntimeException e) {
-      // Its message is not logged: it may hold the credential.
+    } catch (Throwable e) {
+      // An Error, or a checked exception of another language, is no answer either. Its message is
+      // not logged: it may hold the credential.
       String expected = "principal: expected a function that gives one, found ";
       failed = Map.of("failed", expected + Failures.named(e));
     } finally {
       identifying.unlock();
     }
-  }
-
-  private Object answer(Step step) {
-    Accept accept = guard.accept();
-    String asked = step.has("end") ? "ended" : "accept";
-    long until = System.nanoTime() + Duration.ofMillis(step.number("withinMs")).toNanos();
-    try {
-      if (step.has("end")) {
-        Failures.awaited(accept.ended(presented(step.object("end"))), left(until));
-        return "yes";
-      }
-      List<Map<String, Object>> presented = step.objects("accept");
-      for (int place = 0; place < presented.size(); place++) {
-        Boolean verdict =
-            Failures.awaited(accept.accept(presented(presented.get(place))), left(until));
-        if (verdict == null) {
-          return Map.of("failed", "expected accept to answer true or false, found null");
-        }
-        if (!verdict) {
-          return Map.of("no", place);
-        }
-      }
-      // Also for what could not be interrupted.
-      left(until);
-      return "yes";
-    } catch (ExecutionException | TimeoutException | RuntimeException e) {
-      String expected = "expected %s to answer in %s".formatted(asked, guard.timeLimit());
-      return Map.of("failed", expected + ", found " + Failures.named(e));
-    }
-  }
-
-  private static Duration left(long until) throws TimeoutException {
-    long nanos = until - System.nanoTime();
-    if (nanos <= 0) {
-      throw new TimeoutException();
-    }
-    return Duration.ofNanos(nanos);
   }
 
   private Object recorded(Step step) {
@@ -164,9 +116,11 @@ final class Caller {
     try {
       long until = System.nanoTime() + within.toNanos();
       List<String> reply = Failures.awaited(guard.ledger().run(command), within);
-      left(until);
-      return reply;
-    } catch (ExecutionException | TimeoutException | RuntimeException e) {
+      if (System.nanoTime() - until > 0) {
+        throw new TimeoutException();
+      }
+      return Objects.requireNonNull(reply);
+    } catch (Throwable e) {
       Throwable cause = Failures.cause(e);
       // The message of another exception is not logged: it may hold the store's credentials.
       why =
@@ -176,16 +130,6 @@ final class Caller {
                   .formatted(within.toMillis(), Failures.named(e));
     }
     return Map.of("failed", "ledger: " + why);
-  }
-
-  private Presented presented(Map<String, Object> one) {
-    Number until = (Number) one.get("until");
-    boolean isPublic = Boolean.TRUE.equals(one.get("public"));
-    return new Presented(
-        (String) one.get("kind"),
-        (String) one.get("id"),
-        isPublic ? null : principal,
-        until == null ? null : Instant.ofEpochSecond(until.longValue()));
   }
 
   /** Releases the request: a task that the handler left behind may still hold this. */

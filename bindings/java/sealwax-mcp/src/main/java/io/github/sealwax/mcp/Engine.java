@@ -4,15 +4,12 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.TokenFields;
 import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.CodecObject;
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
-import io.github.sealwax.internal.Output;
-import io.github.sealwax.internal.Pinned;
+import io.github.sealwax.internal.Machine;
 import io.github.sealwax.internal.Replicated;
-import io.github.sealwax.internal.Struct;
 import io.github.sealwax.internal.Text;
-import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,39 +22,42 @@ import org.jspecify.annotations.Nullable;
  * every shard that needs it; an exchange lives in one, from its beginning to its end.
  */
 final class Engine {
-  /** What a client sent and is no text, as C takes it: bytes that are not UTF-8. */
-  private static final byte[] NO_TEXT = {(byte) 0xff};
-
-  private static final int NOTIFICATION = 1;
-  private static final int MODERN = 2;
-  private static final int NEXT_STEP = 0;
-  private static final int NEXT_DELIVER = 1;
+  /** Of a client, what is no text. */
+  private static final String NO_TEXT = "\ud800";
 
   /** Clients make up methods: only these many are remembered. */
   private static final int REMEMBERED = 256;
 
   private final Library library;
+  private final CodecObject codec;
   private final Replicated guard;
-  private final boolean hasEvents;
-  private final boolean defers;
+  private volatile boolean defers;
   private final Map<String, Optional<TokenFields>> fields = new ConcurrentHashMap<>();
 
   Engine(Codec of, Map<String, Object> settings) {
-    CodecObject codec = Access.codec(of);
+    codec = Access.codec(of);
     library = codec.library();
-    byte[] written = bytes(Json.write(settings));
-    hasEvents = Boolean.TRUE.equals(settings.get("events"));
+    Frame frame = new Frame(Frame.GUARD, Text.bytes("settings", Json.write(settings)));
     guard =
         new Replicated(
             library,
             x -> {
-              long out = x.room(8);
-              x.call(Function.GUARD_NEW, codec.in(x), x.bytes(written), written.length, out);
-              return x.readWord(out);
+              long made = Machine.make(x, codec.in(x), 0, frame);
+              defers = Frame.Answer.made(x, made).has(Frame.DEFERS);
+              return x.readWord(made);
             },
-            Function.GUARD_FREE);
+            Function.MACHINE_FREE);
     // The first use: it throws for settings that contradict themselves.
-    defers = guard.cross((x, address) -> x.plain(Function.GUARD_DEFERS, address) != 0);
+    guard.cross((x, address) -> address);
+  }
+
+  /** Makes a machine of the guard, which has the present keys of its codec. */
+  private Machine.Begun machine(Frame frame) {
+    return guard.cross(
+        (x, address) -> {
+          codec.refresh(x);
+          return Machine.begin(library, x, address, frame);
+        });
   }
 
   /** Returns whether the exchange of some messages may begin late. */
@@ -85,7 +85,7 @@ final class Engine {
     byte[] text = Text.bytes("type", type);
     library.cross(
         x -> {
-          x.call(Function.CHECK_HANDLE_TYPE, x.bytes(text), text.length);
+          x.withBytes(text).call(Function.CHECK_HANDLE_TYPE);
           return null;
         });
   }
@@ -104,138 +104,80 @@ final class Engine {
       boolean isModern) {}
 
   /** An exchange, and its first step. */
-  record Begun(Exchange exchange, Step step) {}
-
-  /** Begins the exchange of a message: without a document, unless it has a session. */
-  Begun message(Message message, @Nullable TokenFields carried) {
-    if (message.session() != null) {
-      return document(message);
+  record Begun(Exchange exchange, Step step) {
+    private Begun(Machine.Begun begun, @Nullable TokenFields carried) {
+      this(new Exchange(begun.machine()), Engine.step(begun.answer(), carried));
     }
-    byte[] method = sent(message.method());
-    byte[] target = sent(message.target());
-    byte[] arguments = message.arguments() == null ? null : bytes(message.arguments());
-    byte[] token = sent(message.token());
-    int flags = (message.isNotification() ? NOTIFICATION : 0) | (message.isModern() ? MODERN : 0);
-    return guard.cross(
-        (x, address) -> {
-          long out = x.room(32);
-          x.call(
-              Function.GUARD_REQUEST,
-              address,
-              x.bytes(method),
-              length(method),
-              x.bytes(target),
-              length(target),
-              x.bytes(arguments),
-              length(arguments),
-              x.bytes(token),
-              length(token),
-              caller(x, message.caller()),
-              x.number(message.withinMs()),
-              flags,
-              out,
-              out + 8,
-              out + 16,
-              out + 24);
-          long begun = x.readWord(out);
-          Exchange exchange = new Exchange(x, begun);
-          return new Begun(exchange, next(x, begun, out + 8, carried));
-        });
   }
 
-  private Begun document(Message message) {
-    Map<String, Object> document = new HashMap<>();
-    Object method = Json.clientValue(message.method());
-    Object target = Json.clientValue(message.target());
-    document.put("method", method instanceof String ? method : "");
-    document.put("target", target instanceof String ? target : null);
-    document.put("token", Json.clientValue(message.token()));
-    document.put("notification", message.isNotification());
-    document.put("modern", message.isModern());
-    document.put("session", message.session());
-    document.put("header", message.header());
-    document.put("principal", message.caller());
-    document.put("withinMs", message.withinMs());
-    return begun(Function.GUARD_MESSAGE, document, message.arguments());
+  /** Begins the exchange of a message at the SDK's handlers. */
+  Begun message(Message message, @Nullable TokenFields carried) {
+    Map<String, Object> session = message.session();
+    Map<String, Object> caller = message.caller();
+    int flags =
+        (message.isNotification() ? Frame.NOTIFICATION : 0)
+            | (message.isModern() ? Frame.MODERN : 0)
+            | (session == null ? 0 : Frame.SESSION)
+            | (caller == null ? 0 : Frame.CALLER)
+            | (caller != null && caller.get("anonymous") != null ? Frame.ANONYMOUS : 0);
+    Frame frame =
+        new Frame(
+            Frame.MESSAGE,
+            flags,
+            sent(message.method()),
+            sent(message.target()),
+            Text.optional("arguments", message.arguments()),
+            sent(message.token()),
+            part(caller, "issuer"),
+            part(caller, "client"),
+            part(caller, "subject"),
+            sent(message.header()),
+            session == null ? null : sent(session.get("id")),
+            session == null ? null : sent(session.get("state")),
+            Text.decimal(message.withinMs()));
+    return new Begun(machine(frame), carried);
   }
 
   /** Begins the exchange of a message around HTTP. */
-  Begun transport(Map<String, Object> document, @Nullable String initialize) {
-    return begun(Function.GUARD_TRANSPORT, document, initialize);
+  Begun transport(Map<String, Object> facts, @Nullable String initialize) {
+    int flags =
+        (facts.get("notification") == Boolean.TRUE ? Frame.NOTIFICATION : 0)
+            | (facts.get("modern") == Boolean.TRUE ? Frame.MODERN : 0)
+            | (facts.get("unreadable") == Boolean.TRUE ? Frame.UNREADABLE : 0);
+    Frame frame =
+        new Frame(
+            Frame.TRANSPORT,
+            flags,
+            sent(facts.get("http")),
+            sent(facts.get("method")),
+            sent(facts.get("target")),
+            sent(facts.get("version")),
+            sent(facts.get("header")),
+            sent(facts.get("messageSessionId")),
+            Text.optional("initialize", initialize));
+    return new Begun(machine(frame), null);
   }
 
-  private Begun begun(Function function, Map<String, Object> document, @Nullable String beside) {
-    byte[] written = bytes(Json.write(document));
-    byte[] more = beside == null ? null : bytes(beside);
-    return guard.cross(
-        (x, address) -> {
-          long out = x.room(24);
-          x.call(
-              function,
-              address,
-              x.bytes(written),
-              written.length,
-              x.bytes(more),
-              length(more),
-              out,
-              out + 8,
-              out + 16);
-          return begun(x, out);
-        });
-  }
-
-  /** Begins the exchange that signs a principal out. */
-  Begun revoke(Map<String, Object> principal, long retainFor) {
-    byte[] written = bytes(Json.write(principal));
-    return guard.cross(
-        (x, address) -> {
-          long out = x.room(24);
-          x.call(
-              Function.GUARD_REVOKE,
-              address,
-              x.bytes(written),
-              written.length,
-              retainFor,
-              out,
-              out + 8,
-              out + 16);
-          return begun(x, out);
-        });
-  }
-
-  private Begun begun(Crossing x, long out) {
-    Exchange exchange = new Exchange(x, x.readWord(out));
-    return new Begun(exchange, Step.read(text(x, out + 8)));
+  /** Begins the exchange that signs a principal out; without a time, for 400 days. */
+  Begun revoke(Map<String, Object> principal, @Nullable Long retainFor) {
+    byte[] who = Text.bytes("principal", Json.write(principal));
+    return new Begun(machine(new Frame(Frame.REVOCATION, who, Text.decimal(retainFor))), null);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
   Map<String, Object> report(Map<String, Object> fault) {
-    byte[] written = bytes(Json.write(fault));
-    String entry =
-        guard.cross(
-            (x, address) -> {
-              // The line holds at most 820 characters of others, which take 14 bytes each.
-              Output out = x.output(written.length + 16384);
-              x.call(
-                  Function.GUARD_REPORT,
-                  address,
-                  x.bytes(written),
-                  written.length,
-                  out.address(),
-                  out.capacity(),
-                  out.length());
-              return out.text();
-            });
-    return Json.object(entry);
+    Machine.Begun made = machine(new Frame(Frame.REPORT, Json.bytes(fault)));
+    made.machine().close();
+    return Json.object(made.answer().text());
   }
 
   /** One message, from its arrival to its answer. Threads may share it until it is closed. */
-  final class Exchange implements AutoCloseable {
-    private final Pinned pinned;
+  static final class Exchange implements AutoCloseable {
+    private final Machine machine;
     private volatile long began;
 
-    private Exchange(Crossing x, long address) {
-      pinned = new Pinned(library, x, address, Function.EXCHANGE_FREE);
+    private Exchange(Machine machine) {
+      this.machine = machine;
     }
 
     /**
@@ -251,192 +193,89 @@ final class Engine {
       if (event.containsKey("result")) {
         began = System.nanoTime();
       }
-      byte[] written = bytes(Json.write(event));
-      byte[] beside = value == null ? null : bytes(value);
-      String step =
-          pinned.cross(
-              (x, address) -> {
-                long out = x.room(16);
-                x.call(
-                    Function.EXCHANGE_ON,
-                    address,
-                    x.bytes(written),
-                    written.length,
-                    x.bytes(beside),
-                    length(beside),
-                    out,
-                    out + 8);
-                return text(x, out);
-              });
-      return Step.read(step);
+      return step(machine.on(frame(Frame.EVENT, "event", event, value)), null);
     }
 
     /** Reports the result of a delivered message; returns the next step. */
     Step result(Map<String, Object> result, @Nullable TokenFields carried) {
       began = System.nanoTime();
-      byte[] resultType = sent(result.get("resultType"));
-      byte[] cacheScope = sent(result.get("cacheScope"));
-      byte[] token = carried == null ? null : sent(result.get(carried.result()));
-      long hasTtl = result.get("ttlMs") == null ? 0 : 1;
-      return pinned.cross(
-          (x, address) -> {
-            long out = x.room(24);
-            x.call(
-                Function.EXCHANGE_RESULT,
-                address,
-                x.bytes(resultType),
-                length(resultType),
-                x.bytes(cacheScope),
-                length(cacheScope),
-                x.bytes(token),
-                length(token),
-                hasTtl,
-                out,
-                out + 8,
-                out + 16);
-            return next(x, address, out, carried);
-          });
+      Frame frame =
+          new Frame(
+              Frame.RESULT,
+              result.get("ttlMs") == null ? 0 : Frame.TTL,
+              sent(result.get("resultType")),
+              sent(result.get("cacheScope")),
+              carried == null ? null : sent(result.get(carried.result())));
+      return step(machine.on(frame), carried);
     }
 
     /** Begins the exchange of one operation on a handle. */
     Begun handle(Map<String, Object> operation, @Nullable String value) {
       long now = System.nanoTime();
-      byte[] written = bytes(Json.write(operation));
-      byte[] beside = value == null ? null : bytes(value);
-      return pinned.cross(
-          (x, address) -> {
-            long out = x.room(24);
-            x.call(
-                Function.EXCHANGE_HANDLE,
-                address,
-                x.bytes(written),
-                written.length,
-                x.bytes(beside),
-                length(beside),
-                out,
-                out + 8,
-                out + 16);
-            Begun begun = begun(x, out);
-            begun.exchange().began = now;
-            return begun;
-          });
+      Begun begun =
+          new Begun(machine.begin(frame(Frame.HANDLE, "operation", operation, value)), null);
+      begun.exchange().began = now;
+      return begun;
     }
 
     /** Returns the token of the next {@code requestState}, a value as JSON. */
     String sealState(String value) {
-      byte[] written = bytes(value);
-      return pinned.cross(
-          (x, address) -> {
-            long out = x.room(16);
-            x.call(
-                Function.EXCHANGE_SEAL_STATE,
-                address,
-                x.bytes(written),
-                written.length,
-                out,
-                out + 8);
-            return text(x, out);
-          });
+      return machine.on(new Frame(Frame.SEAL_STATE, Text.bytes("value", value))).text();
     }
 
     /** Writes the session's value, as JSON. */
     void write(String value) {
-      write(Function.EXCHANGE_WRITE, value);
-    }
-
-    /** Writes the session's value as its update functions made it, as JSON. */
-    void update(String value) {
-      write(Function.EXCHANGE_UPDATE, value);
-    }
-
-    private void write(Function function, String value) {
-      byte[] written = bytes(value);
-      pinned.cross(
-          (x, address) -> {
-            x.call(function, address, x.bytes(written), written.length);
-            return null;
-          });
+      machine.on(new Frame(Frame.WRITE, Text.bytes("value", value)));
     }
 
     /** Returns the metadata of a new session. */
     Map<String, Object> fork() {
-      String metadata =
-          pinned.cross(
-              (x, address) -> {
-                long out = x.room(16);
-                x.call(Function.EXCHANGE_FORK, address, out, out + 8);
-                return text(x, out);
-              });
-      return Json.object(metadata);
+      return Json.object(machine.on(new Frame(Frame.FORK)).text());
     }
 
     /** Frees it; this cancels it at any step. */
     @Override
     public void close() {
-      pinned.close();
+      machine.close();
     }
   }
 
-  /**
-   * Returns what is next as a step; at {@code out} are its number, its text and the size of that.
-   */
-  private Step next(Crossing x, long address, long out, @Nullable TokenFields carried) {
-    int kind = x.readInt(out);
-    String text = x.readWord(out + 8) == 0 ? null : text(x, out + 8);
-    if (kind == NEXT_STEP && text != null) {
+  /** Returns an answer as a step, of a message that carries its token in these members. */
+  private static Step step(Frame.Answer answer, @Nullable TokenFields carried) {
+    String text = answer.text();
+    boolean delivers = answer.kind() == Frame.DELIVER;
+    if (!delivers && answer.kind() != Frame.RESPOND) {
       return Step.read(text);
     }
     Map<String, Object> step = new HashMap<>();
-    step.put("step", kind == NEXT_DELIVER ? "deliver" : "respond");
-    if (kind == NEXT_DELIVER) {
+    step.put("step", delivers ? "deliver" : "respond");
+    if (delivers) {
       step.put("opened", text);
       step.put("report", carried == null ? null : carried.result());
     } else if (text != null && carried != null) {
-      step.put("result", Map.of(carried.result(), text));
+      step.put("set", List.of(List.of(List.of(carried.result()), text)));
     }
-    if (hasEvents && text != null) {
-      long events = x.room(16);
-      x.call(Function.EXCHANGE_EVENTS, address, events, events + 8);
-      step.put("events", Json.object("{\"events\":" + text(x, events) + "}").get("events"));
+    if (answer.events() != null) {
+      step.put("events", Json.object("{\"events\":" + answer.events() + "}").get("events"));
     }
     return new Step(step);
   }
 
-  /** Returns a text of the engine, of which the pointer and the size are at {@code out}. */
-  static String text(Crossing x, long out) {
-    return x.text(x.readWord(out), (int) x.readWord(out + 8));
+  private static Frame frame(
+      int kind, String name, Map<String, Object> document, @Nullable String beside) {
+    byte[] written = Text.bytes(name, Json.write(document));
+    return new Frame(kind, written, Text.optional("value", beside));
   }
 
-  static byte[] bytes(String text) {
-    return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  private static int length(byte @Nullable [] bytes) {
-    return bytes == null ? 0 : bytes.length;
-  }
-
-  private static byte[] untrusted(String text) {
-    return Json.clientValue(text) == text ? bytes(text) : NO_TEXT;
-  }
-
-  /** Returns a client's value as C takes it. */
+  /** Returns a client's value as a frame takes it. */
   private static byte @Nullable [] sent(@Nullable Object value) {
     if (value == null) {
       return null;
     }
-    return value instanceof String text ? untrusted(text) : NO_TEXT;
+    return Text.untrusted(value instanceof String text ? text : NO_TEXT);
   }
 
-  /** Writes the struct of a caller. */
-  private static long caller(Crossing x, @Nullable Map<String, Object> caller) {
-    if (caller == null) {
-      return 0;
-    }
-    Struct struct = x.struct(8 * x.pointerSize());
-    for (String name : List.of("issuer", "client", "subject")) {
-      Object part = caller.get(name);
-      struct.bytes(part == null ? null : Text.bytes(name, (String) part));
-    }
-    return struct.last(Boolean.TRUE.equals(caller.get("anonymous"))).address();
+  private static byte @Nullable [] part(@Nullable Map<String, Object> caller, String name) {
+    return caller == null ? null : Text.optional(name, (String) caller.get(name));
   }
 }

@@ -29,9 +29,7 @@ public final class Guard {
   private final Codec codec;
   private final Map<String, Object> settings;
   private final @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
-  private final @Nullable Accept accept;
   private final @Nullable Ledger ledger;
-  private final Duration timeLimit;
   private final Hooks hooks;
   private volatile Engine engine;
   private volatile @Nullable Function<McpTransportContext, String> first;
@@ -41,13 +39,10 @@ public final class Guard {
   private Guard(Builder builder) {
     codec = builder.codec;
     principalOf = builder.principalOf;
-    accept = builder.accept;
     ledger = builder.ledger;
-    timeLimit = builder.timeLimit;
     settings = new LinkedHashMap<>(builder.settings);
     settings.put("events", builder.onEvent != null);
-    settings.put("hasAccept", accept != null);
-    settings.put("timeLimitMs", timeLimit.toMillis());
+    settings.put("timeLimitMs", builder.timeLimit.toMillis());
     if (ledger != null) {
       settings.put("ledger", builder.ledgerOptions.document(ledger.isLocal()));
     }
@@ -130,7 +125,7 @@ public final class Guard {
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal) {
-    Engine.Begun begun = engine.revoke(Caller.document(principal), 0);
+    Engine.Begun begun = engine.revoke(Caller.document(principal), null);
     Caller caller = new Caller(this, principal);
     try (Engine.Exchange exchange = begun.exchange()) {
       Step step = caller.drive(exchange, begun.step());
@@ -165,7 +160,7 @@ public final class Guard {
    * @return the token, which tells nothing wherever it is shown
    */
   public String writeState(McpTransportContext context, Object value) {
-    return Served.of(this, context).exchange().sealState(Json.write(value));
+    return Served.of(this, context).sealState(Json.write(value));
   }
 
   /**
@@ -241,7 +236,7 @@ public final class Guard {
     try {
       String value = first == null ? null : first.apply(served.context());
       return new Caller.Outcome(Map.of("begun", Map.of()), value);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       String expected = "initial: expected a function that gives a value of JSON, found ";
       return Caller.Outcome.failed("begun", expected + Failures.named(e));
     }
@@ -277,16 +272,8 @@ public final class Guard {
     return principalOf.apply(context == null ? McpTransportContext.EMPTY : context);
   }
 
-  Accept accept() {
-    return accept;
-  }
-
   Ledger ledger() {
     return ledger;
-  }
-
-  Duration timeLimit() {
-    return timeLimit;
   }
 
   static @Nullable Instant instant(Step done) {
@@ -301,7 +288,6 @@ public final class Guard {
     private final Map<String, Object> only = new LinkedHashMap<>();
     private @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
     private boolean hasPrincipal;
-    private @Nullable Accept accept;
     private @Nullable Ledger ledger;
     private LedgerOptions ledgerOptions = LedgerOptions.DEFAULT;
     private Duration timeLimit = Duration.ofSeconds(1);
@@ -358,17 +344,6 @@ public final class Guard {
     public Builder ledger(Ledger ledger, LedgerOptions options) {
       this.ledger = ledger;
       this.ledgerOptions = options;
-      return this;
-    }
-
-    /**
-     * Sets the author's own rule, which decides whether to accept a verified token.
-     *
-     * @param accept the rule
-     * @return this builder
-     */
-    public Builder accept(Accept accept) {
-      this.accept = accept;
       return this;
     }
 

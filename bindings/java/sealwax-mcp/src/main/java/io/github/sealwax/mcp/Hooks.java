@@ -5,6 +5,7 @@ import io.github.sealwax.Principal;
 import io.github.sealwax.SealwaxException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +49,12 @@ final class Hooks {
 
   /** Reports that the engine failed. */
   void reportFailure(SealwaxException failure) {
-    refused(reporter.report(fault(failure.code().toString(), failure.getMessage())));
+    reportFailure(failure, Map.of("kind", "session"));
+  }
+
+  /** Reports that the engine failed; {@code about} says at what. */
+  void reportFailure(SealwaxException failure, Map<String, Object> about) {
+    refused(reporter.report(fault(failure.code().toString(), failure.getMessage(), about)));
   }
 
   void refused(Map<String, Object> entry) {
@@ -67,7 +73,7 @@ final class Hooks {
   private <T> void call(String name, Consumer<? super T> hook, T told) {
     try {
       hook.accept(told);
-    } catch (RuntimeException e) {
+    } catch (Throwable e) {
       String expected =
           name + ": expected a function that does not throw, found " + Failures.named(e);
       log(reporter.report(mistake(expected)), e);
@@ -75,22 +81,36 @@ final class Hooks {
   }
 
   private static Map<String, Object> mistake(String message) {
-    return fault(Code.INVALID_ARGUMENT.toString(), message);
+    return fault(Code.INVALID_ARGUMENT.toString(), message, Map.of("kind", "session"));
   }
 
-  private static Map<String, Object> fault(String code, String message) {
-    return Map.of("code", code, "kind", "session", "message", message);
+  private static Map<String, Object> fault(
+      String code, @Nullable String message, Map<String, Object> about) {
+    Map<String, Object> fault = new HashMap<>(about);
+    fault.put("code", code);
+    fault.put("message", message);
+    return fault;
   }
 
   private static void log(Map<String, Object> entry, @Nullable Throwable cause) {
-    String line = (String) entry.get("line");
-    Level level = isError(entry) ? Level.ERROR : Level.WARN;
-    if (LOGGER instanceof NOPLogger) {
-      // No provider of logs was set up: a refusal must not get lost.
-      System.err.println(entry.get("time") + " " + level + " " + line);
-      return;
+    try {
+      if (!(LOGGER instanceof NOPLogger)) {
+        logged(entry, cause);
+        return;
+      }
+    } catch (Throwable e) {
+      // It is written below.
     }
-    LoggingEventBuilder event = LOGGER.atLevel(level);
+    // No provider of logs was set up, or it failed: a refusal must not get lost.
+    System.err.println(entry.get("time") + " " + level(entry) + " " + entry.get("line"));
+  }
+
+  private static Level level(Map<String, Object> entry) {
+    return isError(entry) ? Level.ERROR : Level.WARN;
+  }
+
+  private static void logged(Map<String, Object> entry, @Nullable Throwable cause) {
+    LoggingEventBuilder event = LOGGER.atLevel(level(entry));
     if (LOGGER instanceof LoggingEventAware) {
       // Other loggers would write the members into the line, which has them.
       for (Map.Entry<String, Object> member : entry.entrySet()) {
@@ -99,7 +119,7 @@ final class Hooks {
         }
       }
     }
-    (cause == null ? event : event.setCause(cause)).log(line);
+    (cause == null ? event : event.setCause(cause)).log((String) entry.get("line"));
   }
 
   private static boolean isError(Map<String, Object> entry) {

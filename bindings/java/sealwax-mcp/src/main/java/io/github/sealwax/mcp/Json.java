@@ -36,6 +36,16 @@ final class Json {
     }
   }
 
+  /** Returns whether the SDK could read what a client sent. */
+  static boolean isReadable(byte[] text) {
+    try {
+      MAPPER.readValue(text, Object.class);
+      return true;
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
+
   static <T> T value(String text, TypeRef<T> type) {
     try {
       return MAPPER.readValue(text, type);
@@ -76,6 +86,11 @@ final class Json {
               }
             });
     return escaped.toString();
+  }
+
+  /** Returns a value of a client, or a server's own, as the bytes of {@link #writeClients}. */
+  static byte[] bytes(@Nullable Object value) {
+    return writeClients(value).getBytes(StandardCharsets.UTF_8);
   }
 
   private static @Nullable Object inRange(@Nullable Object value) {
@@ -122,24 +137,27 @@ final class Json {
     return true;
   }
 
-  /** Returns a value changed by a JSON Merge Patch (RFC 7396). */
+  /** Returns a result in which members are set, as the engine says: by paths, and values. */
+  static Map<String, Object> changed(Map<?, ?> result, List<?> set) {
+    Map<String, Object> changed = copy(result);
+    for (Object change : set) {
+      List<?> pair = (List<?>) change;
+      List<?> path = (List<?>) pair.get(0);
+      Map<String, Object> place = changed;
+      for (Object name : path.subList(0, path.size() - 1)) {
+        Map<String, Object> inner = copy(place.get(name));
+        place.put((String) name, inner);
+        place = inner;
+      }
+      place.put((String) path.get(path.size() - 1), pair.get(1));
+    }
+    return changed;
+  }
+
   @SuppressWarnings("unchecked")
-  static @Nullable Object merged(@Nullable Object value, @Nullable Object patch) {
-    if (!(patch instanceof Map)) {
-      return patch;
-    }
-    Map<String, Object> kept = new LinkedHashMap<>();
-    if (value instanceof Map) {
-      kept.putAll((Map<String, Object>) value);
-    }
-    ((Map<String, Object>) patch)
-        .forEach(
-            (name, change) -> {
-              Object before = kept.remove(name);
-              if (change != null) {
-                kept.put(name, merged(before, change));
-              }
-            });
-    return kept;
+  private static Map<String, Object> copy(@Nullable Object value) {
+    return value instanceof Map
+        ? new LinkedHashMap<>((Map<String, Object>) value)
+        : new LinkedHashMap<>();
   }
 }

@@ -2,9 +2,10 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.InternalErrorException;
 import io.github.sealwax.internal.Durations;
-import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
-import io.github.sealwax.internal.Pinned;
+import io.github.sealwax.internal.Machine;
+import io.github.sealwax.internal.Text;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -20,10 +21,9 @@ import java.util.concurrent.CompletionStage;
 public final class MemoryLedger implements Ledger, AutoCloseable {
   private static final long CAPACITY = 64 << 20;
 
-  private final Library library = Library.shared();
   private final long capacity;
   private final Clock clock;
-  private Pinned memory;
+  private Machine memory;
 
   /** Makes one of 64 MiB. */
   public MemoryLedger() {
@@ -59,13 +59,9 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
     return clock.instant().getEpochSecond();
   }
 
-  private Pinned begun(long from) {
-    return library.cross(
-        x -> {
-          long out = x.room(8);
-          x.call(Function.MEMORY_NEW, capacity, from, out);
-          return new Pinned(library, x, x.readWord(out), Function.MEMORY_FREE);
-        });
+  private Machine begun(long from) {
+    Frame frame = new Frame(Frame.MEMORY, Text.decimal(capacity), Text.decimal(from));
+    return Machine.begin(Library.shared(), frame).machine();
   }
 
   @Override
@@ -75,7 +71,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
 
   @Override
   public CompletionStage<List<String>> run(Command command) {
-    byte[] written = Engine.bytes(Json.write(command.document()));
+    byte[] written = Text.bytes("command", Json.write(command.document()));
     try {
       return CompletableFuture.completedFuture(run(written));
     } catch (RuntimeException e) {
@@ -85,20 +81,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
 
   private synchronized List<String> run(byte[] command) {
     try {
-      String reply =
-          memory.cross(
-              (x, address) -> {
-                long out = x.room(16);
-                x.call(
-                    Function.MEMORY_RUN,
-                    address,
-                    x.bytes(command),
-                    command.length,
-                    now(),
-                    out,
-                    out + 8);
-                return Engine.text(x, out);
-              });
+      String reply = memory.on(new Frame(Frame.RUN, command, Text.decimal(now()))).text();
       return new Step(Json.object("{\"reply\":" + reply + "}")).texts("reply");
     } catch (InternalErrorException e) {
       // A fault ended it. The next one knows nothing of what was used until now.

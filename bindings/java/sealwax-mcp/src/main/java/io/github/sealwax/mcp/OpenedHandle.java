@@ -39,7 +39,7 @@ public final class OpenedHandle<T> {
   }
 
   /**
-   * Returns the token id in hex digits, as {@link Accept} gets it.
+   * Returns the token id, 32 hex digits.
    *
    * @return the id
    */

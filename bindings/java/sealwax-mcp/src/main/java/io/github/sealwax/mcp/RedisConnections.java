@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -67,13 +68,39 @@ final class RedisConnections implements AutoCloseable {
       generation = present;
     }
     RedisConnection idle = generation.own.poll();
-    CompletableFuture<RedisConnection> connected =
-        idle != null && idle.isOpen() ? CompletableFuture.completedFuture(idle) : connect(key);
-    return connected.thenCompose(
+    CompletableFuture<RedisConnection> taken =
+        idle != null && idle.isOpen()
+            ? CompletableFuture.completedFuture(idle)
+            : connectWithin(key, within.dividedBy(2), generation);
+    return taken.thenCompose(
         own ->
             work.apply(own)
                 .orTimeout(within.toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((done, failure) -> release(generation, own, failure != null)));
+  }
+
+  /** Fails if it takes longer; then it goes on, and a later command finds the connection. */
+  private CompletableFuture<RedisConnection> connectWithin(
+      String key, Duration within, Generation generation) {
+    CompletableFuture<RedisConnection> taken = new CompletableFuture<>();
+    var unused =
+        connect(key)
+            .whenComplete(
+                (made, failure) -> {
+                  if (failure != null) {
+                    taken.completeExceptionally(failure);
+                  } else if (!taken.complete(made)) {
+                    release(generation, made, false);
+                  }
+                });
+    CompletableFuture.delayedExecutor(within.toNanos(), TimeUnit.NANOSECONDS)
+        .execute(() -> taken.completeExceptionally(new StillConnecting()));
+    return taken;
+  }
+
+  /** No connection failed. */
+  private static final class StillConnecting extends TimeoutException {
+    private static final long serialVersionUID = 1;
   }
 
   private synchronized void release(Generation generation, RedisConnection own, boolean isBroken) {
@@ -90,7 +117,7 @@ final class RedisConnections implements AutoCloseable {
     return work.orTimeout(within.toNanos(), TimeUnit.NANOSECONDS)
         .whenComplete(
             (done, failure) -> {
-              if (failure != null) {
+              if (failure != null && !(Failures.cause(failure) instanceof StillConnecting)) {
                 renew(connection);
               }
             });

@@ -1,10 +1,11 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.InternalErrorException;
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
-import io.github.sealwax.internal.Pinned;
+import io.github.sealwax.internal.Machine;
+import io.github.sealwax.internal.Text;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -45,7 +46,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private final Library library = Library.shared();
   private final RedisConnections connections;
-  private volatile Pinned known;
+  private volatile Machine known;
 
   /** The digests of scripts whose commands need no dialogue. */
   private final Map<String, String> plain = new ConcurrentHashMap<>();
@@ -87,13 +88,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     return new RedisLedger(RedisServers.cluster(seed, options));
   }
 
-  private Pinned begun() {
-    return library.cross(
-        x -> {
-          long out = x.room(8);
-          x.call(Function.REDIS_NEW, 1, out);
-          return new Pinned(library, x, x.readWord(out), Function.REDIS_FREE);
-        });
+  private Machine begun() {
+    return Machine.begin(library, new Frame(Frame.STORE, Frame.WAITS)).machine();
   }
 
   /**
@@ -142,7 +138,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     Map<String, Object> document = new HashMap<>(command.document());
     document.put("checked", true);
     Dialogue dialogue = new Dialogue(document);
-    Step next = dialogue.first();
+    Step next = dialogue.first;
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
@@ -167,7 +163,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     // A dialogue begins with the check. The command is not sent.
     Dialogue dialogue = new Dialogue(OPEN.document());
     return dialogue
-        .talk(connection, dialogue.first(), null, 1)
+        .talk(connection, dialogue.first, null, 1)
         .thenCompose(
             step -> {
               warn(step.texts("warned"));
@@ -198,28 +194,25 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   }
 
   private String script(String name) {
-    byte[] written = Engine.bytes(name);
+    byte[] written = Text.bytes("name", name);
     return library.cross(
         x -> {
-          long out = x.room(16);
-          x.call(Function.LEDGER_TEXT, x.bytes(written), written.length, out, out + 8);
-          return Engine.text(x, out);
+          long out = x.withBytes(written).callFor(Function.LEDGER_TEXT, 2);
+          return x.text(x.readWord(out), (int) x.readWord(out + 8));
         });
   }
 
   /** What the core says to send for one command. */
   private final class Dialogue {
-    private final Pinned pinned;
+    private final Machine machine;
     private final Step first;
 
-    private record Begun(Pinned pinned, Step first) {}
-
     Dialogue(Map<String, Object> command) {
-      byte[] written = Engine.bytes(Json.write(command));
+      byte[] written = Text.bytes("command", Json.write(command));
       try {
-        Begun begun = known.cross((x, address) -> begin(x, address, written));
-        pinned = begun.pinned();
-        first = begun.first();
+        Machine.Begun begun = known.begin(new Frame(Frame.DIALOGUE, written));
+        machine = begun.machine();
+        first = Step.read(begun.answer().text());
       } catch (InternalErrorException e) {
         // A fault ended what was known of the server: it is checked again.
         known = begun();
@@ -227,26 +220,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
       }
     }
 
-    private Begun begin(Crossing x, long address, byte[] command) {
-      long out = x.room(24);
-      x.call(
-          Function.REDIS_BEGIN, address, x.bytes(command), command.length, out, out + 8, out + 16);
-      Pinned dialogue = new Pinned(library, x, x.readWord(out), Function.DIALOGUE_FREE);
-      return new Begun(dialogue, Step.read(Engine.text(x, out + 8)));
-    }
-
-    Step first() {
-      return first;
-    }
-
     private Step on(Map<String, Object> answer) {
-      byte[] written = Engine.bytes(Json.write(answer));
-      return pinned.cross(
-          (x, address) -> {
-            long out = x.room(16);
-            x.call(Function.DIALOGUE_ON, address, x.bytes(written), written.length, out, out + 8);
-            return Step.read(Engine.text(x, out));
-          });
+      return Step.read(machine.on(new Frame(Frame.EVENT, Json.bytes(answer))).text());
     }
 
     /**
@@ -256,7 +231,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     CompletableFuture<Step> talk(
         RedisConnection connection, Step next, @Nullable Map<String, Object> answered, int rounds) {
       if (!next.has("send") || rounds == 0) {
-        pinned.close();
+        machine.close();
         return ended(next);
       }
       CompletableFuture<Map<String, Object>> answer =

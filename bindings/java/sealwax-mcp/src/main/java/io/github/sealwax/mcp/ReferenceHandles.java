@@ -59,8 +59,7 @@ public final class ReferenceHandles {
   }
 
   /**
-   * Verifies a handle and ends it, which needs a ledger or an {@link Accept}; delete its row
-   * yourself.
+   * Verifies a handle and ends it, which needs a ledger; delete its row yourself.
    *
    * @param context the tool's
    * @param handle what the client sent, of whatever type

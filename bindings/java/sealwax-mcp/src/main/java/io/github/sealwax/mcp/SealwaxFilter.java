@@ -5,7 +5,6 @@ import io.github.sealwax.internal.Durations;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.spec.HttpHeaders;
-import io.modelcontextprotocol.spec.ProtocolVersions;
 import jakarta.servlet.AsyncEvent;
 import jakarta.servlet.AsyncListener;
 import jakarta.servlet.Filter;
@@ -16,14 +15,12 @@ import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,18 +29,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The answer to {@code initialize} has a header {@code Mcp-Session-Id}: a token that holds the
  * negotiated session. Later requests are verified before the server sees them. A request without
- * the header gets 400; one whose session is refused gets 404. {@code DELETE} ends a session, if a
- * ledger or an {@link Accept} records it. Requests of later revisions pass as they are.
+ * the header gets 400, whatever revision it names: the SDK speaks no later one. One whose session
+ * is refused gets 404. {@code DELETE} ends a session, if the guard has a ledger.
  */
 public final class SealwaxFilter implements Filter {
-  /** The revisions that have this session. */
-  private static final Set<String> HANDSHAKE =
-      Set.of(
-          ProtocolVersions.MCP_2024_11_05,
-          ProtocolVersions.MCP_2025_03_26,
-          ProtocolVersions.MCP_2025_06_18,
-          ProtocolVersions.MCP_2025_11_25);
-
   private final Guard guard;
   private final Engine engine;
   private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
@@ -106,16 +95,33 @@ public final class SealwaxFilter implements Filter {
       }
     }
     Map<String, Object> message = body == null ? null : Json.message(body);
+    McpTransportContext context;
+    try {
+      context = extractor.extract(request);
+    } catch (Throwable e) {
+      String expected = "contextExtractor: expected a function that gives a context, found ";
+      guard.hooks().reportMistake(expected + Failures.named(e));
+      response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+      return;
+    }
     Map<String, Object> facts = facts(request);
-    if (isSep1359 && message != null && !Boolean.TRUE.equals(facts.get("modern"))) {
+    if (body != null && message == null && !Json.isReadable(body)) {
+      facts.put("unreadable", true);
+    }
+    if (isSep1359 && message != null) {
       Object session = Messages.takeSession(message);
       if (session != null) {
         facts.put("messageSessionId", session);
-        body = Json.write(message).getBytes(StandardCharsets.UTF_8);
+        body = Json.bytes(message);
       }
     }
     try {
-      serve(message, facts, request, body, response, chain);
+      serve(
+          new TransportExchange(guard, engine, context, message, facts),
+          request,
+          body,
+          response,
+          chain);
     } catch (SealwaxException e) {
       // A container may show it to the client.
       guard.hooks().reportFailure(e);
@@ -125,18 +131,15 @@ public final class SealwaxFilter implements Filter {
   }
 
   private void serve(
-      @Nullable Map<String, Object> message,
-      Map<String, Object> facts,
+      TransportExchange exchange,
       HttpServletRequest request,
       byte @Nullable [] body,
       HttpServletResponse response,
       FilterChain chain)
       throws IOException, ServletException {
-    TransportExchange exchange =
-        new TransportExchange(guard, engine, extractor.extract(request), message, facts);
     boolean isAsync = false;
     try {
-      serve(exchange, request, body, response, chain);
+      pass(exchange, request, body, response, chain);
       isAsync = request.isAsyncStarted();
       if (isAsync) {
         request.getAsyncContext().addListener(new Closing(exchange));
@@ -149,19 +152,19 @@ public final class SealwaxFilter implements Filter {
   }
 
   private static Map<String, Object> facts(HttpServletRequest request) {
-    String version = request.getHeader(HttpHeaders.PROTOCOL_VERSION);
+    List<String> versions = Collections.list(request.getHeaders(HttpHeaders.PROTOCOL_VERSION));
     List<String> sessions = Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID));
     Map<String, Object> facts = new HashMap<>();
     facts.put("http", request.getMethod());
-    facts.put("modern", version != null && !HANDSHAKE.contains(version));
-    facts.put("version", version);
+    // Several are joined, which never equals the negotiated one.
+    facts.put("version", versions.isEmpty() ? null : String.join(",", versions));
     if (!sessions.isEmpty()) {
       facts.put("header", sessions.size() == 1 ? Json.clientValue(sessions.get(0)) : true);
     }
     return facts;
   }
 
-  private void serve(
+  private void pass(
       TransportExchange exchange,
       HttpServletRequest request,
       byte @Nullable [] body,
@@ -224,9 +227,9 @@ public final class SealwaxFilter implements Filter {
     }
     step.object("headers").forEach((name, value) -> response.setHeader(name, (String) value));
     byte[] body = held.body();
-    if (step.has("result")) {
-      message.put("result", Json.merged(result, step.object("result")));
-      body = Json.write(message).getBytes(StandardCharsets.UTF_8);
+    if (step.has("set")) {
+      message.put("result", Json.changed(result, step.list("set")));
+      body = Json.bytes(message);
     }
     held.release(body);
   }
@@ -238,7 +241,7 @@ public final class SealwaxFilter implements Filter {
       return held.body();
     }
     change.accept(message);
-    return Json.write(message).getBytes(StandardCharsets.UTF_8);
+    return Json.bytes(message);
   }
 
   private static void reply(TransportExchange exchange, Step step, HttpServletResponse response)
@@ -255,7 +258,7 @@ public final class SealwaxFilter implements Filter {
     Map<String, Object> message = exchange.replied(step);
     if (message != null) {
       response.setContentType("application/json");
-      response.getOutputStream().write(Json.write(message).getBytes(StandardCharsets.UTF_8));
+      response.getOutputStream().write(Json.bytes(message));
     }
   }
 
@@ -341,8 +344,8 @@ public final class SealwaxFilter implements Filter {
 
     /**
      * Lets messages carry the session too, for clients of SEP-1359. As it specifies, a session that
-     * another principal presents ends, if a ledger or an {@link Accept} records it: a thief of the
-     * token can end the session.
+     * another principal presents ends, if the guard has a ledger: a thief of the token can end the
+     * session.
      *
      * @return this builder
      */

@@ -109,7 +109,7 @@ public final class SelfContainedHandles<T> {
   }
 
   /**
-   * Opens a handle and ends it, which needs a ledger or an {@link Accept}.
+   * Opens a handle and ends it, which needs a ledger.
    *
    * @param context the tool's
    * @param handle what the client sent, of whatever type

@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.SealwaxException;
 import io.github.sealwax.TokenFields;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema;
@@ -29,6 +30,7 @@ final class Served implements AutoCloseable {
   private final boolean isNotification;
   private final @Nullable TransportExchange outer;
   private final List<HandleRefused> refused = new ArrayList<>();
+  private volatile @Nullable SealwaxException unsealed;
   private final McpTransportContext context;
   private volatile boolean isOver;
   private volatile Engine.@Nullable Exchange exchange;
@@ -83,16 +85,19 @@ final class Served implements AutoCloseable {
     return engine.defers() && token() == null && (fields == null || !fields.needsCaller());
   }
 
+  /** Returns the tool, prompt or resource that it names, of any type. */
+  private @Nullable Object target() {
+    return params.get(fields == null || fields.target() == null ? "name" : fields.target());
+  }
+
   /** Begins the engine's exchange and returns its first step. */
   synchronized Step begin() {
-    Object target =
-        params.get(fields == null || fields.target() == null ? "name" : fields.target());
     Object arguments = fields != null && fields.needsCaller() ? params.get("arguments") : null;
     Engine.Begun begun =
         engine.message(
             new Engine.Message(
                 method,
-                target,
+                target(),
                 arguments == null ? null : Json.writeClients(arguments),
                 token(),
                 guard.hasSessions() ? sentSession() : null,
@@ -120,8 +125,8 @@ final class Served implements AutoCloseable {
     }
     Map<String, Object> sent = new HashMap<>();
     if (meta.get(SESSION) instanceof Map<?, ?> metadata) {
-      sent.put("id", Json.clientValue(metadata.get("sessionId")));
-      sent.put("state", Json.clientValue(metadata.get("state")));
+      sent.put("id", metadata.get("sessionId"));
+      sent.put("state", metadata.get("state"));
     }
     return sent;
   }
@@ -173,6 +178,39 @@ final class Served implements AutoCloseable {
     }
     Step step = delivered;
     return step == null ? null : step.text("opened");
+  }
+
+  /** Seals the next {@code requestState}; what fails there reaches the log and the handler. */
+  String sealState(String value) {
+    try {
+      return exchange().sealState(value);
+    } catch (SealwaxException failure) {
+      unsealed = failure;
+      Object target = Json.clientValue(target());
+      Map<String, Object> about = new HashMap<>();
+      about.put("kind", "request-state");
+      about.put("method", method);
+      about.put("target", target instanceof String ? target : null);
+      about.put("principal", caller.known());
+      guard.hooks().reportFailure(failure, about);
+      throw failure;
+    }
+  }
+
+  /** Returns the result of a tool that failed with what {@link #sealState} threw. */
+  @Nullable Map<String, Object> unsealedBy(SealwaxException failure) {
+    return failure == unsealed && "tools/call".equals(method)
+        ? Map.of(
+            "content",
+            List.of(Map.of("type", "text", "text", String.valueOf(failure.getMessage()))),
+            "isError",
+            true)
+        : null;
+  }
+
+  /** Returns whether the log has it already. */
+  boolean isReported(SealwaxException failure) {
+    return failure == unsealed;
   }
 
   /** Runs an operation on a handle. */

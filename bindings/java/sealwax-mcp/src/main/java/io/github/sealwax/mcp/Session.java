@@ -2,8 +2,6 @@ package io.github.sealwax.mcp;
 
 import io.modelcontextprotocol.json.TypeRef;
 import java.util.Map;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Without a ledger, the last of two concurrent writes wins, and both have the same generation.
  * With a ledger only one of two concurrent requests can {@link #write}; the other's result is
- * discarded. Concurrent calls of {@link #update} all take effect.
+ * discarded.
  *
  * @param <T> the type of its value
  */
@@ -59,7 +57,7 @@ public final class Session<T> {
    */
   public @Nullable T value() {
     String value = core.value();
-    return value == null ? null : read(value);
+    return value == null ? null : Json.value(value, type);
   }
 
   /**
@@ -72,34 +70,6 @@ public final class Session<T> {
   }
 
   /**
-   * Replaces the value by what a function makes of it.
-   *
-   * <p>With a ledger no concurrent write is lost: if another request wrote meanwhile, the function
-   * is called again with the newer value when the result leaves, at most 32 times. It should have
-   * no side effects. What it returned before may be wrong then, so make the tool's result with
-   * {@link #result}.
-   *
-   * @param function makes the next value of the present one
-   * @return the new value
-   */
-  public T update(UnaryOperator<T> function) {
-    return read(core.update(value -> Json.write(function.apply(read(value)))));
-  }
-
-  /**
-   * Makes the handler's result of the value, and again of the value that is written at last.
-   *
-   * @param make makes a result of a value; like the functions of {@link #update} it should have no
-   *     side effects
-   * @param <R> a result of the SDK, such as {@code CallToolResult}
-   * @return what the handler returns
-   */
-  @SuppressWarnings("unchecked")
-  public <R> R result(Function<? super T, ? extends R> make) {
-    return (R) core.result(value -> make.apply(read(value)));
-  }
-
-  /**
    * Returns the metadata of a new session that begins with this one's value, to return to the
    * client in a result.
    *
@@ -107,9 +77,5 @@ public final class Session<T> {
    */
   public Map<String, Object> fork() {
     return core.fork();
-  }
-
-  private T read(String value) {
-    return Json.value(value, type);
   }
 }

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * server reads.
  *
  * <p>Clients create them with {@code sessions/create}, and delete them with {@code sessions/delete}
- * if the guard has a ledger or an {@link Accept} to record it. A request whose session is not valid
- * is refused, also if its handler does not use the session. Lists never depend on a session: the
- * handler of a list gets none.
+ * if the guard has a ledger to record it. A request whose session is not valid is refused, also if
+ * its handler does not use the session. Lists never depend on a session: the handler of a list gets
+ * none.
  *
  * @param <T> the type of the value
  */

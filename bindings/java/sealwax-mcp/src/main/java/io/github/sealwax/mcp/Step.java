@@ -38,6 +38,11 @@ record Step(Map<String, Object> members) {
     return found == null ? List.of() : (List<Map<String, Object>>) found;
   }
 
+  List<?> list(String name) {
+    Object found = members.get(name);
+    return found == null ? List.of() : (List<?>) found;
+  }
+
   @SuppressWarnings("unchecked")
   List<String> texts(String name) {
     Object found = members.get(name);

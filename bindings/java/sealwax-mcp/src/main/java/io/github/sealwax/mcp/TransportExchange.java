@@ -28,26 +28,26 @@ final class TransportExchange implements AutoCloseable {
       Map<String, Object> facts) {
     this.guard = guard;
     this.caller = new Caller(guard, context);
-    Map<String, Object> document = new HashMap<>(facts);
+    Map<String, Object> all = new HashMap<>(facts);
     String initialize = null;
     Object method = message == null ? null : message.get("method");
     if (method != null) {
       Object named = Json.clientValue(method);
-      document.put("method", named instanceof String ? named : "");
-      document.put("notification", message.get("id") == null);
+      all.put("method", named instanceof String ? named : "");
+      all.put("notification", message.get("id") == null);
       TokenFields fields = named instanceof String known ? engine.tokenFields(known) : null;
       Map<String, Object> params =
           message.get("params") instanceof Map ? Json.members(message.get("params")) : null;
       if (fields != null && fields.target() != null && params != null) {
         Object target = Json.clientValue(params.get(fields.target()));
-        document.put("target", target instanceof String ? target : null);
+        all.put("target", target instanceof String ? target : null);
       }
       if ("initialize".equals(named)) {
         initialize = Json.writeClients(message.get("params"));
       }
     }
     id = method == null ? null : message.get("id");
-    Engine.Begun begun = engine.transport(document, initialize);
+    Engine.Begun begun = engine.transport(all, initialize);
     exchange = begun.exchange();
     first = begun.step();
   }
@@ -71,7 +71,8 @@ final class TransportExchange implements AutoCloseable {
 
   /** Returns the engine's decision on the result of an {@code initialize}. */
   Step initialized(Object result) {
-    return caller.drive(exchange, exchange.on(Map.of("result", Map.of()), Json.write(result)));
+    return caller.drive(
+        exchange, exchange.on(Map.of("result", Map.of()), Json.writeClients(result)));
   }
 
   /** Returns the message of a reply; null if it has none. */

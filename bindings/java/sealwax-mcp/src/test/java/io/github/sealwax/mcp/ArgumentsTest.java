@@ -21,7 +21,7 @@ class ArgumentsTest {
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"arguments\":"
                 + arguments
                 + "}}");
-    Map<String, Object> params = World.object(((JSONRPCRequest) message).params());
+    Map<String, Object> params = Values.object(((JSONRPCRequest) message).params());
     String written = Json.writeClients(params.get("arguments"));
     return RequestContext.ofJson("tools/call", "x", written);
   }

@@ -2,20 +2,26 @@ package io.github.sealwax.mcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.server.McpServer;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
+import io.modelcontextprotocol.server.transport.StdioServerTransportProvider;
 import io.modelcontextprotocol.spec.McpSchema;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.ListToolsResult;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import io.modelcontextprotocol.spec.ProtocolVersions;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -56,7 +62,7 @@ class CanaryTest {
         McpSchema.deserializeJsonRpcMessage(
             McpJsonDefaults.getMapper(),
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":1,\"a\":2,\"b\":1e400},\"sessionId\":\"x\"}");
-    Map<String, Object> params = World.object(((JSONRPCRequest) twice).params());
+    Map<String, Object> params = Values.object(((JSONRPCRequest) twice).params());
     assertEquals(2, params.get("a"));
     assertEquals(Double.POSITIVE_INFINITY, params.get("b"));
     assertEquals(List.of("jsonrpc", "method", "id", "params"), members(JSONRPCRequest.class));
@@ -83,5 +89,27 @@ class CanaryTest {
     Object result =
         handler.get().handleRequest(McpTransportContext.EMPTY, request).block().result();
     assertEquals(List.of(), ((ListToolsResult) result).tools());
+  }
+
+  @Test
+  void aLineThatIsNoMessageEndsItsStdio() throws IOException {
+    PipedInputStream stdin = new PipedInputStream(1 << 16);
+    PipedOutputStream toServer = new PipedOutputStream(stdin);
+    ByteArrayOutputStream stdout = new ByteArrayOutputStream();
+    McpServer.sync(new StdioServerTransportProvider(McpJsonDefaults.getMapper(), stdin, stdout))
+        .serverInfo("s", "1")
+        .build();
+    String ping = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    toServer.write(("junk\n" + ping).getBytes(StandardCharsets.UTF_8));
+    toServer.flush();
+    // Nobody reads on; what answers would end the loop.
+    assertThrows(
+        IOException.class,
+        () -> {
+          while (stdout.size() == 0) {
+            toServer.write('\n');
+            Thread.sleep(5);
+          }
+        });
   }
 }

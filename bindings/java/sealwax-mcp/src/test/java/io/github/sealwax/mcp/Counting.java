@@ -1,28 +1,24 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Instance;
 import io.github.sealwax.internal.InstanceProvider;
 import io.github.sealwax.internal.portable.PortableProvider;
-import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Counts the exchanges that live in the instances which it makes. */
 final class Counting implements InstanceProvider {
-  private static final Set<Function> BEGIN =
-      EnumSet.of(
-          Function.GUARD_MESSAGE,
-          Function.GUARD_REQUEST,
-          Function.GUARD_TRANSPORT,
-          Function.GUARD_REVOKE,
-          Function.EXCHANGE_HANDLE);
+  private static final Set<Integer> BEGIN =
+      Set.of(Frame.MESSAGE, Frame.TRANSPORT, Frame.REVOCATION, Frame.HANDLE);
 
   final AtomicInteger begun = new AtomicInteger();
   final AtomicInteger freed = new AtomicInteger();
 
-  /** Whether the next call of a function breaks its instance, as a bug would. */
-  volatile Function breaks;
+  /** The kind of the next frame that breaks its instance, as a bug would; 0 for none. */
+  volatile int breaks;
 
   @Override
   public Instance instantiate() {
@@ -32,20 +28,27 @@ final class Counting implements InstanceProvider {
   private final class Counted implements Instance {
     private final Instance inner;
 
+    /** The addresses of the exchanges. */
+    private final Set<Long> exchanges = new HashSet<>();
+
     Counted(Instance inner) {
       this.inner = inner;
     }
 
     @Override
     public long call(Function function, long[] arguments) {
-      if (function == breaks) {
-        breaks = null;
+      boolean makes = function == Function.MACHINE_NEW;
+      int kind =
+          makes || function == Function.MACHINE_ON ? inner.readByte(arguments[makes ? 2 : 1]) : 0;
+      if (kind != 0 && kind == breaks) {
+        breaks = 0;
         throw new IllegalStateException("unreachable");
       }
       long status = inner.call(function, arguments);
-      if (BEGIN.contains(function) && (int) status == 0) {
+      if (BEGIN.contains(kind) && (int) status == 0) {
         begun.incrementAndGet();
-      } else if (function == Function.EXCHANGE_FREE) {
+        exchanges.add((long) inner.readInt(arguments[4]));
+      } else if (function == Function.MACHINE_FREE && exchanges.remove(arguments[0])) {
         freed.incrementAndGet();
       }
       return status;

@@ -116,7 +116,7 @@ class DayTest {
     }
     begun.exchange().write("{\"count\":1}");
     Step step = end(begun.exchange(), Map.of("resultType", "complete"));
-    var meta = (Map<?, ?>) step.object("result").get("_meta");
+    var meta = (Map<?, ?>) Json.changed(Map.of(), step.list("set")).get("_meta");
     var metadata = (Map<?, ?>) meta.get("io.modelcontextprotocol/session");
     sessions[at] = Map.of("id", metadata.get("sessionId"), "state", metadata.get("state"));
   }
@@ -126,7 +126,7 @@ class DayTest {
     assertTrue(codec.setKeys(KeyRing.of(next, key)));
     key = next;
     Map<String, Object> user = Map.of("subject", String.valueOf(random.nextInt(100)));
-    Engine.Begun begun = engine.revoke(user, 3600);
+    Engine.Begun begun = engine.revoke(user, 3600L);
     assertTrue(ask(begun.exchange(), begun.step()).is("done"));
     begun.exchange().close();
   }

@@ -9,7 +9,7 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.internal.Access;
-import io.github.sealwax.internal.Function;
+import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
@@ -184,7 +184,7 @@ class LeaksTest {
     for (int at = 0; at < MANY; at++) {
       assertNotNull(list0().block().result());
     }
-    counting.breaks = Function.EXCHANGE_RESULT;
+    counting.breaks = Frame.RESULT;
     assertEquals("Internal error", list0().block().error().message());
     // Its memory went with the instance.
     counting.freed.incrementAndGet();

@@ -10,6 +10,9 @@ import io.github.sealwax.Principal;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Output;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,11 +23,20 @@ import org.junit.jupiter.api.Test;
 
 /** The cases of tests/vectors/ledger.json: what the core judges here, and the names of keys. */
 class LedgerVectorsTest {
-  private static final Map<String, Object> FILE = World.read("ledger.json");
+  private static final Map<String, Object> FILE = read();
   private static final long NOW = 1_800_000_000L;
 
   /** A store with transactions has no process of its own, and so no other one. */
   private static final Pattern OTHERS = Pattern.compile(" (OTHER|PROMOTED|EVICTED|FORMER) ");
+
+  private static Map<String, Object> read() {
+    try {
+      Path vectors = Path.of(System.getProperty("repository"), "tests/vectors");
+      return Json.object(Files.readString(vectors.resolve("ledger.json")));
+    } catch (IOException e) {
+      throw new IllegalStateException(e);
+    }
+  }
 
   private static String resolved(Object text) {
     return text == null
@@ -43,23 +55,18 @@ class LedgerVectorsTest {
   }
 
   private static Map<String, Object> judged(Map<String, Object> command, List<String> values) {
-    byte[] written = Engine.bytes(Json.write(command));
-    byte[] had = Engine.bytes(Json.write(values));
+    byte[] written = Json.bytes(command);
+    byte[] had = Json.bytes(values);
     return Json.object(
         Library.shared()
             .cross(
                 x -> {
                   Output out = x.output(2 * (written.length + had.length + 4096));
-                  x.call(
-                      Function.LEDGER_JUDGE,
-                      x.bytes(written),
-                      written.length,
-                      NOW,
-                      x.bytes(had),
-                      had.length,
-                      out.address(),
-                      out.capacity(),
-                      out.length());
+                  x.withBytes(written)
+                      .with(NOW)
+                      .withBytes(had)
+                      .withOutput(out)
+                      .call(Function.LEDGER_JUDGE);
                   return out.text();
                 }));
   }
@@ -67,26 +74,26 @@ class LedgerVectorsTest {
   @Test
   void aJudgementIsAsTheVectorsHaveIt() {
     int played = 0;
-    for (Object one : World.list(FILE.get("cases"))) {
-      Map<String, Object> vector = World.object(one);
+    for (Object one : Values.list(FILE.get("cases"))) {
+      Map<String, Object> vector = Values.object(one);
       if (OTHERS.matcher(Json.write(vector.get("values"))).find()) {
         continue;
       }
-      List<String> values = resolved(World.list(vector.get("values")));
+      List<String> values = resolved(Values.list(vector.get("values")));
       Map<String, Object> command =
           Map.of(
               "script", vector.get("script"),
               "keys", vector.get("keys"),
-              "args", resolved(World.list(vector.get("args"))));
+              "args", resolved(Values.list(vector.get("args"))));
       Map<String, Object> judged = judged(command, values);
       assertEquals(
-          resolved(World.list(vector.get("reply"))), judged.get("reply"), () -> "" + vector);
+          resolved(Values.list(vector.get("reply"))), judged.get("reply"), () -> "" + vector);
 
       Map<String, List<String>> after = new HashMap<>();
-      for (Object each : World.list(judged.get("writes"))) {
-        Map<String, Object> write = World.object(each);
+      for (Object each : Values.list(judged.get("writes"))) {
+        Map<String, Object> write = Values.object(each);
         String key = (String) write.get("key");
-        String had = values.get(World.list(vector.get("keys")).indexOf(key));
+        String had = values.get(Values.list(vector.get("keys")).indexOf(key));
         if (write.get("value") != null) {
           String until = write.get("until") == null ? null : "" + write.get("until");
           after.put(key, java.util.Arrays.asList((String) write.get("value"), until));
@@ -95,9 +102,9 @@ class LedgerVectorsTest {
         }
       }
       Map<String, List<String>> expected = new HashMap<>();
-      World.object(vector.get("after"))
+      Values.object(vector.get("after"))
           .forEach(
-              (key, kept) -> expected.put(key, kept == null ? null : resolved(World.list(kept))));
+              (key, kept) -> expected.put(key, kept == null ? null : resolved(Values.list(kept))));
       assertEquals(expected, after, () -> "" + vector);
       played++;
     }
@@ -106,9 +113,9 @@ class LedgerVectorsTest {
 
   @Test
   void keysHaveTheNamesOfTheVectors() {
-    for (Object one : World.list(FILE.get("names"))) {
-      Map<String, Object> vector = World.object(one);
-      Map<String, Object> who = World.object(vector.get("principal"));
+    for (Object one : Values.list(FILE.get("names"))) {
+      Map<String, Object> vector = Values.object(one);
+      Map<String, Object> who = Values.object(vector.get("principal"));
       Principal principal =
           Boolean.TRUE.equals(who.get("anonymous"))
               ? Principal.anonymous()
@@ -119,7 +126,7 @@ class LedgerVectorsTest {
       Codec codec =
           Codec.builder((String) vector.get("audience")).keys(KeyRing.of(Key.generate())).build();
       Engine engine = new Engine(codec, Map.of("ledger", Map.of("label", vector.get("label"))));
-      Engine.Begun begun = engine.revoke(Caller.document(principal), 0);
+      Engine.Begun begun = engine.revoke(Caller.document(principal), null);
       String namespace = vector.get("namespace") + ":";
       assertEquals(List.of(namespace + "began", namespace + "fence"), begun.step().texts("keys"));
       try (Engine.Exchange exchange = begun.exchange()) {

@@ -60,13 +60,11 @@ class ReadmeTest {
                 source.toString());
     assertEquals(0, failed);
 
-    // Without a provider of logs, which its reader may not have.
-    String bare = path.replaceAll("[^:]*slf4j-simple[^:]*", "");
     ProcessBuilder builder =
         new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin/java").toString(),
             "-cp",
-            folder + ":" + bare,
+            folder + ":" + path,
             "Server");
     builder.environment().putAll(Map.of("PORT", "0", "SEALWAX_KEYS", Key.generate().toText()));
     Process process = builder.directory(folder.toFile()).redirectErrorStream(true).start();

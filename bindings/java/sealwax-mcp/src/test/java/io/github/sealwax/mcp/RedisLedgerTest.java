@@ -249,6 +249,94 @@ class RedisLedgerTest {
     }
   }
 
+  /** To connect takes longer than a command may. A busy machine only makes it try more often. */
+  @Test
+  void aStoreThatIsFarAwayServes() {
+    try (Valkey master = new Valkey();
+        Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
+        FarAway far = new FarAway(master.port, 50);
+        RedisLedger ledger = new RedisLedger("redis://127.0.0.1:" + far.port())) {
+      until(() -> master.commands().info("replication").contains("state=online"));
+      master.age(BEGAN);
+      assertEquals(0, replica.commands().exists(NAMESPACE + "p:y"));
+      Duration hurried = Duration.ofMillis(300);
+      untilServed(ledger, use("n1", attempt(), hurried));
+      Ledger.Command revoke =
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), hurried);
+      untilServed(ledger, revoke);
+      // The failures before broke no connection that works.
+      assertEquals(List.of("used", "0"), run(ledger, use("n1")));
+    }
+  }
+
+  private static void untilServed(Ledger ledger, Ledger.Command command) {
+    until(
+        () ->
+            ledger
+                .run(command)
+                .toCompletableFuture()
+                .handle((reply, failure) -> failure == null && reply.get(0).equals("ok"))
+                .join());
+  }
+
+  /** A connection that wrote nothing has nothing to wait for. */
+  @Test
+  void aReplicaThatIsStoppedConfirmsNothing() {
+    try (Valkey master = new Valkey();
+        Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
+        RedisLedger one = new RedisLedger(master.url());
+        RedisLedger other = new RedisLedger(master.url())) {
+      until(() -> master.commands().info("replication").contains("state=online"));
+      master.age(BEGAN);
+      run(one, use("o1"));
+      run(other, use("o2"));
+      replica.signal("STOP");
+      Ledger.Command revoke =
+          new Ledger.Command(
+              "revoke", List.of(NAMESPACE + "p:o"), List.of("600"), Duration.ofSeconds(2));
+      List<CompletableFuture<List<String>>> replies =
+          IntStream.range(0, 4)
+              .mapToObj(at -> (at % 2 == 0 ? one : other).run(revoke).toCompletableFuture())
+              .toList();
+      replies.forEach(reply -> assertTrue(reply.join().contains("unconfirmed")));
+      // The same end again, over other connections.
+      Ledger.Command end = ending("o3", Duration.ofSeconds(2));
+      assertTrue(run(one, end).contains("unconfirmed"));
+      assertTrue(run(other, end).contains("unconfirmed"), "again");
+      replica.signal("CONT");
+    }
+  }
+
+  /** The end of a token. */
+  private static Ledger.Command ending(String token, Duration within) {
+    Ledger.Command use = use(token, attempt(), within);
+    List<String> args = new ArrayList<>(use.args());
+    args.set(3, "end");
+    return new Ledger.Command("admit", use.keys(), args, within);
+  }
+
+  @Test
+  void aStoreThatBeganToEvictIsRefusedAfterTheNextConnection() {
+    try (Valkey evicting = new Valkey();
+        RedisLedger ledger = new RedisLedger(evicting.url())) {
+      evicting.age(BEGAN);
+      run(ledger, use("q1"));
+      evicting.commands().configSet("maxmemory", "100mb");
+      evicting.commands().configSet("maxmemory-policy", "allkeys-lru");
+      evicting.commands().clientKill(io.lettuce.core.KillArgs.Builder.typeNormal().skipme());
+      until(() -> refusal(ledger).contains("maxmemory-policy"));
+      assertTrue(refusal(ledger).contains("maxmemory-policy"));
+    }
+  }
+
+  private static String refusal(Ledger ledger) {
+    return ledger
+        .run(use(attempt()))
+        .toCompletableFuture()
+        .handle((reply, failure) -> failure == null ? "served" : "" + failure)
+        .join();
+  }
+
   /** Waits for what comes by itself. */
   private static void until(BooleanSupplier isSo) {
     for (int tries = 0; tries < 600; tries++) {

@@ -9,6 +9,7 @@ import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -48,5 +49,35 @@ class SettingsTest {
             "reusableRequestState",
             true);
     assertEquals(expected, options.document(false));
+  }
+
+  @Test
+  void settingsOfSessionsAddUp() {
+    Sessions.Settings<Integer> settings =
+        of().ttl(Duration.ofSeconds(60)).noExpiry().required(List.of("demo/play"), List.of("play"));
+    Map<String, Object> required =
+        Map.of("methods", List.of("demo/play"), "tools", List.of("play"));
+    assertEquals(Map.of("ttl", 60L, "noExpiry", true, "required", required), settings.members);
+    assertEquals(Map.of("required", true), of().required().members);
+    assertEquals(Map.of("heldByServer", true), Sessions.Settings.heldByServer().members);
+  }
+
+  private static Sessions.Settings<Integer> of() {
+    return Sessions.Settings.of(Integer.class, context -> 1);
+  }
+
+  @Test
+  void whatIsForgottenOrComesTooLateIsSaid() {
+    Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://notes.example.com");
+    Guard.Builder ofNobody = Guard.builder(codec);
+    assertThrows(IllegalStateException.class, ofNobody::build);
+    Guard guard = Guard.builder(codec).anonymous().build();
+    SelfContainedHandles<Integer> handles = guard.selfContainedHandles("basket", Integer.class);
+    assertThrows(IllegalStateException.class, handles::singleUse);
+    new Direct(guard, (context, request) -> Map.of());
+    assertThrows(IllegalStateException.class, () -> guard.sessions(of()));
+    Guard twice = Guard.builder(codec).anonymous().build();
+    twice.sessions(of());
+    assertThrows(IllegalStateException.class, () -> twice.sessions(of()));
   }
 }

@@ -105,8 +105,9 @@ final class Shop implements Container.Place {
 
   private CallToolResult count(McpTransportContext context, CallToolRequest call) {
     Session<Integer> session = counters.of(context);
-    session.update(value -> value + 1);
-    return session.result(value -> text("" + value));
+    int next = session.value() + 1;
+    session.write(next);
+    return text("" + next);
   }
 
   static CallToolResult text(String text) {
@@ -147,7 +148,7 @@ final class Shop implements Container.Place {
       Map<String, Object> result = Json.members(response.result());
       Object cursor = params == null ? null : params.get("cursor");
       int start = cursor == null ? 0 : Integer.parseInt((String) cursor);
-      List<Object> all = World.list(result.get("tools"));
+      List<Object> all = Values.list(result.get("tools"));
       result.put("tools", all.subList(start, Math.min(start + PAGE, all.size())));
       if (start + PAGE < all.size()) {
         result.put("nextCursor", "" + (start + PAGE));

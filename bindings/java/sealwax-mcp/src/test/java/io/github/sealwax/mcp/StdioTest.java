@@ -27,15 +27,20 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** The SDK's server on stdio, behind its guard. */
+@Timeout(20) // What never comes is waited for.
 class StdioTest {
   private static final TypeRef<List<String>> TEXTS = new TypeRef<>() {};
 
-  private final List<Refusal> refusals = new ArrayList<>();
+  private final BlockingQueue<Refusal> refusals = new LinkedBlockingQueue<>();
   private final Guard guard =
       Guard.builder(
               Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())).build())
@@ -81,7 +86,9 @@ class StdioTest {
                     "count",
                     (exchange, call) -> {
                       Session<Integer> session = counters.of(exchange.transportContext());
-                      return Shop.text("" + session.update(value -> value + 1));
+                      int next = session.value() + 1;
+                      session.write(next);
+                      return Shop.text("" + next);
                     }),
                 tool(
                     "ask",
@@ -129,8 +136,8 @@ class StdioTest {
   }
 
   private static String text(Map<String, Object> message) {
-    Map<String, Object> result = World.object(message.get("result"));
-    return (String) World.object(World.list(result.get("content")).get(0)).get("text");
+    Map<String, Object> result = Values.object(message.get("result"));
+    return (String) Values.object(Values.list(result.get("content")).get(0)).get("text");
   }
 
   @Test
@@ -149,7 +156,7 @@ class StdioTest {
     List<Map<String, Object>> refused = new ArrayList<>();
     for (Object handle : List.of(altered, "basket", 7)) {
       call(2, "add", Map.of("basket", handle));
-      refused.add(World.object(hear().get("result")));
+      refused.add(Values.object(hear().get("result")));
     }
     assertEquals(1, refused.stream().distinct().count());
     assertEquals(true, refused.get(0).get("isError"));
@@ -159,26 +166,26 @@ class StdioTest {
   @Test
   void cursorsAreSealedAndComeBack() throws IOException {
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
-    Map<String, Object> first = World.object(hear().get("result"));
-    assertEquals(2, World.list(first.get("tools")).size());
+    Map<String, Object> first = Values.object(hear().get("result"));
+    assertEquals(2, Values.list(first.get("tools")).size());
     assertTrue(((String) first.get("nextCursor")).startsWith("sw1."));
     Map<String, Object> params = Map.of("cursor", first.get("nextCursor"));
     say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/list", "params", params)));
-    Map<String, Object> last = World.object(hear().get("result"));
-    assertEquals(2, World.list(last.get("tools")).size());
+    Map<String, Object> last = Values.object(hear().get("result"));
+    assertEquals(2, Values.list(last.get("tools")).size());
     assertFalse(last.containsKey("nextCursor"));
   }
 
   @Test
   void aCursorThatIsNotSealedIsRefused() throws IOException {
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"2\"}}");
-    assertEquals("Invalid cursor", World.object(hear().get("error")).get("message"));
+    assertEquals("Invalid cursor", Values.object(hear().get("error")).get("message"));
   }
 
   @Test
   void aSessionCountsInAnotherProcessToo() throws IOException {
     say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sessions/create\",\"params\":{}}");
-    Map<String, Object> created = World.object(World.object(hear().get("result")).get("session"));
+    Map<String, Object> created = Values.object(Values.object(hear().get("result")).get("session"));
     Map<String, Object> session = created;
     for (String count : List.of("1", "2", "3")) {
       Map<String, Object> meta = Map.of(SESSION, session);
@@ -187,7 +194,8 @@ class StdioTest {
       Map<String, Object> answer = hear();
       assertEquals(count, text(answer));
       session =
-          World.object(World.object(World.object(answer.get("result")).get("_meta")).get(SESSION));
+          Values.object(
+              Values.object(Values.object(answer.get("result")).get("_meta")).get(SESSION));
       assertEquals(created.get("sessionId"), session.get("sessionId"));
       // Another connection, of which the server knows nothing.
       leave();
@@ -210,5 +218,20 @@ class StdioTest {
         Map.of("role", "assistant", "model", "m", "content", Map.of("type", "text", "text", "t"));
     say(Json.write(Map.of("jsonrpc", "2.0", "id", asked.get("id"), "result", made)));
     assertEquals("m", text(hear()));
+  }
+
+  @Test
+  void theServersOwnNotificationsReachTheClient() throws IOException {
+    server.notifyToolsListChanged();
+    assertEquals("notifications/tools/list_changed", hear().get("method"));
+  }
+
+  @Test
+  void aNotificationWhoseSessionIsNotGoodIsRefused() throws IOException, InterruptedException {
+    Map<String, Object> params = Map.of("_meta", Map.of(SESSION, Map.of()));
+    say(Json.write(Map.of("jsonrpc", "2.0", "method", "notifications/demo", "params", params)));
+    Refusal refusal = refusals.poll(10, TimeUnit.SECONDS);
+    assertNotNull(refusal);
+    assertEquals("session notifications/demo", refusal.kind() + " " + refusal.method());
   }
 }

@@ -49,9 +49,27 @@ public final class CodecObject implements AutoCloseable {
     return ring;
   }
 
+  /** Fails if it was closed: what was made of it stays valid, and nothing more is made. */
+  public void expectOpen() {
+    codec.expectOpen();
+  }
+
   /** Returns its address in this shard, with the present keys. */
   public long in(Crossing crossing) {
-    return codec.in(crossing);
+    long made = codec.in(crossing);
+    Ring present = ring;
+    if (rings[crossing.shard().index] != present) {
+      set(crossing, made, present);
+      rings[crossing.shard().index] = present;
+    }
+    return made;
+  }
+
+  /** Gives the present keys to what was made of it in this shard, unless it was closed. */
+  public void refresh(Crossing crossing) {
+    if (codec.isOpen()) {
+      in(crossing);
+    }
   }
 
   /**
@@ -60,9 +78,11 @@ public final class CodecObject implements AutoCloseable {
    * @return what {@code body} returns
    */
   public long with(Crossing crossing, Ring keys, ObjectFunction<Long> body) {
-    long present = codec.in(crossing);
-    if (rings[crossing.shard().index] == keys) {
-      return body.apply(crossing, present);
+    if (keys == ring && codec.isOpen()) {
+      long present = in(crossing);
+      if (rings[crossing.shard().index] == keys) {
+        return body.apply(crossing, present);
+      }
     }
     long former = make(crossing, keys);
     try {
@@ -72,15 +92,24 @@ public final class CodecObject implements AutoCloseable {
     }
   }
 
-  /** Replaces the keys in all shards; returns whether they are others than before. */
+  /** Replaces the keys; returns whether they are others than before. If it throws, they are not. */
   public boolean setKeys(Ring next) {
     changing.lock();
     try {
-      boolean changed = codec.cross((x, present) -> set(x, present, next));
+      boolean changed =
+          codec.cross(
+              (x, address) -> {
+                if (!set(x, in(x), next)) {
+                  return false;
+                }
+                rings[x.shard().index] = next;
+                // From here on they are the keys of all shards: where they fail to be set now, they
+                // are at the next use.
+                ring = next;
+                return true;
+              });
       if (changed) {
-        // Shards that have no codec yet begin with these; the others get them now.
-        ring = next;
-        codec.crossAll((x, present) -> set(x, present, next));
+        codec.crossAll((x, address) -> in(x));
       }
       return changed;
     } finally {
@@ -88,17 +117,13 @@ public final class CodecObject implements AutoCloseable {
     }
   }
 
-  private boolean set(Crossing crossing, long present, Ring next) {
+  private static boolean set(Crossing crossing, long present, Ring next) {
     return next.with(
         crossing,
         (x, keys) -> {
           long changed = x.room(1);
           x.call(Function.CODEC_SET_KEYS, present, keys, changed);
-          if (!x.readBoolean(changed)) {
-            return false;
-          }
-          rings[x.shard().index] = next;
-          return true;
+          return x.readBoolean(changed);
         });
   }
 

@@ -3,6 +3,7 @@ package io.github.sealwax.internal;
 import io.github.sealwax.InternalErrorException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +16,18 @@ public final class Crossing {
   private static final int SCRATCH = 1 << 16;
   private static final int ERROR_SIZE = 256;
   private static final int MESSAGE = 4;
+  private static final int MOST_ARGUMENTS = 24;
 
   private final Shard shard;
   private final Instance instance;
   private final int pointerSize;
   private final long scratch;
   private final long error;
+
+  /** The arguments of the next call. */
+  private final long[] arguments = new long[MOST_ARGUMENTS];
+
+  private int count;
 
   /** The size of the part of the scratch memory that is in use. */
   private int used = ERROR_SIZE;
@@ -49,21 +56,55 @@ public final class Crossing {
 
   // ---- calls ----
 
+  /** Adds arguments of the next call. */
+  public Crossing with(long... words) {
+    System.arraycopy(words, 0, arguments, count, words.length);
+    count += words.length;
+    return this;
+  }
+
+  /** Adds texts or documents, each with its size after it. */
+  public Crossing withBytes(byte @Nullable []... texts) {
+    for (byte[] text : texts) {
+      with(bytes(text), text == null ? 0 : text.length);
+    }
+    return this;
+  }
+
+  /** Adds a payload, and its size. */
+  public Crossing withOpaque(byte[] payload) {
+    return with(opaque(payload), payload.length);
+  }
+
+  /** Adds the room for a result. */
+  public Crossing withOutput(Output out) {
+    return with(out.address(), out.capacity(), out.length());
+  }
+
   /**
-   * Calls a function that returns a status, with its error as the last argument, which is added
-   * here.
+   * Calls a function that returns a status: with what was added, these arguments, and its error as
+   * the last one.
    *
    * @throws io.github.sealwax.SealwaxException for any status but 0
    */
-  public void call(Function function, long... arguments) {
-    int count = arguments.length;
-    long[] all = new long[count + 1];
-    System.arraycopy(arguments, 0, all, 0, count);
-    all[count] = error;
+  public void call(Function function, long... last) {
+    with(last).with(error);
+    long[] all = Arrays.copyOf(arguments, count);
+    count = 0;
     int status = (int) plain(function, all);
     if (status != 0) {
       throw Failures.of(status, message());
     }
+  }
+
+  /** Calls a function that returns so many words, and returns where they are, each 8 bytes long. */
+  public long callFor(Function function, int words) {
+    long places = room(8 * words);
+    for (int at = 0; at < words; at++) {
+      with(places + 8L * at);
+    }
+    call(function);
+    return places;
   }
 
   /** Calls a function without an error, and returns its result. */
@@ -139,6 +180,12 @@ public final class Crossing {
     long address = room(bytes.length);
     instance.write(address, bytes);
     return address;
+  }
+
+  /** Copies a text or a document to where there is room for it, as {@link #bytes} does. */
+  void write(long address, byte[] bytes) {
+    deep |= LargeStack.mayNeed(bytes);
+    instance.write(address, bytes);
   }
 
   /** Returns a pointer to a number of 64 bits; {@code null} is the address 0. */
@@ -241,6 +288,7 @@ public final class Crossing {
     }
     instance.wipe(scratch, used);
     used = ERROR_SIZE;
+    count = 0;
     deep = false;
     if (!blocks.isEmpty()) {
       try {

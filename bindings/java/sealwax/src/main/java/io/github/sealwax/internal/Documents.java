@@ -176,13 +176,7 @@ public final class Documents {
             .cross(
                 x -> {
                   Output out = x.output(TOKEN_FIELDS_MAX);
-                  x.call(
-                      Function.TOKEN_FIELDS,
-                      x.bytes(name),
-                      name.length,
-                      out.address(),
-                      out.capacity(),
-                      out.length());
+                  x.withBytes(name).withOutput(out).call(Function.TOKEN_FIELDS);
                   return out.bytes();
                 });
     return read(found);
@@ -196,13 +190,7 @@ public final class Documents {
             .cross(
                 x -> {
                   Output out = x.output(PRINCIPAL_MAX);
-                  x.call(
-                      Function.PRINCIPAL_FROM_CLAIMS,
-                      x.bytes(json),
-                      json.length,
-                      out.address(),
-                      out.capacity(),
-                      out.length());
+                  x.withBytes(json).withOutput(out).call(Function.PRINCIPAL_FROM_CLAIMS);
                   return out.bytes();
                 }));
   }
@@ -215,16 +203,11 @@ public final class Documents {
         .cross(
             x -> {
               Output out = x.output(ANSWER_MAX);
-              x.call(
-                  Function.ANSWER,
-                  x.bytes(name),
-                  name.length,
-                  status,
-                  x.bytes(echoed),
-                  echoed == null ? 0 : echoed.length,
-                  out.address(),
-                  out.capacity(),
-                  out.length());
+              x.withBytes(name)
+                  .with(status)
+                  .withBytes(echoed)
+                  .withOutput(out)
+                  .call(Function.ANSWER);
               return out.text();
             });
   }
@@ -237,14 +220,7 @@ public final class Documents {
             .cross(
                 x -> {
                   Output out = x.output(REPORT_MAX);
-                  x.call(
-                      Function.REPORT_JSON,
-                      x.bytes(found),
-                      found.length,
-                      0,
-                      out.address(),
-                      out.capacity(),
-                      out.length());
+                  x.withBytes(found).with(0).withOutput(out).call(Function.REPORT_JSON);
                   return out.bytes();
                 }));
   }

@@ -17,17 +17,17 @@ public final class Output {
   }
 
   /** Returns {@code out}. */
-  public long address() {
+  long address() {
     return address;
   }
 
   /** Returns {@code cap}. */
-  public long capacity() {
+  long capacity() {
     return capacity;
   }
 
   /** Returns {@code len}. */
-  public long length() {
+  long length() {
     return length;
   }
 

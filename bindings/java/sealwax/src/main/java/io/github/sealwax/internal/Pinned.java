@@ -5,11 +5,11 @@ import java.lang.ref.Cleaner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object of the ABI in exactly one shard, such as an exchange, a ledger in memory, or a session.
- * A fault in that shard loses it. It is freed when it is closed or collected.
+ * An object of the ABI in exactly one shard, such as a {@link Machine} or a session. A fault in
+ * that shard loses it. It is freed when it is closed or collected.
  */
-public final class Pinned implements AutoCloseable {
-  private final Library library;
+public sealed class Pinned implements AutoCloseable permits Machine {
+  final Library library;
   private final Place place;
   private final Cleaner.Cleanable cleanable;
 

@@ -96,8 +96,13 @@ public final class Replicated implements AutoCloseable {
     return found.addresses[index];
   }
 
-  private void expectOpen() {
-    if (copies.closed) {
+  /** Returns whether it was not closed. */
+  boolean isOpen() {
+    return !copies.closed;
+  }
+
+  void expectOpen() {
+    if (!isOpen()) {
       throw new IllegalStateException("expected an open object, found one that was closed");
     }
   }
@@ -107,12 +112,16 @@ public final class Replicated implements AutoCloseable {
     return library.cross(copies.last, x -> body.apply(x, in(x)));
   }
 
-  /** Runs {@code body} in each shard that has it. */
+  /** Runs {@code body} in each shard that has it, also if it fails in some of them. */
   public void crossAll(ObjectFunction<?> body) {
     for (long left = copies.shards.get(); left != 0; left &= left - 1) {
       int index = Long.numberOfTrailingZeros(left);
-      library.crossIn(
-          index, x -> copies.isIn(x.shard()) ? body.apply(x, copies.addresses[index]) : null);
+      try {
+        library.crossIn(
+            index, x -> copies.isIn(x.shard()) ? body.apply(x, copies.addresses[index]) : null);
+      } catch (RuntimeException | Error e) {
+        // The next use of that shard finds it as it is.
+      }
     }
   }
 

@@ -28,7 +28,7 @@ public final class Ring {
     return new Ring(
         x -> {
           long ring = x.room(x.pointerSize());
-          x.call(Function.RING_PARSE, x.bytes(text), text.length, ring);
+          x.withBytes(text).call(Function.RING_PARSE, ring);
           return x.readWord(ring);
         });
   }
@@ -78,7 +78,7 @@ public final class Ring {
 
   private static List<String> ids(Crossing x, long ring) {
     Output out = x.output(IDS_MAX);
-    x.call(Function.RING_IDS, ring, out.address(), out.capacity(), out.length());
+    x.with(ring).withOutput(out).call(Function.RING_IDS);
     String hex = HexFormat.of().formatHex(out.bytes());
     return java.util.stream.IntStream.range(0, hex.length() / 8)
         .mapToObj(index -> hex.substring(8 * index, 8 * index + 8))

@@ -84,13 +84,13 @@ public final class Secret {
 
   long make(Crossing x) {
     long place = x.room(x.pointerSize());
-    x.call(parser, x.bytes(content), content.length, place);
+    x.withBytes(content).call(parser, place);
     return x.readWord(place);
   }
 
   private static byte[] textOf(Crossing x, long key) {
     Output out = x.output(TEXT);
-    x.call(Function.KEY_TO_TEXT, key, out.address(), out.capacity(), out.length());
+    x.with(key).withOutput(out).call(Function.KEY_TO_TEXT);
     return out.bytes();
   }
 }

@@ -29,6 +29,13 @@ public final class Text {
     return text == null ? null : bytes(name, text);
   }
 
+  /** Returns a number without a sign in decimal digits, if there is one. */
+  public static byte @Nullable [] decimal(@Nullable Long number) {
+    return number == null
+        ? null
+        : Long.toUnsignedString(number).getBytes(StandardCharsets.US_ASCII);
+  }
+
   /** Returns a text of a client's; with a lone surrogate, what the core takes for no text. */
   public static byte[] untrusted(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);

@@ -19,30 +19,19 @@
  * <pre>{@code
  * CodecObject codec = Access.codec(publicCodec);
  * Library library = codec.library();
+ * Frame settings = new Frame(Frame.GUARD, document);
  * Replicated guard =
  *     new Replicated(
  *         library,
- *         x -> {
- *           long place = x.room(x.pointerSize());
- *           x.call(Function.GUARD_NEW, codec.in(x), x.bytes(settings), settings.length, place);
- *           return x.readWord(place);
- *         },
- *         Function.GUARD_FREE);
+ *         x -> x.readWord(Machine.make(x, codec.in(x), 0, settings)),
+ *         Function.MACHINE_FREE);
  *
- * Pinned exchange =
- *     guard.cross(
- *         (x, address) -> {
- *           long out = x.room(3 * x.pointerSize()); // exchange, step, its size
- *           long step = out + x.pointerSize();
- *           x.call(
- *               Function.GUARD_MESSAGE,
- *               address, x.bytes(document), document.length, x.bytes(arguments), length(arguments),
- *               out, step, step + x.pointerSize());
- *           String first = x.text(x.readWord(step), (int) x.readWord(step + x.pointerSize()));
- *           return new Pinned(library, x, x.readWord(out), Function.EXCHANGE_FREE);
- *         });
- * exchange.cross((x, address) -> …); // its next steps, in its shard
- * exchange.close();
+ * Frame message = new Frame(Frame.MESSAGE, Frame.MODERN, method, target, arguments);
+ * Machine.Begun begun =
+ *     guard.cross((x, address) -> Machine.begin(library, x, address, message));
+ * begun.answer(); // its first step
+ * begun.machine().on(new Frame(Frame.EVENT, event)); // its next one, in its shard
+ * begun.machine().close();
  * }</pre>
  *
  * <p>The bodies of crossings are short: they copy, call and copy. They do not cross again and do

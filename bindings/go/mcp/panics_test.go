@@ -1,0 +1,97 @@
+package sealwaxmcp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
+)
+
+// A function of the author's that panics ends no process: where the answer depends on it, that is a refusal, and no text of the
+// panic reaches the client or the log.
+func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
+	var empty map[string]int
+	for name, panics := range map[string]func(){
+		"an error":          func() { panic(errors.New("password=hunter2")) },
+		"a text":            func() { panic("password=hunter2") },
+		"a runtime's error": func() { empty["password=hunter2"] = 1 },
+	} {
+		principal := sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
+			panics()
+			return alice(), nil
+		})
+		s := newShop(codecOf(freshKeys()), principal)
+		told := toldOf(call(t, within(t, s.server), "mint", nil))
+		if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || strings.Contains(told, "panic") {
+			t.Errorf("%s: told %s", name, told)
+		}
+		s.mu.Lock()
+		if len(s.refusals) != 1 || !s.refusals[0].Fault || !strings.Contains(s.refusals[0].Message, "a panic at panics_test.go:") ||
+			strings.Contains(s.refusals[0].Message, "hunter2") {
+			t.Errorf("%s: refused %+v", name, s.refusals)
+		}
+		s.mu.Unlock()
+	}
+	// Around the server too.
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
+		panic("password=hunter2")
+	}))
+	if told := raw(t, listening(t, s), "alice", "sw1.forged"); strings.Contains(told, "hunter2") || !strings.HasPrefix(told, "500 ") {
+		t.Errorf("over HTTP: %s", told)
+	}
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
+	must(sealwaxmcp.NewSessions(guard, func(context.Context, *mcp.RequestExtra) (int, error) { panic("password=hunter2") }))
+	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+	if err := guard.Protect(server); err != nil {
+		t.Fatal(err)
+	}
+	_, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), within(t, server), "sessions/create", &customParams{})
+	if told := toldOf(nil, err); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
+		t.Errorf("a first value: %s", told)
+	}
+}
+
+// Hooks and the logger decide nothing, so their panics change no answer.
+func TestAPanicOfAHookChangesNothing(t *testing.T) {
+	var (
+		mu   sync.Mutex
+		told int
+		text bytes.Buffer
+	)
+	options := []sealwaxmcp.Option{
+		sealwaxmcp.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
+		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { panic("password=hunter2") }),
+		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { mu.Lock(); told++; mu.Unlock() }),
+		sealwaxmcp.OnEvent(func(sealwaxmcp.Event) { panic("password=hunter2") }),
+	}
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, options...)
+	c := within(t, s.server)
+	one := carriers[0]
+	if answered := one.present(t, c, one.good(t, c)); !strings.Contains(answered, one.taken) {
+		t.Errorf("a good one: %s", answered)
+	}
+	if answered := one.present(t, c, "forged"); !strings.Contains(answered, "-32602") {
+		t.Errorf("a forged one: %s", answered)
+	}
+	logged := text.String()
+	if told != 1 || !strings.Contains(logged, "OnRefused: ") || !strings.Contains(logged, "OnEvent: ") || strings.Contains(logged, "hunter2") {
+		t.Errorf("told %d, logged %s", told, logged)
+	}
+	s = newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(slog.New(breaking{slog.DiscardHandler})))
+	if answered := one.present(t, within(t, s.server), "forged"); !strings.Contains(answered, "-32602") {
+		t.Errorf("a logger that panics: %s", answered)
+	}
+}
+
+type breaking struct{ slog.Handler }
+
+func (breaking) Enabled(context.Context, slog.Level) bool { return true }
+
+func (breaking) Handle(context.Context, slog.Record) error { panic("password=hunter2") }

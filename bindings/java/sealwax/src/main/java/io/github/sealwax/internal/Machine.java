@@ -1,0 +1,42 @@
+package io.github.sealwax.internal;
+
+/**
+ * A machine of the ABI in one shard: an exchange, a dialogue, a ledger in memory. To close it
+ * cancels an exchange at any step. A guard is in every shard, as a {@link Replicated}.
+ */
+public final class Machine extends Pinned {
+  private Machine(Library library, Crossing x, long made) {
+    super(library, x, x.readWord(made), Function.MACHINE_FREE);
+  }
+
+  /** A new machine, and what it says first. */
+  public record Begun(Machine machine, Frame.Answer answer) {}
+
+  /** Makes one that has no parent. */
+  public static Begun begin(Library library, Frame frame) {
+    return library.cross(x -> begin(library, x, 0, frame));
+  }
+
+  /** Makes one of a parent in this crossing's shard. */
+  public static Begun begin(Library library, Crossing x, long parent, Frame frame) {
+    long made = make(x, 0, parent, frame);
+    return new Begun(new Machine(library, x, made), Frame.Answer.made(x, made));
+  }
+
+  /** Makes one of which this is the parent. */
+  public Begun begin(Frame frame) {
+    return cross((x, address) -> begin(library, x, address, frame));
+  }
+
+  /** Makes one in this crossing's shard; returns where its address and its answer are. */
+  public static long make(Crossing x, long codec, long parent, Frame frame) {
+    return frame.addTo(x.with(codec, parent)).callFor(Function.MACHINE_NEW, 3);
+  }
+
+  /** Tells it something, and returns what it says. */
+  public Frame.Answer on(Frame frame) {
+    return cross(
+        (x, address) ->
+            Frame.Answer.read(x, frame.addTo(x.with(address)).callFor(Function.MACHINE_ON, 2)));
+  }
+}

@@ -1,0 +1,360 @@
+"""The scenario server of this language, as tests/driver/run.py defines it."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import logging
+import socket
+import sys
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import environment
+import mcp_types as types
+import uvicorn
+from fastmcp import FastMCP
+from mcp.server import MCPServer
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+import sealwax
+from sealwax.ledger import Memory
+from sealwax.mcp import Guard, GuardEvent, HandleRefused, LedgerUnavailable, Principal, Refusal
+from sealwax.mcp._handler.exchange import exchange_of
+from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
+
+if TYPE_CHECKING:
+    from sealwax.ledger import Command
+
+MODERN = "2026-07-28"
+CACHED = {"cacheScope": "private", "ttlMs": 0}
+LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+PARAMS: dict[str, Any] = {
+    "tools/call": types.CallToolRequestParams,
+    "prompts/get": types.GetPromptRequestParams,
+    "resources/read": types.ReadResourceRequestParams,
+    **dict.fromkeys(LISTS, types.PaginatedRequestParams),
+    **dict.fromkeys(("demo/play", "demo/things/list"), types.RequestParams),
+}
+MAKERS: dict[str, Any] = {"mcpserver": MCPServer, "lowlevel": Server, "fastmcp": FastMCP}
+
+
+def say(**said: Any) -> None:
+    print(json.dumps(said), flush=True)
+
+
+def stop_clock(now: int) -> None:
+    environment._preloaded.environment_stop_clock(now * 1000)
+
+
+class Stage:
+    """A server of one kind, and its guard, with the settings of one transcript."""
+
+    who: Any = None
+    method: str | None = None
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        settings = told["settings"]
+        kind, options = settings.get("ledger"), settings.get("ledgerOptions", {})
+        self.ledger = None if kind is None else ScriptedLedger(told["now"], kind, options)
+        self.guard = Guard(
+            codec=sealwax.Codec(keys=told["keys"], audience=told["audience"]),
+            principal="anonymous" if told["anonymous"] else self._principal,
+            on_refused=refused,
+            on_event=happened,
+            ledger=self.ledger,
+            ledger_options=None if self.ledger is None else self.ledger.options,
+            request_state_ttl=settings.get("requestStateTtl"),
+            only=settings.get("only"),
+        )
+        self._sessions = self._with_sessions(settings.get("sessions"))
+        self._transport = settings.get("transport", {})
+        self._server = MAKERS[told["system"]]("play")
+        self.low = low_level(self._server)
+        for method, params in PARAMS.items():
+            self.low.add_request_handler(method, params, self._handle)
+        noted: Any = types.NotificationParams
+        self.low.add_notification_handler("notifications/demo", noted, self._handle)
+        self.guard.protect(self._server)
+        self._stack, self.apps = AsyncExitStack(), dict[str, Any]()
+
+    def _with_sessions(self, settings: dict[str, Any] | None) -> Any:
+        if settings is None:
+            return None
+        held = settings.get("heldByServer", False)
+
+        def initial(_ctx: Any) -> Any:
+            say(asked="begin")
+            return settings["initial"]
+
+        return self.guard.sessions(
+            initial=None if held else initial,
+            ttl=settings.get("ttl"),
+            no_expiry=settings.get("noExpiry", False),
+            required=settings.get("required"),
+            held_by_server=held,
+        )
+
+    def _principal(self, _ctx: Any) -> Any:
+        say(asked="principal")
+        if self.who == "thrower":
+            raise ValueError(self.who)
+        return None if self.who is None else Principal(**self.who)
+
+    async def open(self) -> None:
+        """Serve over HTTP, within the guard's wrapper and without."""
+        make = getattr(self._server, "http_app", None) or self._server.streamable_http_app
+        for path in ("/plain", "/wrapped"):
+            app = make(stateless_http=True, **{ROUTE[type(self._server)]: path})
+            if path == "/wrapped":
+                app = self.guard.asgi(app, **self._transport)
+            await self._stack.enter_async_context(app.router.lifespan_context(app))
+            self.apps[path] = app
+
+    async def on_lines(self, reader: Any, writer: Any) -> None:
+        ttl, idle = self._transport.get("ttl"), self._transport.get("idle")
+        engines = self.guard._engines
+        transport = Transport(self.guard, engines, required=False, ttl=ttl, idle=idle, sep1359=True)
+        lines = SocketLines(reader, writer)
+        await serve(self.low, transport, lines, lines)
+
+    async def on_stream(self, reader: Any, writer: Any) -> None:
+        lines: Any = SocketLines(reader, writer)
+        async with stdio_server(lines, lines) as (reads, writes):
+            await self.low.run(reads, writes, self.low.create_initialization_options())
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+    async def _handle(self, ctx: Any, _params: Any) -> Any:
+        """Do what is told, and say what the request holds."""
+        if ctx.method != self.method:
+            # The SDK's HTTP looks for headers in the schemas of tools.
+            return {**demanded(ctx), "tools": []}
+        params, session = ctx.params or {}, self._session(ctx)
+        seen = {"state": params.get("requestState"), "cursor": params.get("cursor")}
+        told = waiting(**seen, session=session)
+        async for one in told:
+            if one["do"] == "throw":
+                raise MCPError(-32000, "the handler's own")
+            if one["do"] == "return":
+                return {**demanded(ctx), **self._with_states(ctx, one["result"])}
+            say(done=await self._did(ctx, one["do"], one["given"], one["options"]))
+
+    def _session(self, ctx: Any) -> Any:
+        session = None if self._sessions is None else self._sessions.of(ctx)
+        return session and {"value": session.value, "generation": session.generation}
+
+    def _with_states(self, ctx: Any, value: Any) -> Any:
+        """Return a result with what an author gets for each state that it names."""
+        if isinstance(value, list):
+            return [self._with_states(ctx, one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        if "$state" in value:
+            return self.guard.write_state(ctx, value["$state"])
+        return {name: self._with_states(ctx, one) for name, one in value.items()}
+
+    async def _did(self, ctx: Any, name: str, given: list[Any], options: dict[str, Any]) -> Any:
+        try:
+            return await self._operate(ctx, name, given, options)
+        except HandleRefused as refused:
+            return {"refused": True} if refused.error.code == -32602 else {"failed": True}
+        except sealwax.SealwaxError as error:
+            return {"error": error.code}
+
+    async def _operate(self, ctx: Any, name: str, given: list[Any], options: Any) -> Any:
+        if name == "state":
+            return exchange_of(self.guard, ctx).state()
+        if name == "session":
+            return self._session(ctx)
+        if name == "write":
+            self._sessions.of(ctx).write(*given)
+            return "ok"
+        if name == "fork":
+            return self._sessions.of(ctx).fork()
+        rows = partial(self.guard.reference_handles, max_age=options.get("maxAge"))
+        single_use = options.get("once", False)
+        held = self.guard.self_contained_handles(given[0], single_use=single_use)
+        if name == "end":
+            await (held if options.get("selfContained") else rows(given[0])).end(ctx, given[1])
+            return "ok"
+        if name == "open":
+            opened = await held.open(ctx, given[1])
+            return {"value": opened.value, "generation": opened.opened.generation}
+        if name == "renew":
+            made: Any = await held.renew(ctx, await held.open(ctx, given[1]), given[2])
+        else:
+            of: Any = held if name == "seal" else rows(given[0])
+            made = await getattr(of, name)(ctx, *given[1:])
+        return {"handle": made.handle}
+
+
+ROUTE = {MCPServer: "streamable_http_path", Server: "streamable_http_path", FastMCP: "path"}
+
+
+def refused(refusal: Refusal) -> None:
+    say(reported={"code": refusal.code, "kind": refusal.kind})
+
+
+def happened(event: GuardEvent) -> None:
+    parts = (event.event, event.kind, event.key_id, event.age)
+    say(happened=" ".join(str(part) for part in parts if part is not None))
+
+
+def demanded(ctx: Any) -> dict[str, Any]:
+    """Return what every result has in the newest revision."""
+    if ctx.protocol_version != MODERN:
+        return {}
+    cached = {} if ctx.method in ("tools/call", "prompts/get") else CACHED
+    return {"resultType": "complete", **cached}
+
+
+class ScriptedLedger:
+    """The package's own in memory, whose answers may be lost."""
+
+    def __init__(self, now: int, kind: str, options: dict[str, Any]) -> None:
+        self._fails, self._lost = kind == "failing", dict[str, int]()
+        stop_clock(now - options.get("since", 3600))
+        self._memory = Memory()
+        stop_clock(now)
+        self.local = options.get("local", True)
+        since = options.get("acceptIssuedSince")
+        given = {
+            "clock_tolerance": options.get("clockTolerance"),
+            "accept_issued_since": None if since is None else now - since,
+            "reusable_request_state": options.get("reusableRequestState"),
+        }
+        self.options: Any = {name: value for name, value in given.items() if value is not None}
+
+    def before(self, told: dict[str, Any]) -> None:
+        if told.get("forgets"):
+            self._memory = Memory()
+        self._lost.update(told.get("lost", {}))
+
+    async def run(self, command: Command, /) -> list[str]:
+        script = command["script"]
+        # When it is opened is the SDK's.
+        if script != "open":
+            say(commands=script)
+            if self._fails:
+                raise ConnectionError("the store is down")
+        reply = await self._memory.run(command)
+        if self._lost.get(script):
+            self._lost[script] -= 1
+            raise ConnectionError("the answer is lost")
+        return reply
+
+
+class SocketLines:
+    """A socket's streams, as the files that stdio has."""
+
+    def __init__(self, reader: Any, writer: Any) -> None:
+        self._reader, self._writer = reader, writer
+
+    async def readline(self) -> str:
+        return str((await self._reader.readline()).decode())
+
+    async def __aiter__(self) -> Any:
+        while line := await self.readline():
+            yield line
+
+    async def write(self, text: str) -> None:
+        self._writer.write(text.encode())
+
+    async def flush(self) -> None:
+        await self._writer.drain()
+
+
+numbers = itertools.count()
+#: What the handlers that wait are told.
+handlers = dict[int, "asyncio.Queue[dict[str, Any]]"]()
+
+
+async def waiting(**seen: Any) -> Any:
+    number = next(numbers)
+    handlers[number] = asyncio.Queue()
+    say(handler={"id": number, **seen})
+    while True:
+        yield await handlers[number].get()
+
+
+async def main() -> None:
+    logging.disable()
+    stage: Stage | None = None
+
+    async def over_http(scope: Any, receive: Any, send: Any) -> None:
+        assert stage is not None
+        await stage.apps[scope["path"]](scope, receive, send)
+
+    async def on_lines(reader: Any, writer: Any) -> None:
+        assert stage is not None
+        await stage.on_lines(reader, writer)
+        writer.close()
+
+    async def on_stream(reader: Any, writer: Any) -> None:
+        assert stage is not None
+        await stage.on_stream(reader, writer)
+        writer.close()
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(over_http, lifespan="off", log_level="critical"))
+    serving = asyncio.create_task(server.serve([listening]))
+    lines, stream = [await asyncio.start_server(on, "127.0.0.1", 0) for on in (on_lines, on_stream)]
+    say(
+        http=listening.getsockname()[1],
+        lines=lines.sockets[0].getsockname()[1],
+        stream=stream.sockets[0].getsockname()[1],
+        systems=list(MAKERS),
+        events=True,
+    )
+    async for line in anyio.wrap_file(sys.stdin):
+        told = json.loads(line)
+        done: Any = None
+        if "to" in told:
+            handlers[told["to"]].put_nowait(told)
+            continue
+        if "now" in told:
+            stop_clock(told["now"])
+        if told["do"] == "serve":
+            if stage is not None:
+                await stage.close()
+            stage = Stage(told)
+            await stage.open()
+        elif told["do"] == "at":
+            assert stage is not None
+            stage.who, stage.method = told["who"], told["method"]
+            if stage.ledger is not None:
+                stage.ledger.before(told)
+        elif told["do"] == "revoke":
+            assert stage is not None
+            done = await revoked(stage.guard, told["whom"])
+        else:
+            assert told["do"] == "settle"
+            # What the handler of a notification does is waited for by nobody.
+            for _ in range(50):
+                await asyncio.sleep(0)
+        say(done=done)
+    if stage is not None:
+        await stage.close()
+    server.should_exit = True
+    await serving
+
+
+async def revoked(guard: Guard, whom: dict[str, Any]) -> bool:
+    try:
+        await guard.revoke(Principal(**whom))
+    except LedgerUnavailable:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

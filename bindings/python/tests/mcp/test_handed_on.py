@@ -1,0 +1,298 @@
+"""What the glue hands on between the SDK, the engine and the author, and what it must not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import json
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import environment
+import mcp_types as types
+import pytest
+import tally
+import wire
+from carriers import view
+from http_sessions import KEYS, Served
+from ledgers import Wrapped, memory
+from lone import Lone
+from mcp import Client
+from mcp.server import MCPServer
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from processes import agreed, refused
+
+import sealwax
+from sealwax.mcp import SESSION_META_KEY, Guard, Negotiated, Principal, Refusal
+from sealwax.mcp._transport.events import Events
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from sealwax.ledger import Command
+
+pytestmark = pytest.mark.anyio
+ALICE = wire.principal("alice")
+NOBODYS: Any = None
+CALL: dict[str, Any] = {"name": "it", "arguments": {}}
+
+
+def guard(principal: Any = "anonymous", **options: Any) -> Guard:
+    return Guard(codec=tally.codec(KEYS), principal=principal, **options)
+
+
+async def test_the_time_for_which_a_revocation_is_kept() -> None:
+    ledger = Wrapped(memory())
+    of = guard(ledger=ledger)
+    await of.revoke("anonymous", retain_for=60)
+    await of.revoke("anonymous")
+    kept = [one["args"][0] for one in ledger.asked if one["script"] == "revoke"]
+    assert kept[0] == "60"
+    assert int(kept[1]) > 400 * 86_400
+
+
+async def test_idle_is_of_stdio_too() -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="idle"):
+        await guard().run_stdio(MCPServer[Any]("shop"), idle=60)
+
+
+async def test_two_handles_at_a_time_ask_for_one_principal() -> None:
+    asked: list[str] = []
+
+    async def principal(ctx: Any) -> Principal:
+        asked.append(ctx.method)
+        await anyio.lowlevel.checkpoint()
+        return ALICE
+
+    async def tools(ctx: Any, _params: Any) -> types.ListToolsResult:
+        async with anyio.create_task_group() as group:
+            for _ in range(2):
+                group.start_soon(baskets.mint, ctx)
+        return types.ListToolsResult(tools=[])
+
+    of = guard(principal)
+    baskets = of.reference_handles("basket")
+    server: Server[Any] = Server("shop", on_list_tools=tools)
+    of.protect(server)
+    async with Client(server) as client:
+        assert (await client.list_tools()).tools == []
+    assert asked == ["tools/list"]
+
+
+async def test_a_request_that_is_cancelled_while_the_principal_is_asked_is_no_refusal() -> None:
+    refusals: list[Refusal] = []
+    asked, left = anyio.Event(), anyio.Event()
+
+    async def principal(_ctx: Any) -> Principal:
+        asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.set()
+        return ALICE
+
+    async def it(_ctx: Any) -> Any:
+        raise AssertionError
+
+    of = guard(principal, on_refused=refusals.append)
+    async with Client(Lone(of, it).mcpserver(None)) as client:
+        async with anyio.create_task_group() as group:
+            group.start_soon(client.call_tool, "it", {})
+            await asked.wait()
+            group.cancel_scope.cancel()
+        with anyio.fail_after(60):
+            await left.wait()
+        await client.list_tools()
+    assert refusals == []
+
+
+async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
+    """The answer to a request of a session is looked at."""
+
+    async def answering(ctx: Any, call_next: Any) -> Any:
+        if ctx.method != "tools/call":
+            return await call_next(ctx)
+        return types.ErrorData(code=-32000, message="the middleware's own")
+
+    of = guard()
+    of.sessions(initial=lambda _ctx: 0)
+    server: MCPServer[Any] = MCPServer("shop")
+    server.middleware.append(answering)
+    of.protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        session = (await wire.raw(url, "sessions/create", {}))["result"]["session"]
+        params = {**CALL, "_meta": {SESSION_META_KEY: session}}
+        told = await wire.raw(url, "tools/call", params, name="it")
+    assert told["error"] == {"code": -32000, "message": "the middleware's own"}
+
+
+async def test_an_error_of_the_first_values_function_is_the_clients() -> None:
+    def initial(_ctx: Any) -> Any:
+        raise MCPError(-32000, "full")
+
+    of = guard()
+    of.sessions(initial=initial)
+    server: MCPServer[Any] = MCPServer("shop")
+    of.protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        told = await wire.raw(url, "sessions/create", {})
+    assert told["error"] == {"code": -32000, "message": "full"}
+
+
+async def test_the_wrapper_of_another_guard_does_not_say_who_asks() -> None:
+    """Each has its own principal, though one is around the other."""
+
+    async def it(ctx: Any) -> dict[str, Any]:
+        return {"handle": (await of.reference_handles("basket").mint(ctx)).handle}
+
+    of, around = guard(lambda _ctx: ALICE), guard(lambda _ctx: wire.principal("bob"))
+    app = Lone(of, it).mcpserver(None).streamable_http_app(stateless_http=True)
+    with wire.listening(around.asgi(app)) as url:
+        served = Served(url, NOBODYS, [])
+        told = await served.send(session=await served.session(), params={"name": "it"})
+    handle = wire.told(told.text)["result"]["structuredContent"]["handle"]
+    view(tally.codec(KEYS), ALICE).verify_handle("basket", handle)
+
+
+class Late(Wrapped):
+    """Takes all of its time for each command, by the guard's clock, and answers at the second."""
+
+    now = 1000 * int(time.time())
+
+    async def run(self, command: Command, /) -> list[str]:
+        reply = await super().run(command)
+        self.now += command["withinMs"]
+        environment._preloaded.environment_stop_clock(self.now)
+        if self.count("admit") % 2:
+            raise ConnectionError
+        return reply
+
+
+async def test_the_time_that_the_wrapper_took_is_not_the_handlers_again() -> None:
+    with environment.at(Late.now):
+        ledger = Late(memory())
+        of = guard(lambda _ctx: ALICE, ledger=ledger, time_limit=1)
+        cursor = view(tally.codec(KEYS), ALICE).cursor("tools/list").seal(b"2")
+        server: MCPServer[Any] = MCPServer("shop")
+        of.protect(server)
+        with wire.listening(of.asgi(server.streamable_http_app(stateless_http=True))) as url:
+            served = Served(url, NOBODYS, [])
+            session = await served.session()
+            ledger.asked.clear()
+            await served.send("tools/list", session, params={"cursor": cursor})
+    assert [one["withinMs"] for one in ledger.asked] == [300, 300, 300, 100]
+
+
+def test_an_event_may_come_in_parts() -> None:
+    events = Events({"headers": [(b"content-type", b"text/event-stream")]})
+
+    def change(message: dict[str, Any]) -> None:
+        message["sessionId"] = "s"
+
+    sent = b'event: message\r\ndata: {"id":1,"result":{}}\r\n\r\n'
+    came = [events.feed(sent[at : at + 1], change) for at in range(len(sent))]
+    came.append(events.feed(b"", change, last=True))
+    assert b"".join(came) == b'event: message\r\ndata: {"id":1,"result":{},"sessionId":"s"}\r\n\r\n'
+
+
+class OnStdio:
+    """A client of stdio in this process."""
+
+    def __init__(self, sends: Any, hears: Any) -> None:
+        self._sends, self._hears = sends, hears
+
+    async def say(self, method: str, **members: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": {}, **members}
+        await self._sends.send(json.dumps(message) + "\n")
+
+    async def hear(self) -> dict[str, Any]:
+        with anyio.fail_after(60):
+            heard: dict[str, Any] = json.loads(await self._hears.receive())
+        return heard
+
+    async def ask(self, method: str, **members: Any) -> dict[str, Any]:
+        await self.say(method, **{"id": 1, **members})
+        return await self.hear()
+
+
+@asynccontextmanager
+async def on_stdio(of: Guard, server: MCPServer[Any]) -> AsyncIterator[OnStdio]:
+    sends, reads = anyio.create_memory_object_stream[str](8)
+    writes, hears = anyio.create_memory_object_stream[str](8)
+    lines = wire.Lines(reads, writes)
+    transport = Transport(of, of._engines, required=False, ttl=None, sep1359=True)
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve, server._lowlevel_server, transport, lines, lines)
+        yield OnStdio(sends, hears)
+        group.cancel_scope.cancel()
+
+
+async def test_what_was_negotiated_on_stdio_is_known_to_the_sdk_alone() -> None:
+    seen: list[Negotiated | None] = []
+
+    async def it(ctx: Any) -> dict[str, Any]:
+        seen.append(of.negotiated(ctx))
+        return {}
+
+    of = guard(lambda _ctx: ALICE)
+    async with on_stdio(of, Lone(of, it).mcpserver(None)) as client:
+        told = await client.ask("tools/call", params=CALL, sessionId=agreed())
+    assert not told["result"]["isError"]
+    assert seen == [None]
+
+
+async def test_a_session_begins_once_for_all_its_messages_on_stdio() -> None:
+    served: list[str] = []
+
+    async def noting(ctx: Any, call_next: Any) -> Any:
+        served.append(ctx.method)
+        return await call_next(ctx)
+
+    of = guard(lambda _ctx: ALICE)
+    server: MCPServer[Any] = MCPServer("shop")
+    server.middleware.append(noting)
+    of.protect(server)
+    session = agreed()
+    async with on_stdio(of, server) as client:
+        for _ in range(2):
+            assert (await client.ask("ping", sessionId=session))["result"] == {"sessionId": session}
+    assert served == ["initialize", "notifications/initialized", "ping", "ping"]
+
+
+async def test_what_the_server_says_by_itself_is_of_the_last_session_on_stdio() -> None:
+    """Also after a message that has none."""
+    last = anyio.Event()
+
+    async def it(ctx: Any) -> dict[str, Any]:
+        await last.wait()
+        note = ctx.session.send_tool_list_changed()
+        await asyncio.create_task(note, context=contextvars.Context())
+        return {}
+
+    of = guard(lambda _ctx: ALICE)
+    session = agreed()
+    async with on_stdio(of, Lone(of, it).mcpserver(None)) as client:
+        await client.say("tools/call", id=1, params=CALL, sessionId=session)
+        assert (await client.ask("ping", id=2))["id"] == 2
+        last.set()
+        said = await client.hear()
+    assert (said.get("method"), said.get("sessionId")) == (
+        "notifications/tools/list_changed",
+        session,
+    )
+
+
+async def test_what_the_sdk_takes_for_a_notification_is_not_answered() -> None:
+    of = guard(lambda _ctx: ALICE)
+    server: MCPServer[Any] = MCPServer("shop")
+    of.protect(server)
+    async with on_stdio(of, server) as client:
+        for identity in (True, 1.5, [7], None):
+            await client.say("ping", id=identity, sessionId="x")
+        told = await client.ask("ping", id="mine", sessionId="x")
+    assert told == refused("x", "mine")

@@ -1,0 +1,321 @@
+//! The state machines of this crate in one shape, for other languages: frames in, frames out. docs/engine.md has the form of a
+//! frame, and what each kind holds.
+//!
+//! Input of a client never makes a machine fail; mistakes of the adapter are errors.
+
+mod frame;
+
+use std::time::Duration;
+
+pub use frame::{Answer, Frame};
+use frame::{number, sent};
+
+use crate::document::{self, Members, Next};
+use crate::exchange::Exchange;
+use crate::guard::Guard;
+use crate::input::{ClientSession, ClientValue, Failed, Message, TransportMessage};
+use crate::ledger::{Memory, redis};
+use crate::members::PrincipalParts;
+use sealwax::{Codec, Error, Principal};
+
+const NO_FRAME: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "engine: expected a frame as docs/engine.md specifies",
+));
+
+/// The kinds of frames.
+pub mod kind {
+    /// Makes a guard: its settings. Its answer is [`MADE`].
+    pub const GUARD: u8 = 1;
+    /// Begins the exchange of a message at the SDK's handlers: method, target, arguments, token, the caller's issuer, client and
+    /// subject, header, the session's id and state, and how many milliseconds are left.
+    pub const MESSAGE: u8 = 2;
+    /// Begins the exchange of a message around HTTP or stdio: the method of HTTP, method, target, `MCP-Protocol-Version`,
+    /// `Mcp-Session-Id`, `sessionId`, the `params` of `initialize`, and the caller's issuer, client and subject.
+    pub const TRANSPORT: u8 = 3;
+    /// Begins the exchange that signs a principal out: a principal, and for how many seconds that is remembered.
+    pub const REVOCATION: u8 = 4;
+    /// Makes an entry of the log for a mistake of the adapter's side: a document. Its answer is a [`TEXT`], and all there is.
+    pub const REPORT: u8 = 5;
+    /// Begins the exchange of an operation on a handle, in that of a request: a document, and a value.
+    pub const HANDLE: u8 = 6;
+    /// Makes what is known of a Redis between commands. Its answer is [`MADE`].
+    pub const STORE: u8 = 7;
+    /// Begins the dialogue with a Redis about a command: a document.
+    pub const DIALOGUE: u8 = 8;
+    /// Makes a ledger in memory: of how many bytes, and the time. Its answer is [`MADE`].
+    pub const MEMORY: u8 = 9;
+
+    /// An event for an exchange, a document, and the value beside it; for a dialogue, an answer.
+    pub const EVENT: u8 = 16;
+    /// The members of a result: `resultType`, `cacheScope` and the token.
+    pub const RESULT: u8 = 17;
+    /// The caller: issuer, client and subject.
+    pub const PRINCIPAL: u8 = 18;
+    /// Seals a `requestState`: a value. Its answer is a [`TEXT`], the token.
+    pub const SEAL_STATE: u8 = 19;
+    /// Writes the session's value. Its answer is [`MADE`].
+    pub const WRITE: u8 = 20;
+    /// Forks the session. Its answer is a [`TEXT`], the metadata.
+    pub const FORK: u8 = 21;
+    /// Runs a command on a ledger in memory: a document, and the time. Its answer is a [`TEXT`], the reply.
+    pub const RUN: u8 = 22;
+
+    /// The answer: a step, or what is next in a dialogue, as a document.
+    pub const STEP: u8 = 32;
+    /// The answer: `deliver`, with what takes the token's place; and its events.
+    pub const DELIVER: u8 = 33;
+    /// The answer: `respond`, with the token of the result; and its events.
+    pub const RESPOND: u8 = 34;
+    /// The answer: a text.
+    pub const TEXT: u8 = 35;
+    /// The answer: it is done.
+    pub const MADE: u8 = 36;
+}
+
+/// The flags of frames.
+pub mod flag {
+    /// Of a message: it is a notification.
+    pub const NOTIFICATION: u16 = 1;
+    /// Of a message: it is of revision 2026-07-28 or later.
+    pub const MODERN: u16 = 2;
+    /// Of a message: it has the metadata of a session.
+    pub const SESSION: u16 = 4;
+    /// Of a message: its caller is known.
+    pub const CALLER: u16 = 8;
+    /// Of a caller: it is nobody in particular.
+    pub const ANONYMOUS: u16 = 16;
+    /// Of a result: it has a `ttlMs`.
+    pub const TTL: u16 = 32;
+    /// Of a store: its client can keep a connection of its own.
+    pub const WAITS: u16 = 64;
+    /// Of a guard that was made: some exchanges may begin late.
+    pub const DEFERS: u16 = 128;
+    /// Of a message around HTTP or stdio: it is no JSON.
+    pub const UNREADABLE: u16 = 256;
+}
+
+/// One of the state machines.
+#[derive(Debug)]
+pub enum Machine {
+    /// The rules of a server's guard.
+    Guard(Guard),
+    /// One message of a guard, or an operation of its handler.
+    Exchange(Box<Exchange>),
+    /// What is known of a Redis.
+    Store(redis::Redis),
+    /// One command for a Redis.
+    Dialogue(Box<redis::Dialogue>),
+    /// A ledger in memory.
+    Memory(Box<Memory>),
+    /// It is over.
+    Over,
+}
+
+type Made = Result<(Machine, Answer), Error>;
+
+impl Machine {
+    /// Makes a machine. A guard is made by [`guard`](Self::guard) instead.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for another parent than the kind has, and as [`document`].
+    pub fn new(parent: Option<&Self>, given: &Frame<'_>) -> Made {
+        match (given.kind, parent) {
+            (kind::MESSAGE, Some(Self::Guard(guard))) => message(guard, given),
+            (kind::TRANSPORT, Some(Self::Guard(guard))) => Ok(transport(guard, given)),
+            (kind::REVOCATION, Some(Self::Guard(guard))) => {
+                let (principal, retain_for) = given.numbered()?;
+                let revoked = document::revoke(guard, principal, retain_for);
+                revoked.map(begun)
+            }
+            (kind::REPORT, Some(Self::Guard(guard))) => {
+                let entry = document::report(guard, given.document())?;
+                Ok((Self::Over, Answer::of(kind::TEXT, Some(entry))))
+            }
+            (kind::HANDLE, Some(Self::Exchange(exchange))) => {
+                let (operation, value) = given.documents();
+                document::handle(exchange, operation, value).map(begun)
+            }
+            (kind::STORE, None) => Ok((
+                Self::Store(redis::Redis::new(given.has(flag::WAITS))),
+                Answer::of(kind::MADE, None),
+            )),
+            (kind::DIALOGUE, Some(Self::Store(store))) => {
+                let (dialogue, next) = document::dialogue(store, given.document())?;
+                Ok((Self::Dialogue(Box::new(dialogue)), step(next)))
+            }
+            (kind::MEMORY, None) => memory(given),
+            _ => Err(NO_FRAME),
+        }
+    }
+
+    /// Makes a guard of a codec.
+    ///
+    /// # Errors
+    ///
+    /// As [`document::guard`].
+    pub fn guard(codec: Codec, given: &Frame<'_>) -> Made {
+        if given.kind != kind::GUARD {
+            return Err(NO_FRAME);
+        }
+        let guard = document::guard(codec, given.document())?;
+        let mut made = Answer::of(kind::MADE, None);
+        if guard.defers() {
+            made.flags = flag::DEFERS;
+        }
+        Ok((Self::Guard(guard), made))
+    }
+
+    /// Tells a machine something, and returns what it says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for what does not match its state, which is unchanged then.
+    pub fn on(&mut self, given: &Frame<'_>) -> Result<Answer, Error> {
+        match self {
+            Self::Exchange(exchange) => on(exchange, given),
+            Self::Dialogue(dialogue) if given.kind == kind::EVENT => {
+                document::answered(dialogue, given.document()).map(step)
+            }
+            Self::Memory(memory) if given.kind == kind::RUN => {
+                let (command, now) = given.numbered()?;
+                let reply = document::run(memory, command, now.ok_or(NO_FRAME)?)?;
+                Ok(Answer::of(kind::TEXT, Some(reply)))
+            }
+            _ => Err(NO_FRAME),
+        }
+    }
+}
+
+#[inline(never)]
+fn message(guard: &Guard, given: &Frame<'_>) -> Made {
+    let mut texts = given.texts();
+    let mut next = || texts.take();
+    let message = Message {
+        method: next().text().unwrap_or_default(),
+        target: next().text(),
+        arguments: sent(next()),
+        notification: given.has(flag::NOTIFICATION),
+        modern: given.has(flag::MODERN),
+        token: next(),
+        principal: caller(given, [next(), next(), next()]),
+        header: sent(next()),
+        session: Some(ClientSession {
+            id: next(),
+            state: next(),
+        })
+        .filter(|_| given.has(flag::SESSION)),
+        within: number(next())?.map(Duration::from_millis),
+    };
+    let (exchange, step) = guard.message(message);
+    // It is large, and from here on moves no more.
+    let mut exchange = Box::new(exchange);
+    let next = document::next(&mut exchange, step);
+    let answer = answer(&mut exchange, next);
+    Ok((Machine::Exchange(exchange), answer))
+}
+
+#[inline(never)]
+fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
+    let mut texts = given.texts();
+    let mut next = || texts.take();
+    let (http, method, target, version) = (next(), next(), next(), next());
+    let message = TransportMessage {
+        http: http.text(),
+        method: method.text(),
+        target: target.text(),
+        unreadable: given.has(flag::UNREADABLE),
+        notification: given.has(flag::NOTIFICATION),
+        modern: given.has(flag::MODERN),
+        version: version.text(),
+        header: next(),
+        message_session_id: next(),
+        initialize: sent(next()),
+        principal: caller(given, [next(), next(), next()]),
+    };
+    // What is no text there is never taken for a message without.
+    let is_told = ![http, method, version].contains(&ClientValue::Other);
+    begun(document::transport(guard, is_told.then_some(message)))
+}
+
+#[inline(never)]
+fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
+    let text = match given.kind {
+        kind::EVENT => {
+            let (event, value) = given.documents();
+            return document::on(exchange, event, value).map(step);
+        }
+        kind::RESULT => {
+            let [result_type, cache_scope, token] = given.values();
+            let members = Members {
+                result_type,
+                cache_scope,
+                has_ttl: given.has(flag::TTL),
+                token,
+            };
+            let next = document::result(exchange, members)?;
+            return Ok(answer(exchange, next));
+        }
+        kind::PRINCIPAL => {
+            let found = principal(given.values(), given.has(flag::ANONYMOUS));
+            let next = document::principal(exchange, found)?;
+            return Ok(answer(exchange, next));
+        }
+        kind::WRITE => {
+            exchange.write(given.document())?;
+            return Ok(Answer::of(kind::MADE, None));
+        }
+        kind::SEAL_STATE => exchange.seal_state(given.document())?,
+        kind::FORK => document::fork(exchange)?,
+        _ => return Err(NO_FRAME),
+    };
+    Ok(Answer::of(kind::TEXT, Some(text)))
+}
+
+fn memory(given: &Frame<'_>) -> Made {
+    let [capacity, now] = given.values();
+    let (Some(capacity), Some(now)) = (number(capacity)?, number(now)?) else {
+        return Err(NO_FRAME);
+    };
+    let capacity = usize::try_from(capacity).map_err(|_| NO_FRAME)?;
+    let memory = Memory::new(capacity, now);
+    Ok((
+        Machine::Memory(Box::new(memory)),
+        Answer::of(kind::MADE, None),
+    ))
+}
+
+/// Returns the caller of a message, if it is known.
+fn caller(given: &Frame<'_>, parts: [ClientValue<'_>; 3]) -> Option<Result<Principal, Failed>> {
+    given
+        .has(flag::CALLER)
+        .then(|| principal(parts, given.has(flag::ANONYMOUS)))
+}
+
+/// Returns a caller; a wrong one is the adapter's fault, which is answered and logged.
+fn principal(parts: [ClientValue<'_>; 3], anonymous: bool) -> Result<Principal, Failed> {
+    PrincipalParts::named(parts, anonymous).map_err(|error| Failed(error.to_string()))
+}
+
+/// Returns what is next, with the events that a step without a document does not hold.
+fn answer(exchange: &mut Exchange, next: Next) -> Answer {
+    let (kind, text) = match next {
+        Next::Step(document) => return step(document),
+        Next::Deliver(opened) => (kind::DELIVER, opened),
+        Next::Respond(token) => (kind::RESPOND, token),
+    };
+    let events = exchange.has_events().then(|| document::events(exchange));
+    Answer {
+        kind,
+        flags: 0,
+        texts: [text, events],
+    }
+}
+
+fn begun((exchange, next): (Exchange, String)) -> (Machine, Answer) {
+    (Machine::Exchange(Box::new(exchange)), step(next))
+}
+
+fn step(document: String) -> Answer {
+    Answer::of(kind::STEP, Some(document))
+}

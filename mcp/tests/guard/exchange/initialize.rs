@@ -1,0 +1,196 @@
+//! What `initialize` says is kept as it is, or the answer and the log say why not.
+
+use serde_json::Value;
+
+use super::*;
+
+const RESULT: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+
+fn begin(guard: &Guard, http: Option<&str>, params: &str, result: &str) -> (Exchange, Step) {
+    let (mut exchange, _) = guard.transport(TransportMessage {
+        http,
+        method: Some("initialize"),
+        initialize: Some(params),
+        principal: Some(Ok(alice())),
+        ..TransportMessage::default()
+    });
+    let step = exchange.on(Event::Result(HandlerResult {
+        initialized: Some(result),
+        ..HandlerResult::default()
+    }));
+    (exchange, step.unwrap())
+}
+
+/// What a session that begins so holds.
+fn held(guard: &Guard, params: &str, result: &str) -> String {
+    let (mut exchange, step) = begin(guard, Some("POST"), params, result);
+    assert!(exchange.refused().is_empty(), "{params} {result}");
+    let Step::Respond(respond) = step else {
+        panic!("{step:?}")
+    };
+    let (_, step) = guard.transport(TransportMessage {
+        http: Some("POST"),
+        method: Some("tools/list"),
+        header: ClientValue::Text(&respond.header.unwrap()),
+        principal: Some(Ok(alice())),
+        ..TransportMessage::default()
+    });
+    let Step::Deliver(deliver) = step else {
+        panic!("{step:?}")
+    };
+    deliver.negotiated.unwrap()
+}
+
+#[test]
+fn what_a_reader_of_values_refuses_is_kept_as_it_is() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let deep = format!("{}1{}", "[".repeat(125), "]".repeat(125));
+    for odd in [
+        r#""\ud800""#,
+        "1e400",
+        r#"{"\udc00":1}"#,
+        "9007199254740993",
+        &deep,
+    ] {
+        let capabilities = format!(r#"{{"experimental":{odd}}}"#);
+        let client = r#""clientInfo":{"name":"c","version":"1"}"#;
+        // Beside what is kept, in either of them.
+        let params = format!(r#"{{"_meta":{odd},"capabilities":{{"roots":{{}}}},{client}}}"#);
+        let result = format!(
+            r#"{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"instructions":{odd}}}"#
+        );
+        let found: Value = serde_json::from_str(&held(&guard, &params, &result)).unwrap();
+        assert_eq!(
+            found["clientCapabilities"],
+            serde_json::json!({"roots": {}})
+        );
+        assert_eq!(
+            found["serverCapabilities"],
+            serde_json::json!({"tools": {}})
+        );
+        assert_eq!(
+            found["clientInfo"],
+            serde_json::json!({"name": "c", "version": "1"})
+        );
+        // Under a key that is no text, with white space.
+        let params = r#" { "\ud800" : 1e400 , "capabilities" : { "roots" : { } } } "#;
+        let found: Value = serde_json::from_str(&held(&guard, params, RESULT)).unwrap();
+        let expected = serde_json::json!({"roots": {}});
+        assert_eq!(found["clientCapabilities"], expected);
+        // In what is kept.
+        let params = format!(r#"{{"capabilities":{capabilities},{client}}}"#);
+        let result = format!(r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities}}}"#);
+        let found = held(&guard, &params, &result);
+        assert_eq!(found.matches(&capabilities).count(), 2, "{found}");
+    }
+    let named = r#"{"clientInfo":{"name":"\ud800","version":7}}"#;
+    assert_eq!(
+        held(&guard, named, RESULT),
+        r#"{"clientCapabilities":{},"clientInfo":{"name":"\ud800","version":""},"protocolVersion":"2025-11-25","serverCapabilities":{}}"#
+    );
+}
+
+#[test]
+fn what_nobody_can_read_has_an_answer_and_a_line_that_names_the_cause() {
+    let with_sep1359 = TransportSettings {
+        sep1359: true,
+        ..TransportSettings::default()
+    };
+    let guard = guard_with(&clock(), |guard| guard.transport(with_sep1359));
+    for (http, status) in [(Some("POST"), [400, 500]), (None, [200, 200])] {
+        for (params, result, failed) in [
+            ("[NaN]", RESULT, 0),
+            ("", RESULT, 0),
+            (r#"{"capabilities":NaN}"#, RESULT, 0),
+            (r#"{"capabilities":{},"capabilities":{}}"#, RESULT, 0),
+            (r#"{"capabilities":{}}}"#, RESULT, 0),
+            (r#"{"clientInfo":[]}"#, RESULT, 0),
+            ("{}", "NaN", 1),
+            ("{}", "", 1),
+            ("{}", "{}", 1),
+            ("{}", r#"{"protocolVersion":7}"#, 1),
+            ("{}", r#"{"protocolVersion":"\ud800"}"#, 1),
+        ] {
+            let (mut exchange, step) = begin(&guard, http, params, result);
+            let refused = exchange.refused();
+            let Step::Reply(reply) = step else {
+                panic!("{params} {result}: {step:?}")
+            };
+            assert_eq!(reply.status.unwrap_or(200), status[failed]);
+            assert_eq!(reply.error.unwrap().code, [-32602, -32603][failed]);
+            assert_eq!(refused[0].code, ["malformed", "invalid_argument"][failed]);
+            assert!(
+                refused[0].message.contains("initialize"),
+                "{}",
+                refused[0].message
+            );
+        }
+    }
+}
+
+#[test]
+fn without_params_and_for_an_error_of_the_server_nothing_is_wrong() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let none = held(&guard, "null", RESULT);
+    assert!(none.contains(r#""clientCapabilities":{}"#), "{none}");
+    let (mut exchange, _) = guard.transport(TransportMessage {
+        http: Some("POST"),
+        method: Some("initialize"),
+        principal: Some(Ok(alice())),
+        ..TransportMessage::default()
+    });
+    let step = exchange.on(Event::Result(HandlerResult {
+        outcome: Outcome::Error,
+        ..HandlerResult::default()
+    }));
+    assert!(matches!(step, Ok(Step::Respond(respond)) if respond.header.is_none()));
+    assert!(exchange.refused().is_empty());
+}
+
+/// A server that requires no session loses nothing but that one.
+#[test]
+fn a_session_that_is_too_large_is_required_or_left_out() {
+    for required in [false, true] {
+        let settings = TransportSettings {
+            required,
+            ..TransportSettings::default()
+        };
+        let guard = guard_with(&clock(), |guard| guard.transport(settings));
+        let params = format!(
+            r#"{{"capabilities":{{"experimental":{{"x":{{"y":"{}"}}}}}}}}"#,
+            "z".repeat(3000)
+        );
+        let (mut exchange, step) = begin(&guard, Some("POST"), &params, RESULT);
+        match step {
+            Step::Respond(respond) if !required => assert_eq!(respond.header, None),
+            Step::Reply(reply) if required => assert_eq!(reply.status, Some(500)),
+            other => panic!("{other:?}"),
+        }
+        let refused = exchange.refused();
+        assert_eq!((refused.len(), refused[0].code), (1, "too_large"));
+    }
+}
+
+#[test]
+fn a_body_that_is_no_json_is_a_parse_error() {
+    let guard = guard_with(&clock(), |guard| guard);
+    for (http, status, header) in [
+        (Some("POST"), Some(400), ClientValue::Absent),
+        (Some("POST"), Some(400), ClientValue::Text("x")),
+        (None, None, ClientValue::Absent),
+    ] {
+        let (mut exchange, step) = guard.transport(TransportMessage {
+            http,
+            header,
+            unreadable: true,
+            ..TransportMessage::default()
+        });
+        let Step::Reply(reply) = step else {
+            panic!("{step:?}")
+        };
+        assert_eq!(reply.status, status);
+        let error = reply.error.unwrap();
+        assert_eq!((error.code, &*error.message), (-32700, "Parse error"));
+        assert_eq!(exchange.refused()[0].code, "malformed");
+    }
+}

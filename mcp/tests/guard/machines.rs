@@ -1,0 +1,493 @@
+//! Every kind of frame, told to a machine once: each text has its own place.
+
+use sealwax_mcp::ClientValue::{self, Absent, Other, Text};
+use sealwax_mcp::machine::{Answer, Frame, Machine, flag, kind};
+use serde_json::{Value, json};
+
+use crate::common::Clock;
+
+const NOW: &str = "1800000000";
+const OPEN: &str = r#"{"script":"open","keys":["swl1:{a}:began","swl1:{a}:fence"],"args":[]}"#;
+const REVOKE: &str =
+    r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0"],"withinMs":300,"checked":true}"#;
+const COMPLETE: &[ClientValue<'_>] = &[Text("complete")];
+
+/// Reads a frame of these texts, and gives it to a function.
+fn framed<T>(
+    kind: u8,
+    flags: u16,
+    texts: &[ClientValue<'_>],
+    read: impl FnOnce(&Frame<'_>) -> T,
+) -> T {
+    let [low, high] = flags.to_le_bytes();
+    let mut frame = vec![kind, u8::try_from(texts.len()).unwrap(), low, high];
+    for text in texts {
+        let len = match text {
+            Absent => -1,
+            Other => -2,
+            Text(text) => i32::try_from(text.len()).unwrap(),
+        };
+        frame.extend(len.to_le_bytes());
+    }
+    for text in texts {
+        frame.extend(text.text().unwrap_or_default().bytes());
+    }
+    read(&Frame::read(&frame).unwrap())
+}
+
+fn guard(settings: &Value) -> (Machine, Answer) {
+    let codec = Clock::at_ms(1_800_000_000_000).codec();
+    let settings = settings.to_string();
+    framed(kind::GUARD, 0, &[Text(&settings)], |frame| {
+        Machine::guard(codec, frame).unwrap()
+    })
+}
+
+fn made<'m>(
+    parent: impl Into<Option<&'m Machine>>,
+    kind: u8,
+    flags: u16,
+    texts: &[ClientValue<'_>],
+) -> (Machine, Answer) {
+    let parent = parent.into();
+    framed(kind, flags, texts, |frame| {
+        Machine::new(parent, frame).unwrap()
+    })
+}
+
+fn tell(machine: &mut Machine, kind: u8, flags: u16, texts: &[ClientValue<'_>]) -> Answer {
+    framed(kind, flags, texts, |frame| machine.on(frame).unwrap())
+}
+
+fn is_refused(machine: &mut Machine, kind: u8, texts: &[ClientValue<'_>]) -> bool {
+    framed(kind, 0, texts, |frame| machine.on(frame).is_err())
+}
+
+/// Returns the one text of an answer.
+fn text(answer: Answer, kind: u8) -> String {
+    match (answer.kind, answer.texts) {
+        (found, [Some(text), None]) if found == kind => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn step(answer: Answer) -> Value {
+    serde_json::from_str(&text(answer, kind::STEP)).unwrap()
+}
+
+/// The texts of a call by somebody whose name has three parts.
+fn call<'a>(
+    token: ClientValue<'a>,
+    [header, id, state]: [ClientValue<'a>; 3],
+) -> [ClientValue<'a>; 11] {
+    [
+        Text("tools/call"),
+        Text("play"),
+        Text(r#"{"id":7}"#),
+        token,
+        Text("i"),
+        Text("c"),
+        Text("s"),
+        header,
+        id,
+        state,
+        Text("20"),
+    ]
+}
+
+const NO_SESSION: [ClientValue<'_>; 3] = [Absent; 3];
+const BY_CALLER: u16 = flag::CALLER | flag::MODERN;
+
+#[test]
+fn a_call_asks_back_and_is_delivered_with_its_state() {
+    let (guard, answer) = guard(&json!({"events": true}));
+    assert_eq!((answer.kind, answer.flags), (kind::MADE, flag::DEFERS));
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &call(Absent, NO_SESSION));
+    assert_eq!(answer, Answer::of(kind::DELIVER, None));
+    let asks = [Text("input_required"), Text("public"), Text("mine")];
+    let Answer {
+        kind: kind::RESPOND,
+        texts: [Some(token), Some(events)],
+        ..
+    } = tell(&mut exchange, kind::RESULT, 0, &asks)
+    else {
+        panic!("no token")
+    };
+    let sealed: Value = serde_json::from_str(&events).unwrap();
+    for (member, value) in [
+        ("event", "sealed"),
+        ("method", "tools/call"),
+        ("target", "play"),
+        ("issuer", "i"),
+        ("client", "c"),
+        ("subject", "s"),
+    ] {
+        assert_eq!(sealed[0][member], value, "{member}");
+    }
+    let second = call(Text(&token), NO_SESSION);
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &second);
+    let Answer {
+        kind: kind::DELIVER,
+        texts: [Some(opened), Some(events)],
+        ..
+    } = answer
+    else {
+        panic!("{answer:?}")
+    };
+    assert!(opened == "mine" && events.contains("opened"));
+    let answer = tell(&mut exchange, kind::RESULT, 0, COMPLETE);
+    assert_eq!(answer, Answer::of(kind::RESPOND, None));
+    assert!(is_refused(&mut exchange, kind::RESULT, COMPLETE));
+
+    // Arguments that are no text are not left out.
+    for (arguments, code) in [(Other, "invalid_request"), (Absent, "unauthentic")] {
+        let mut texts = second;
+        texts[2] = arguments;
+        let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
+        assert_eq!(refused["refused"][0]["code"], code);
+    }
+}
+
+#[test]
+fn a_page_is_for_anybody_if_the_result_is() {
+    let (guard, _) = guard(&json!({}));
+    let mut list = call(Absent, NO_SESSION);
+    (list[0], list[1]) = (Text("tools/list"), Absent);
+    for (scope, delivered) in [(Text("public"), true), (Text("private"), false)] {
+        let (mut exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &list);
+        let answer = tell(&mut exchange, kind::RESULT, 0, &[Absent, scope, Text("2")]);
+        let token = text(answer, kind::RESPOND);
+        let flags = BY_CALLER | flag::ANONYMOUS;
+        let page = [Text("tools/list"), Absent, Absent, Text(&token)];
+        let (_, answer) = made(&guard, kind::MESSAGE, flags, &page);
+        assert_eq!(
+            answer == Answer::of(kind::DELIVER, Some("2".into())),
+            delivered
+        );
+    }
+}
+
+#[test]
+fn a_session_is_written_and_forked() {
+    let settings = json!({"sessions": {"initial": {"n": 0}}, "timeLimitMs": 500});
+    let (guard, answer) = guard(&settings);
+    assert_eq!(answer, Answer::of(kind::MADE, None));
+    let mut create = call(Absent, NO_SESSION);
+    (create[0], create[1]) = (Text("sessions/create"), Absent);
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &create);
+    assert_eq!(step(answer)["step"], "begin");
+    let begun = [Text(r#"{"begun":{}}"#), Text("1")];
+    let created = step(tell(&mut exchange, kind::EVENT, 0, &begun));
+    let metadata = |session: &Value| {
+        ["sessionId", "state"].map(|name| session[name].as_str().unwrap().to_owned())
+    };
+    let created: Value = serde_json::from_str(created["builtinResult"].as_str().unwrap()).unwrap();
+    let [id, state] = metadata(&created["session"]);
+    let of_session = |header| call(Absent, [header, Text(&id), Text(&state)]);
+    let flags = BY_CALLER | flag::SESSION;
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, flags, &of_session(Text(&id)));
+    let delivered = step(answer);
+    assert_eq!(
+        (&delivered["session"]["value"], &delivered["withinMs"]),
+        (&json!("1"), &json!(20))
+    );
+    assert_eq!(
+        tell(&mut exchange, kind::WRITE, 0, &[Text("2")]),
+        Answer::of(kind::MADE, None)
+    );
+    let forked = text(tell(&mut exchange, kind::FORK, 0, &[]), kind::TEXT);
+    let [forked, _] = metadata(&serde_json::from_str(&forked).unwrap());
+    assert_ne!(forked, id);
+    let result = [Text("complete"), Text("public")];
+    let responded = step(tell(&mut exchange, kind::RESULT, flag::TTL, &result));
+    // Nothing to be cached, where it would have been.
+    let no_cache = json!([["ttlMs"], 0]);
+    let sets = |step: &Value| step["set"].as_array().unwrap().contains(&no_cache);
+    assert!(sets(&responded), "{responded}");
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &of_session(Absent));
+    let responded = step(tell(&mut exchange, kind::RESULT, 0, COMPLETE));
+    assert!(!sets(&responded), "{responded}");
+    // The header is of another session, or the metadata of none.
+    let (_, answer) = made(
+        &guard,
+        kind::MESSAGE,
+        flags,
+        &of_session(Text("sess_other")),
+    );
+    assert_eq!(step(answer)["error"]["code"], -32020);
+    let swapped = call(Absent, [Absent, Text(&state), Text(&id)]);
+    assert_eq!(
+        step(made(&guard, kind::MESSAGE, flags, &swapped).1)["step"],
+        "reply"
+    );
+    let (_, answer) = made(&guard, kind::MESSAGE, flags | flag::NOTIFICATION, &swapped);
+    assert_eq!(step(answer)["step"], "drop");
+    // Without the flag there is no session.
+    let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &of_session(Absent));
+    assert_eq!(answer, Answer::of(kind::DELIVER, None));
+}
+
+#[test]
+fn a_caller_is_told_later() {
+    let (guard, _) = guard(&json!({"events": true}));
+    let texts = call(Absent, NO_SESSION);
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, flag::MODERN, &texts[..4]);
+    assert_eq!(step(answer), json!({"step": "identify"}));
+    let answer = tell(&mut exchange, kind::PRINCIPAL, 0, &texts[4..7]);
+    assert_eq!(answer, Answer::of(kind::DELIVER, None));
+    let asks = [Text("input_required"), Absent, Text("mine")];
+    let [_, Some(events)] = tell(&mut exchange, kind::RESULT, 0, &asks).texts else {
+        panic!("no events")
+    };
+    assert!(
+        events.contains(r#""client":"c""#) && events.contains(r#""issuer":"i""#),
+        "{events}"
+    );
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, flag::MODERN, &texts[..4]);
+    let answer = tell(&mut exchange, kind::PRINCIPAL, flag::ANONYMOUS, &[]);
+    assert_eq!(answer, Answer::of(kind::DELIVER, None));
+}
+
+#[test]
+fn a_handle_is_sealed_and_opened() {
+    let (guard, _) = guard(&json!({}));
+    let (exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &call(Absent, NO_SESSION));
+    let seal = [Text(r#"{"op":"seal","type":"order"}"#), Text("[7]")];
+    let sealed = step(made(&exchange, kind::HANDLE, 0, &seal).1);
+    let open = json!({"op": "open", "type": "order", "handle": sealed["handle"]}).to_string();
+    let opened = step(made(&exchange, kind::HANDLE, 0, &[Text(&open)]).1);
+    assert_eq!(opened["value"], "[7]", "{opened}");
+}
+
+#[test]
+fn initialize_is_kept_around_http() {
+    let (guard, _) = guard(&json!({}));
+    let message = |method, header, params| {
+        let texts = [
+            Text("POST"),
+            Text(method),
+            Text("t"),
+            Text("2025-11-25"),
+            header,
+            Absent,
+            params,
+            Text("i"),
+            Text("c"),
+            Text("s"),
+        ];
+        made(&guard, kind::TRANSPORT, flag::CALLER, &texts)
+    };
+    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}"#;
+    let (mut exchange, answer) = message("initialize", Absent, Text(params));
+    assert_eq!(step(answer)["step"], "deliver");
+    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+    let event = [Text(r#"{"result":{}}"#), Text(result)];
+    let begun = step(tell(&mut exchange, kind::EVENT, 0, &event));
+    let session = begun["headers"]["Mcp-Session-Id"].as_str().unwrap();
+    let delivered = step(message("tools/call", Text(session), Absent).1);
+    let negotiated = delivered["negotiated"].as_str().unwrap();
+    assert!(negotiated.contains("roots"), "{delivered}");
+    let refused = step(message("tools/call", Absent, Absent).1);
+    let entry = &refused["refused"][0];
+    for (member, value) in [
+        ("method", "tools/call"),
+        ("target", "t"),
+        ("issuer", "i"),
+        ("client", "c"),
+        ("subject", "s"),
+    ] {
+        assert_eq!(entry[member], value, "{refused}");
+    }
+}
+
+#[test]
+fn a_revocation_is_remembered_for_as_long_as_is_said() {
+    let (guard, _) = guard(&json!({"ledger": {"local": true}}));
+    let subject = Text(r#"{"subject":"s"}"#);
+    let (mut memory, _) = made(None, kind::MEMORY, 0, &[Text("1048576"), Text(NOW)]);
+    for (texts, seconds) in [(&[subject, Text("60")][..], "60"), (&[subject], "34560300")] {
+        let (mut exchange, mut answer) = made(&guard, kind::REVOCATION, 0, texts);
+        let mut asked = Vec::new();
+        while answer.texts[0]
+            .as_ref()
+            .is_some_and(|step| step.contains(r#""step":"ledger""#))
+        {
+            let command = text(answer, kind::STEP);
+            let run = tell(&mut memory, kind::RUN, 0, &[Text(&command), Text(NOW)]);
+            let event = format!(r#"{{"ledger":{}}}"#, text(run, kind::TEXT));
+            answer = tell(&mut exchange, kind::EVENT, 0, &[Text(&event)]);
+            asked.push(serde_json::from_str::<Value>(&command).unwrap());
+        }
+        assert_eq!(step(answer)["step"], "done");
+        assert_eq!(asked.last().unwrap()["args"][0], seconds);
+    }
+}
+
+#[test]
+fn a_fault_is_reported() {
+    let (guard, _) = guard(&json!({}));
+    let fault = r#"{"code":"expired","kind":"cursor","message":"m"}"#;
+    let (mut over, answer) = made(&guard, kind::REPORT, 0, &[Text(fault)]);
+    let entry: Value = serde_json::from_str(&text(answer, kind::TEXT)).unwrap();
+    assert_eq!(
+        (&entry["code"], &entry["message"]),
+        (&json!("expired"), &json!("m"))
+    );
+    assert!(is_refused(&mut over, kind::EVENT, &[Text("{}")]));
+}
+
+#[test]
+fn a_store_is_asked() {
+    for (flags, own) in [(flag::WAITS, json!(true)), (0, Value::Null)] {
+        let (store, answer) = made(None, kind::STORE, flags, &[]);
+        assert_eq!(answer, Answer::of(kind::MADE, None));
+        let (mut dialogue, answer) = made(&store, kind::DIALOGUE, 0, &[Text(REVOKE)]);
+        let first = step(answer);
+        assert_eq!(
+            (&first["send"][0], &first["own"]),
+            (&json!("EVALSHA"), &own)
+        );
+        let answer = tell(
+            &mut dialogue,
+            kind::EVENT,
+            0,
+            &[Text(r#"{"error":"NOSCRIPT No"}"#)],
+        );
+        assert_eq!(step(answer)["send"][0], "EVAL");
+    }
+}
+
+#[test]
+fn a_ledger_is_in_memory() {
+    let reply = |size, command, now| {
+        let (mut memory, answer) = made(None, kind::MEMORY, 0, &[Text(size), Text(NOW)]);
+        assert_eq!(answer, Answer::of(kind::MADE, None));
+        let run = tell(&mut memory, kind::RUN, 0, &[Text(command), Text(now)]);
+        text(run, kind::TEXT)
+    };
+    // It remembers from a second before it was made.
+    assert_eq!(
+        reply("1048576", OPEN, "1800000009"),
+        r#"["ok","1799999999","1799999999","1800000009","0"]"#
+    );
+    for (size, said) in [("1048576", "ok"), ("0", "full")] {
+        assert!(reply(size, REVOKE, NOW).contains(said), "{size}");
+    }
+}
+
+#[test]
+fn machines_have_their_own_parents_and_frames() {
+    let (mut guard, _) = guard(&json!({"ledger": {}}));
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, 0, &call(Absent, NO_SESSION));
+    let (mut store, _) = made(None, kind::STORE, 0, &[]);
+    let (mut dialogue, _) = made(&store, kind::DIALOGUE, 0, &[Text(REVOKE)]);
+    let memory = [Text("1048576"), Text(NOW)];
+    let (mut memory, _) = made(None, kind::MEMORY, 0, &memory);
+    let settings = [Text("{}")];
+    // Those that begin with a codec, or by the command.
+    for (kind, texts, parent) in [
+        (kind::GUARD, &settings[..], 9),
+        (kind::MESSAGE, &call(Absent, NO_SESSION), 1),
+        (kind::TRANSPORT, &settings, 1),
+        (kind::REVOCATION, &[Text(r#"{"subject":"s"}"#)], 1),
+        (
+            kind::REPORT,
+            &[Text(r#"{"code":"expired","kind":"cursor","message":"m"}"#)],
+            1,
+        ),
+        (kind::HANDLE, &[Text(r#"{"op":"mint","type":"order"}"#)], 2),
+        (kind::STORE, &[], 0),
+        (kind::DIALOGUE, &[Text(REVOKE)], 3),
+        (kind::MEMORY, &[Text("1048576"), Text(NOW)], 0),
+        (10, &settings, 9),
+        (kind::EVENT, &settings, 9),
+        (kind::STEP, &settings, 9),
+        (0, &settings, 9),
+        (255, &settings, 9),
+    ] {
+        let parents = [
+            None,
+            Some(&guard),
+            Some(&exchange),
+            Some(&store),
+            Some(&dialogue),
+            Some(&memory),
+        ];
+        for (at, found) in parents.into_iter().enumerate() {
+            let is_made = framed(kind, 0, texts, |frame| Machine::new(found, frame).is_ok());
+            assert_eq!(is_made, at == parent, "{kind} of {at}");
+        }
+        let codec = Clock::at_ms(0).codec();
+        let is_made = framed(kind, 0, texts, |frame| Machine::guard(codec, frame).is_ok());
+        assert_eq!(is_made, kind == kind::GUARD);
+    }
+    let event = [Text(r#"{"result":{}}"#)];
+    for kind in [kind::GUARD, kind::EVENT, kind::RUN, kind::STEP, 0, 255] {
+        for machine in [&mut guard, &mut store] {
+            assert!(is_refused(machine, kind, &event));
+        }
+        for machine in [&mut exchange, &mut dialogue, &mut memory] {
+            // None of them is at this event, and none has its time.
+            assert!(is_refused(machine, kind, &event), "{kind}");
+        }
+    }
+}
+
+#[test]
+fn numbers_are_digits() {
+    let (guard, _) = guard(&json!({"ledger": {}}));
+    for number in [
+        Absent,
+        Other,
+        Text(""),
+        Text("x"),
+        Text("-1"),
+        Text("1.0"),
+        Text(" 1"),
+        Text("18446744073709551616"),
+    ] {
+        for texts in [[number, Text(NOW)], [Text("1"), number]] {
+            assert!(
+                framed(kind::MEMORY, 0, &texts, |frame| Machine::new(None, frame)
+                    .is_err()),
+                "{number:?}"
+            );
+        }
+        let (mut memory, _) = made(None, kind::MEMORY, 0, &[Text("1"), Text(NOW)]);
+        assert!(is_refused(&mut memory, kind::RUN, &[Text(OPEN), number]));
+        // Those that may be left out.
+        let revocation = [Text(r#"{"subject":"s"}"#), number];
+        let mut message = call(Absent, NO_SESSION);
+        message[10] = number;
+        for (kind, texts) in [
+            (kind::REVOCATION, &revocation[..]),
+            (kind::MESSAGE, &message),
+        ] {
+            let is_made = framed(kind, 0, texts, |frame| {
+                Machine::new(Some(&guard), frame).is_ok()
+            });
+            assert_eq!(is_made, number == Absent, "{number:?}");
+        }
+    }
+}
+
+/// What is no text is not what is not there: a caller without an issuer is another one, and a header
+/// that is left out agrees with any session.
+#[test]
+fn a_caller_and_a_header_that_are_no_text_are_refused() {
+    let (guard, _) = guard(&json!({"sessions": {}}));
+    for part in 4..7 {
+        let mut texts = call(Absent, NO_SESSION);
+        texts[part] = Other;
+        let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
+        assert_eq!(refused["refused"][0]["code"], "invalid_argument");
+        let mut unknown = texts;
+        unknown[4..7].fill(Absent);
+        let (mut exchange, _) = made(&guard, kind::MESSAGE, flag::MODERN, &unknown);
+        let refused = step(tell(&mut exchange, kind::PRINCIPAL, 0, &texts[4..7]));
+        assert_eq!(refused["refused"][0]["code"], "invalid_argument");
+    }
+    let texts = call(Absent, [Other, Text("sess_a"), Text("sw1.a")]);
+    let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER | flag::SESSION, &texts);
+    assert_eq!(step(answer)["error"]["code"], -32020);
+}

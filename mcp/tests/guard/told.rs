@@ -1,0 +1,80 @@
+//! Messages for the engine, written as JSON.
+
+use std::time::Duration;
+
+use sealwax::Principal;
+use sealwax_mcp::{
+    ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
+};
+use serde_json::{Value, json};
+
+pub fn message(guard: &Guard, told: &Value, arguments: Option<&str>) -> (Exchange, String) {
+    let session = &told["session"];
+    let session = (!session.is_null()).then(|| ClientSession {
+        id: ClientValue::from(&session["id"]),
+        state: ClientValue::from(&session["state"]),
+    });
+    let message = Message {
+        method: told["method"].as_str().unwrap_or_default(),
+        target: told["target"].as_str(),
+        arguments,
+        notification: told["notification"] == true,
+        modern: told["modern"] == true,
+        header: told["header"].as_str(),
+        token: ClientValue::from(&told["token"]),
+        session,
+        principal: caller(&told["principal"]),
+        within: told["withinMs"].as_u64().map(Duration::from_millis),
+    };
+    document::message(guard, message)
+}
+
+pub fn transport(guard: &Guard, told: &Value, initialize: Option<&str>) -> (Exchange, String) {
+    let message = TransportMessage {
+        http: told["http"].as_str(),
+        method: told["method"].as_str(),
+        target: told["target"].as_str(),
+        unreadable: told["unreadable"] == true,
+        notification: told["notification"] == true,
+        modern: told["modern"] == true,
+        version: told["version"].as_str(),
+        header: ClientValue::from(&told["header"]),
+        message_session_id: ClientValue::from(&told["messageSessionId"]),
+        initialize,
+        principal: caller(&told["principal"]),
+    };
+    document::transport(guard, Some(message))
+}
+
+/// Returns a result that a step changed.
+pub fn changed(mut result: Value, step: &Value) -> Value {
+    for change in step["set"].as_array().into_iter().flatten() {
+        let path = change[0].as_array().unwrap().iter();
+        let place = path.fold(&mut result, |place, name| {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            &mut place[name.as_str().unwrap()]
+        });
+        *place = change[1].clone();
+    }
+    result
+}
+
+/// Returns the caller; one that is no principal is the adapter's mistake.
+fn caller(told: &Value) -> Option<Result<Principal, Failed>> {
+    if told.is_null() {
+        return None;
+    }
+    let parts = ["issuer", "client", "subject"].map(|name| ClientValue::from(&told[name]));
+    let [issuer, client, subject] = parts.map(ClientValue::text);
+    let is_named = parts.iter().any(|part| *part != ClientValue::Absent);
+    let named = match &told["anonymous"] {
+        Value::Bool(true) if !is_named => Ok(Principal::anonymous()),
+        Value::Null | Value::Bool(false) if !parts.contains(&ClientValue::Other) => {
+            Principal::from_parts(issuer, client, subject)
+        }
+        _ => return Some(Err(Failed("no principal".into()))),
+    };
+    Some(named.map_err(|error| Failed(error.to_string())))
+}

@@ -1,0 +1,69 @@
+//! The scenario server of the engine alone, an adapter without an SDK: tests/driver/run.py says what it is told, and what
+//! it says. Messages come by its control channel, and are answered there; one thing happens at a time.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing)]
+
+mod handler;
+mod ledger;
+mod messages;
+mod stage;
+
+use std::io::{self, Lines, StdinLock, Write as _};
+
+use serde_json::{Value, json};
+use stage::Stage;
+
+struct Program {
+    told: Lines<StdinLock<'static>>,
+    stage: Option<Stage>,
+    /// How many handlers have run.
+    handlers: u64,
+}
+
+impl Program {
+    /// Returns what the driver tells next.
+    fn next(&mut self) -> Option<Value> {
+        let line = self.told.next()?.unwrap();
+        Some(serde_json::from_str(&line).unwrap())
+    }
+
+    fn stage(&mut self) -> &mut Stage {
+        self.stage.as_mut().unwrap()
+    }
+
+    /// Does anything but the operations of a handler.
+    fn act(&mut self, told: &Value) {
+        let mut done = Value::Null;
+        match told["do"].as_str().unwrap() {
+            "serve" => self.stage = Some(Stage::new(told)),
+            "at" => self.stage().at(told),
+            "revoke" => done = self.stage().revoke(&told["whom"]).into(),
+            "settle" => {}
+            "send" => {
+                let identified = std::mem::take(&mut self.stage().identified);
+                let answered = messages::answered(self, told);
+                self.stage().identified = identified;
+                return say(json!({"answer": answered}));
+            }
+            other => panic!("nothing is named {other}"),
+        }
+        say(json!({"done": done}));
+    }
+}
+
+fn say(said: Value) {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{said}").unwrap();
+    out.flush().unwrap();
+}
+
+fn main() {
+    let mut program = Program {
+        told: io::stdin().lines(),
+        stage: None,
+        handlers: 0,
+    };
+    say(json!({"direct": true, "lines": null, "events": true}));
+    while let Some(told) = program.next() {
+        program.act(&told);
+    }
+}

@@ -1,0 +1,103 @@
+/** The state machines of the module. `docs/engine.md` has the frames that they take and give. */
+
+import { invalidArgument } from './error.js';
+import { core, entered, inside } from './module.js';
+import type * as raw from './raw.js';
+import * as shared from './shared.js';
+
+/** The kinds of frames, as `mcp/src/machine.rs` numbers them. */
+export const GUARD = 1;
+export const MESSAGE = 2;
+export const TRANSPORT = 3;
+export const REVOCATION = 4;
+export const REPORT = 5;
+export const HANDLE = 6;
+export const STORE = 7;
+export const DIALOGUE = 8;
+export const MEMORY = 9;
+export const EVENT = 16;
+export const RESULT = 17;
+export const PRINCIPAL = 18;
+export const SEAL_STATE = 19;
+export const WRITE = 20;
+export const FORK = 21;
+export const RUN = 22;
+export const STEP = 32;
+export const DELIVER = 33;
+
+/** The flags of frames. */
+export const NOTIFICATION = 1;
+export const MODERN = 2;
+export const SESSION = 4;
+export const CALLER = 8;
+export const ANONYMOUS = 16;
+export const TTL = 32;
+export const WAITS = 64;
+export const DEFERS = 128;
+export const UNREADABLE = 256;
+
+/** What a machine is told: a kind, flags, and texts, of which `true` stands for a client's value that is none. */
+export interface Frame {
+  readonly kind: number;
+  readonly flags?: number;
+  readonly texts: readonly (string | true | undefined)[];
+}
+
+/** What a machine answers. */
+export interface Answer {
+  readonly kind: number;
+  readonly flags: number;
+  readonly text: string | undefined;
+  /** What happened to tokens, as JSON, where a step is no document. */
+  readonly events: string | undefined;
+}
+
+export class Machine {
+  /** The first answer. */
+  readonly first: Answer;
+  /** Its number in the module; negative once it is freed. */
+  #number: number;
+
+  /** `of` is its parent. With `room` on the stack for what reads a document, see {@link entered}. */
+  constructor(of: raw.Codec | Machine | undefined, frame: Frame, room?: number) {
+    const parent = of instanceof Machine ? of.#live(room) : of && entered(of, room);
+    if (parent === undefined) core(room);
+    const given = shared.give(frame);
+    const begun =
+      typeof parent === 'object' ? parent.guard(given) : inside().machineNew(parent ?? -1, given);
+    shared.left(begun);
+    this.#number = shared.readNumber();
+    this.first = shared.readAnswer(4);
+  }
+
+  get isOver(): boolean {
+    return this.#number < 0;
+  }
+
+  /** Tells it something, and returns its answer. */
+  tell(frame: Frame, room?: number): Answer {
+    const number = this.#live(room);
+    shared.left(inside().machineOn(number, shared.give(frame)));
+    return shared.readAnswer(0);
+  }
+
+  free(): void {
+    if (this.#number < 0) return;
+    core().machineFree(this.#number);
+    this.#number = -1;
+  }
+
+  /** Has it freed once nobody has it any longer: of one that lives as long as what its author holds. */
+  kept(): this {
+    forgotten.register(this, this.#number);
+    return this;
+  }
+
+  /** Returns the number to call the module with now. */
+  #live(room?: number): number {
+    if (this.#number >= 0) return entered(this.#number, room);
+    throw invalidArgument('exchange: expected a call before the result, not after');
+  }
+}
+
+const forgotten = new FinalizationRegistry<number>((number) => inside().machineFree(number));

@@ -1,0 +1,294 @@
+// The scenario server of this language: tests/driver/run.py says what it is told, and what it says.
+
+import { createServer as listen } from 'node:http';
+import { createServer as listenForLines } from 'node:net';
+import { createInterface } from 'node:readline';
+
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
+import { anonymous, Codec } from 'sealwax';
+import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
+
+const ANYTHING = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
+const METHODS = [
+  ...['tools/call', 'prompts/get', 'resources/read'],
+  ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
+];
+/** Of tokens, session ids and handles; an id that is logged is shorter. */
+const TOKEN = /[\w-]{40}|basket_/;
+const OWN = ['demo/play', 'demo/things/list'];
+
+const say = (said) => process.stdout.write(`${JSON.stringify(said)}\n`);
+let now;
+Date.now = () => now * 1000;
+
+/** A guard by a transcript's settings, and its server. */
+class Stage {
+  #guard;
+  #transport;
+  #sessions;
+  #ledger;
+  who;
+
+  constructor({ keys, audience, anonymous: nobody, settings }) {
+    const { sessions, transport, ledger, ledgerOptions, ...rest } = settings;
+    this.#transport = transport ?? {};
+    if (ledger) this.#ledger = new ScriptedLedger(ledger, ledgerOptions);
+    this.#guard = new Guard({
+      codec: new Codec({ keys, audience, payloadLimit: 4096 }),
+      principal: nobody ? () => anonymous : () => this.#principal(),
+      onRefused: ({ code, kind, message, ...more }) => {
+        if (!message) throw new Error('a refusal says why');
+        if (TOKEN.test(JSON.stringify([message, more]))) throw new Error('a token is told');
+        say({ reported: { code, kind } });
+      },
+      onEvent: ({ event, kind, keyId, age }) =>
+        say({ happened: [event, kind, keyId, age].filter((one) => one !== undefined).join(' ') }),
+      logger: { warn() {} },
+      ...(ledger && { ledger: this.#ledger, ledgerOptions: this.#ledger.options }),
+      ...rest,
+    });
+    if (!sessions) return;
+    const { initial, ...more } = sessions;
+    const first = () => {
+      say({ asked: 'begin' });
+      return initial;
+    };
+    this.#sessions = this.#guard.sessions({
+      ...more,
+      ...(initial !== undefined && { initial: first }),
+    });
+  }
+
+  #principal() {
+    say({ asked: 'principal' });
+    if (this.who === 'thrower') throw new Error('the principal function throws');
+    return this.who ?? undefined;
+  }
+
+  at({ forgets, lost }) {
+    this.#ledger?.before(forgets, lost);
+  }
+
+  async revoke(whom) {
+    try {
+      await this.#guard.revoke(whom.anonymous ? anonymous : whom);
+      return true;
+    } catch (error) {
+      if (!/^ledger/.test(error.message)) throw error;
+      return false;
+    }
+  }
+
+  fetch(path) {
+    const plain = createMcpHandler(() => this.#server()).fetch;
+    return path === '/plain' ? plain : this.#guard.fetch(plain, this.#transport);
+  }
+
+  async onLines(socket) {
+    const { ttl, idle } = this.#transport;
+    const streams = await sessionStreams(this.#guard, { stdin: socket, stdout: socket, ttl, idle });
+    return serveStdio(() => this.#server(), { transport: new StdioServerTransport(...streams) });
+  }
+
+  #server() {
+    const info = { name: 's', version: '1' };
+    const server = this.#guard.protect(new Server(info, { capabilities: CAPABILITIES }));
+    const run = (request, ctx) => this.#run(request, ctx);
+    for (const method of METHODS) server.setRequestHandler(method, run);
+    for (const method of OWN)
+      server.setRequestHandler(method, { params: ANYTHING }, (params, ctx) => run({ params }, ctx));
+    server.setNotificationHandler('notifications/demo', { params: ANYTHING }, () => run({}));
+    return server;
+  }
+
+  /** Does what it is told, and sees what its request holds. */
+  async #run({ params }, ctx) {
+    // What was negotiated is said by the header too, whether or not the client sent one.
+    const { protocolVersion } = (ctx && this.#guard.negotiated(ctx)) ?? {};
+    const header = ctx?.http?.req.headers.get('mcp-protocol-version');
+    if (protocolVersion && protocolVersion !== header) throw new Error(`the header says ${header}`);
+    const state = this.#state(ctx);
+    for await (const { do: name, given, options, result } of waiting({
+      state: typeof state === 'object' ? null : state,
+      cursor: params?.cursor ?? null,
+      session: this.#session(ctx),
+    })) {
+      if (name === 'return') return this.#withStates(result, ctx);
+      if (name === 'throw') throw Object.assign(new Error("the handler's own"), { code: -32000 });
+      say({ done: await this.#did(name, given, options, ctx) });
+    }
+  }
+
+  /** With what an author gets for a state in place of each `{"$state": value}`. */
+  #withStates(value, ctx) {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$state' in value) return this.#guard.state(ctx, value.$state);
+    if (Array.isArray(value)) return value.map((one) => this.#withStates(one, ctx));
+    const members = Object.entries(value);
+    return Object.fromEntries(members.map(([name, of]) => [name, this.#withStates(of, ctx)]));
+  }
+
+  /** As the text that was sealed; `null` for none. */
+  #state(ctx) {
+    try {
+      const state = ctx?.mcpReq.requestState();
+      return typeof state === 'string' ? state : (JSON.stringify(state) ?? null);
+    } catch ({ code }) {
+      return { error: code };
+    }
+  }
+
+  #session(ctx) {
+    const session = ctx && this.#sessions?.of(ctx);
+    return session ? { value: session.value ?? null, generation: session.generation } : null;
+  }
+
+  async #did(name, given, options, ctx) {
+    try {
+      return await this.#operate(name, given, options, ctx);
+    } catch (error) {
+      if (!(error instanceof HandleRefused)) return { error: error.code };
+      const { text } = error.toolResult.content[0];
+      const refused = /^This handle is not valid|^Authentication required$/.test(text);
+      if (error.code !== (refused ? -32602 : -32603)) throw error;
+      return refused ? { refused: true } : { failed: true };
+    }
+  }
+
+  async #operate(name, [first, value, next], options, ctx) {
+    switch (name) {
+      case 'state':
+        return this.#state(ctx);
+      case 'session':
+        return this.#session(ctx);
+      case 'write':
+        this.#sessions.of(ctx).write(first);
+        return 'ok';
+      case 'fork':
+        return this.#sessions.of(ctx).fork();
+    }
+    const { maxAge, selfContained, once: singleUse } = options;
+    const rows = this.#guard.referenceHandles(first, { maxAge });
+    const baskets = this.#guard.selfContainedHandles(first, { maxAge, singleUse });
+    switch (name) {
+      case 'mint':
+        return handle(await rows.mint(ctx));
+      case 'check':
+        return handle(await rows.check(ctx, value));
+      case 'seal':
+        return handle(await baskets.seal(ctx, value));
+      case 'open': {
+        const { value: held, opened } = await baskets.open(ctx, value);
+        return { value: held, generation: opened.generation };
+      }
+      case 'renew':
+        return handle(await baskets.renew(ctx, await baskets.open(ctx, value), next));
+      case 'end':
+        await (selfContained ? baskets : rows).end(ctx, value);
+        return 'ok';
+      default:
+        throw new Error(`no operation is named ${name}`);
+    }
+  }
+}
+
+const handle = ({ handle }) => ({ handle });
+
+/** The package's own ledger in memory, whose answers may be lost. */
+class ScriptedLedger {
+  #memory;
+  #fails;
+  #lost = {};
+
+  constructor(kind, { since = 3600, local = true, acceptIssuedSince: age, ...options } = {}) {
+    this.#fails = kind === 'failing';
+    now -= since;
+    this.#memory = new MemoryLedger();
+    now += since;
+    this.local = local;
+    this.options = { ...options, ...(age !== undefined && { acceptIssuedSince: now - age }) };
+  }
+
+  before(forgets, lost) {
+    if (forgets) this.#memory = new MemoryLedger();
+    this.#lost = { ...this.#lost, ...lost };
+  }
+
+  async run(command) {
+    const { script } = command;
+    // When it is opened is the SDK's.
+    if (script !== 'open') {
+      say({ commands: script });
+      if (this.#fails) throw new Error('the store is down');
+    }
+    const reply = this.#memory.run(command);
+    if (!this.#lost[script]) return reply;
+    this.#lost[script] -= 1;
+    throw new Error('the answer is lost');
+  }
+}
+
+/** The handlers that wait to be told. */
+const handlers = new Map();
+let ids = 0;
+
+async function* waiting(seen) {
+  ids += 1;
+  const id = ids;
+  try {
+    let told = new Promise((tell) => handlers.set(id, tell));
+    say({ handler: { id, ...seen } });
+    while (true) {
+      const next = await told;
+      told = new Promise((tell) => handlers.set(id, tell));
+      yield next;
+    }
+  } finally {
+    handlers.delete(id);
+  }
+}
+
+let stage;
+const http = listen(async (request, response) => {
+  const body = [];
+  for await (const chunk of request) body.push(chunk);
+  const { method, url, rawHeaders } = request;
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at], rawHeaders[at + 1]);
+  const with_ = body.length > 0 && { body: Buffer.concat(body) };
+  const answer = await stage.fetch(url)(
+    new Request(`http://localhost${url}`, { method, headers, ...with_ }),
+  );
+  response.writeHead(answer.status, Object.fromEntries(answer.headers));
+  response.end(Buffer.from(await answer.arrayBuffer()));
+}).listen(0, '127.0.0.1');
+const lines = listenForLines((socket) => stage.onLines(socket)).listen(0, '127.0.0.1');
+await Promise.all([http, lines].map((server) => new Promise((on) => server.on('listening', on))));
+say({ http: http.address().port, lines: lines.address().port, events: true });
+
+const doing = {
+  serve: (told) => {
+    now = told.now;
+    stage = new Stage(told);
+  },
+  at: (told) => {
+    now = told.now;
+    stage.who = told.who;
+    stage.at(told);
+  },
+  revoke: ({ whom }) => stage.revoke(whom),
+  /** What a notification's handler does is waited for by nobody. */
+  async settle() {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  },
+};
+for await (const line of createInterface(process.stdin)) {
+  const told = JSON.parse(line);
+  if (told.to !== undefined) handlers.get(told.to)(told);
+  else say({ done: (await doing[told.do](told)) ?? null });
+}
+process.exit();
