@@ -80,11 +80,11 @@ endif
 
 go: portable
 	@$(call say,the Go package)
-	$(call with_go,generate servers peer)
+	$(call with_go,generate servers peer scenario)
 
 java: portable
 	@$(call say,the Java package)
-	$(call with_java,build peer)
+	$(call with_java,build peer scenario)
 
 sqlite: npm
 	$(MAKE) -C pkg sqlite
@@ -95,7 +95,7 @@ tools:
 
 wheel: c
 	@$(call say,the Python package)
-	$(MAKE) -C bindings/python build mcp
+	$(MAKE) -C bindings/python build mcp $(BUILD)/python/environment.so
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
 servers: npm wheel programs $(if $(HAS_GO),go)
@@ -142,13 +142,16 @@ check: style
 	python3 tests/vectors/ledger.py --check
 	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
 
+# $(call play,LANGUAGE,COMMAND,NAME): in $(BUILD)/transcripts-NAME.xml is what passed.
+play = @printf '$3: '; python3 tests/driver/run.py $1 "$2" --report $(BUILD)/transcripts-$3.xml
+
 # Each crate is compiled once, in cargo's profile `dev`, without debug information.
 test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-operation \
-	test-interop assurance-short
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-transcripts \
+	test-operation test-interop assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
@@ -168,8 +171,9 @@ test-go-quick: go $(LEDGER)/.installed
 test-java-quick: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test-quick)
 
-test-go: go $(LEDGER)/.installed
+test-go: go programs $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_go,test)
+	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario-race,go-race))
 
 test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
@@ -207,10 +211,10 @@ test-core-whole: targets
 
 # The core and the engine on i686, armv7, s390x, aarch64 and riscv64, under qemu; i686 in short is in `test-core`.
 MACHINES := sh bindings/c/tests/need.sh dpkg-deb dpkg python3 tests/machines/run.py
-test-machines: targets
+test-machines: targets programs
 	$(MACHINES) whole
 
-test-machines-short: targets
+test-machines-short: targets programs
 	$(MACHINES) short
 
 .PHONY: targets
@@ -224,12 +228,12 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip layers:: --skip canonical::
 
-# The ledger's scripts are tried in it. Each compiles the core again, so a change must pass one in twenty.
-test-faults: $(LEDGER)/.installed
-	python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
+# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
+test-faults: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
-test-faults-whole: $(LEDGER)/.installed
-	python3 tests/faults.py $(BUILD) $(LEDGER)/bin/python
+test-faults-whole: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python
 
 # What docs/assurance.md claims: assurance/*/Makefile. The long form of each takes up to hours.
 .PHONY: assurance-short assurance-more assurance-whole fuzz
@@ -297,10 +301,12 @@ test-published:
 	python3 tests/published/cargo_new.py
 
 # Every test that docs/systems.md names has run, and passed.
-test-systems: test-rust test-npm test-python test-go test-java
-	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Python=$(BUILD)/python/junit-mcp.xml \
-		$(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package) $(if $(HAS_GO),Go=$(BUILD)/go/tests.txt) \
-		$(if $(HAS_JAVA),$$(printf 'Java=%s ' $(BUILD)/java/sealwax-mcp/surefire-reports/*.xml))
+test-systems: test-rust test-npm test-python test-go test-java test-transcripts
+	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Rust=$(BUILD)/transcripts-rust.xml \
+		Python=$(BUILD)/python/junit-mcp.xml Python=$(BUILD)/transcripts-python.xml \
+		TypeScript=$(BUILD)/transcripts-typescript.xml $(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package) \
+		$(if $(HAS_GO),Go=$(BUILD)/go/tests.txt Go=$(BUILD)/transcripts-go.xml) $(if $(HAS_JAVA),Java=$(BUILD)/transcripts-java.xml \
+			$$(printf 'Java=%s ' $(BUILD)/java/sealwax-mcp/surefire-reports/*.xml))
 
 test-c: c portable
 	$(MAKE) -C bindings/c test
@@ -316,6 +322,19 @@ test-operation: servers
 	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
 	$(PYTHON_MCP) tests/monitoring/check.py
 
+# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's on the oldest too.
+# And what examples/php has of one.
+.PHONY: test-transcripts
+test-transcripts: servers $(if $(HAS_JAVA),java)
+	$(call play,engine,target/debug/examples/engine-scenario,engine)
+	$(call play,rust,target/debug/examples/scenario,rust)
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs,typescript)
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs,typescript-oldest)
+	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(PYTHON_MCP) bindings/python/tests/mcp/scenario.py,python)
+	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario,go))
+	$(if $(HAS_JAVA),$(call play,java,$(BUILD)/java/scenario,java))
+	@bindings/c/tests/need.sh php php-cli $(MAKE) --no-print-directory -C bindings/c test-php-adapter
+
 # The page that reads tokens, in Chromium.
 test-inspector: npm
 	$(MAKE) -C inspector test
@@ -323,7 +342,7 @@ test-inspector: npm
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(PYTHON_MCP) demo/quickstart.py
-	python3 tests/interop/run.py 10 random rust=target/debug/examples/interop-peer \
+	python3 tests/driver/interop.py 10 random rust=target/debug/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs" \
 		$(if $(HAS_GO),go=$(BUILD)/go/interop-peer) $(if $(HAS_JAVA),java=$(BUILD)/java/interop-peer)
@@ -441,7 +460,7 @@ style: tools
 	@# What belongs to no package, by the tools that the packages have installed.
 	$(BUILD)/venv/bin/ruff check assurance demo fuzz release tests benches bindings/c
 	$(BUILD)/venv/bin/ruff format --check assurance demo fuzz release tests benches bindings/c
-	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c benches/c/*.c
+	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c assurance/counts/*.c benches/c/*.c
 	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../assurance ../demo ../benches/node ../bindings/c/tests ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
