@@ -144,7 +144,9 @@ test('the whole memory holds no payload after it, and no key that nobody has', (
   assert.deepEqual(found(...inUse), ['secret', 'seal']);
   assert.deepEqual(Buffer.from(alice.session().open(token).payload), payload);
   assert.throws(() => mallory.session().open(token), { code: 'principal_mismatch' });
-  assert.throws(() => alice.session().open(`${token.slice(0, -2)}AA`), { code: 'unauthentic' });
+  // Its last bits are zero, so that this is one spelling of other bytes.
+  const altered = `${token.slice(0, -2)}${token.endsWith('AA') ? 'B' : 'A'}A`;
+  assert.throws(() => alice.session().open(altered), { code: 'unauthentic' });
   assert.throws(() => alice.session().open(token, { maxAge: 0 }), { code: 'expired' });
   alice.sessions().open(alice.sessions().create(payload)).free();
   alice.verifyHandle('basket', alice.mintHandle('basket'));
