@@ -214,7 +214,7 @@ final class Guard
             Library::get()->SEALWAX_STEP => json_decode($exchange->texts[0], flags: JSON_THROW_ON_ERROR),
         };
         array_map($this->log, $step->refused ?? []);
-        if ($step->step !== 'identify') {
+        if ($step->step !== 'ask') {
             return $step;
         }
         $exchange->on(...$who());
@@ -249,12 +249,12 @@ final class Guard
     {
         try {
             $found = $caller instanceof Principal ? $caller : $caller();
-            $outcome = ['nobody' => true];
+            $told = ['null'];
         } catch (Throwable $failure) {
-            [$found, $outcome] = [null, ['failed' => 'the function for the caller threw ' . $failure::class]];
+            [$found, $told] = [null, [null, $failure::class]];
         }
         return match (true) {
-            $found === null => [Library::get()->SEALWAX_EVENT, [self::json(['principal' => $outcome])], 0],
+            $found === null => [Library::get()->SEALWAX_TOLD, $told, 0],
             $found->anonymous => [Library::get()->SEALWAX_PRINCIPAL, [], Library::get()->SEALWAX_FLAG_ANONYMOUS],
             default => [Library::get()->SEALWAX_PRINCIPAL, [$found->issuer, $found->client, $found->subject], 0],
         };

@@ -137,7 +137,7 @@ impl Context {
 
     /// Sets the caller.
     pub fn identify(&mut self, found: Result<Option<Principal>, Failed>) -> Result<(), Reason> {
-        let found = found.map_err(|Failed(why)| Error::argument(why))?;
+        let found = found.map_err(|failed| Error::argument(failed.says("principal")))?;
         let principal = found.ok_or(Reason::Unauthenticated)?;
         self.caller = Some(self.guard.caller(principal)?);
         Ok(())

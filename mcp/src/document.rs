@@ -18,7 +18,7 @@ mod types;
 
 use serde::Serialize;
 
-pub use event::{Members, on};
+pub use event::{Members, on, told};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
 pub use message::{message, revoke, transport};

@@ -12,7 +12,7 @@ use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::Session;
-use crate::step::{Item, OUT_OF_ORDER, Respond, Step};
+use crate::step::{Item, OUT_OF_ORDER, Question, Respond, Step};
 #[cfg(feature = "documents")]
 use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
@@ -27,6 +27,8 @@ use std::time::Duration;
 pub struct Exchange {
     context: Context,
     flow: Flow,
+    /// What the last step asked.
+    asked: Option<Question>,
 }
 
 enum Flow {
@@ -111,8 +113,12 @@ impl Exchange {
             status: Some(400),
             ..Reply::error(-32600, "Invalid Request")
         };
-        let flow = Flow::Over;
-        (Self { context, flow }, Step::Reply(reply))
+        let exchange = Self {
+            context,
+            flow: Flow::Over,
+            asked: None,
+        };
+        (exchange, Step::Reply(reply))
     }
 
     fn begin(mut context: Context, flow: Flow) -> (Self, Step) {
@@ -122,7 +128,11 @@ impl Exchange {
             Flow::Revoking(_) => context.open_ledger(0),
             _ => context.open_ledger(PAUSE),
         };
-        let mut exchange = Self { context, flow };
+        let mut exchange = Self {
+            context,
+            flow,
+            asked: None,
+        };
         let step = match opened {
             Ok(()) => exchange.advance(),
             Err(step) => step,
@@ -180,6 +190,7 @@ impl Exchange {
         let mut exchange = Self {
             context: self.context.inner(),
             flow: Flow::Handle(Box::new(HandleFlow::new(op))),
+            asked: None,
         };
         let step = exchange.advance();
         let step = exchange.settle(step);
@@ -207,6 +218,12 @@ impl Exchange {
     /// [`Error::EntropyUnavailable`]. The author hears of it, so the engine logs nothing.
     pub fn seal_state(&mut self, json: &str) -> Result<String, Error> {
         self.flow.request_mut()?.seal_state(&self.context, json)
+    }
+
+    /// Returns what the last step asked.
+    #[cfg(feature = "documents")]
+    pub(super) fn asked(&self) -> Option<Question> {
+        self.asked
     }
 
     /// Returns whether anything was refused, or failed, since the last call of [`refused`](Self::refused).
@@ -325,6 +342,7 @@ impl Exchange {
                 Step::Ledger(command) => {
                     // The engine can try it once more.
                     command.within = context.time.wait(guard.now_ms(), limit * 3 / 10);
+                    let late = || Event::Ledger(Err(Failed::Late));
                     command.within.is_zero().then(late)
                 }
                 Step::Deliver(deliver) => {
@@ -347,16 +365,21 @@ impl Exchange {
         if step.ends() {
             self.flow = Flow::Over;
         }
+        self.asked = step.asks();
         step
     }
 }
 
-fn late() -> Event<'static> {
-    let why = "ledger: expected an answer in time, found none";
-    Event::Ledger(Err(Failed(why.into())))
-}
-
 impl Step {
+    fn asks(&self) -> Option<Question> {
+        match self {
+            Self::Identify => Some(Question::Principal),
+            Self::Ledger(_) => Some(Question::Ledger),
+            Self::Begin => Some(Question::Initial),
+            _ => None,
+        }
+    }
+
     fn ends(&self) -> bool {
         matches!(
             self,

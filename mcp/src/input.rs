@@ -234,15 +234,41 @@ pub enum Event<'a> {
     /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
-    NotResumed(Failed),
+    NotResumed(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Result(HandlerResult<'a>),
 }
 
-/// A failure of the author's code. The text is for the log: it must not quote other code's
-/// exceptions, which may hold a credential.
+/// Why a question has no answer, for the log. No text may quote other code's exceptions, which may
+/// hold a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failed(pub String);
+pub enum Failed {
+    /// None came in time.
+    Late,
+    /// Something was thrown: the name of its type, or a code.
+    Threw(String),
+    /// What is wrong, in words of the adapter's own.
+    Wrong(String),
+}
+
+impl Failed {
+    /// Returns the entry's words; `asked` is the name of the question.
+    pub(super) fn says(self, asked: &str) -> String {
+        match self {
+            Self::Late => format!("{asked}: expected an answer in time, found none"),
+            Self::Threw(found) => format!("{asked}: expected an answer, found {found}"),
+            // Those of an error of ours begin with what they are about.
+            Self::Wrong(why)
+                if why
+                    .strip_prefix(asked)
+                    .is_some_and(|rest| rest.starts_with(": ")) =>
+            {
+                why
+            }
+            Self::Wrong(why) => format!("{asked}: {why}"),
+        }
+    }
+}
 
 /// The part of a result that the engine reads.
 #[derive(Clone, Copy, Debug, Default)]

@@ -94,7 +94,7 @@
 //! An adapter gives an author only what the engine opened, kept with the exchange: it never reads a
 //! value back through its SDK, and never finds an exchange by an id that a client chose. It waits
 //! only for functions of the author and the ledger, for as long as the step says; if one fails or is
-//! late, the adapter reports a [`Failed`] in its own words.
+//! late, the adapter reports a [`Failed`], which the engine words.
 //!
 //! [`document`] offers the same engine by JSON documents, for other languages: `docs/engine.md`
 //! specifies them. `tests/vectors/guard.json` holds the required behaviour, message by message, to

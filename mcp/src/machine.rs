@@ -45,7 +45,7 @@ pub mod kind {
     /// Makes a ledger in memory: of how many bytes, and the time. Its answer is [`MADE`].
     pub const MEMORY: u8 = 9;
 
-    /// An event for an exchange, a document, and the value beside it; for a dialogue, an answer.
+    /// What became of a delivered message, a document, and the value beside it; for a dialogue, an answer.
     pub const EVENT: u8 = 16;
     /// The members of a result: `resultType`, `cacheScope` and the token.
     pub const RESULT: u8 = 17;
@@ -59,6 +59,9 @@ pub mod kind {
     pub const FORK: u8 = 21;
     /// Runs a command on a ledger in memory: a document, and the time. Its answer is a [`TEXT`], the reply.
     pub const RUN: u8 = 22;
+
+    /// The answer to what was asked: as JSON, or what was thrown, or what is wrong. With none of these it did not come in time.
+    pub const TOLD: u8 = 23;
 
     /// The answer: a step, or what is next in a dialogue, as a document.
     pub const STEP: u8 = 32;
@@ -241,6 +244,9 @@ fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
 #[inline(never)]
 fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
     let text = match given.kind {
+        kind::TOLD => {
+            return document::told(exchange, told(given)).map(step);
+        }
         kind::EVENT => {
             let (event, value) = given.documents();
             return document::on(exchange, event, value).map(step);
@@ -285,6 +291,17 @@ fn memory(given: &Frame<'_>) -> Made {
     ))
 }
 
+/// Returns the answer to a question.
+fn told<'a>(given: &Frame<'a>) -> Result<&'a str, Failed> {
+    let [value, threw, wrong] = given.values().map(sent);
+    match (value, threw, wrong) {
+        (Some(value), ..) => Ok(value),
+        (_, Some(threw), _) => Err(Failed::Threw(threw.into())),
+        (.., Some(wrong)) => Err(Failed::Wrong(wrong.into())),
+        (None, None, None) => Err(Failed::Late),
+    }
+}
+
 /// Returns the caller of a message, if it is known.
 fn caller(given: &Frame<'_>, parts: [ClientValue<'_>; 3]) -> Option<Result<Principal, Failed>> {
     given
@@ -294,7 +311,7 @@ fn caller(given: &Frame<'_>, parts: [ClientValue<'_>; 3]) -> Option<Result<Princ
 
 /// Returns a caller; a wrong one is the adapter's fault, which is answered and logged.
 fn principal(parts: [ClientValue<'_>; 3], anonymous: bool) -> Result<Principal, Failed> {
-    PrincipalParts::named(parts, anonymous).map_err(|error| Failed(error.to_string()))
+    PrincipalParts::named(parts, anonymous).map_err(|error| Failed::Wrong(error.to_string()))
 }
 
 /// Returns what is next, with the events that a step without a document does not hold.

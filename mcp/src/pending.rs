@@ -33,7 +33,7 @@ impl Pending {
                 self.tried = true;
                 return Err(self.step());
             }
-            Err(Failed(why)) => Reply::Failed(Failure::Unanswered(why)),
+            Err(failed) => Reply::Failed(Failure::Unanswered(failed.says("ledger"))),
         };
         Ok(match reply {
             // The state may be stale because of our own write.

@@ -34,6 +34,19 @@ pub enum Step {
     Drop,
 }
 
+/// What a step asks, by its name in every language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Question {
+    /// Who the caller is.
+    Principal,
+    /// What the ledger replies to a command.
+    Ledger,
+    /// The first value of a session.
+    Initial,
+}
+
 /// The kinds of things that a guard handles, by their names in every language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -2,13 +2,6 @@
 
 export type ClientValue = string | true;
 
-export interface Command {
-  readonly args: readonly string[];
-  readonly keys: readonly string[];
-  readonly script: Script;
-  readonly withinMs: number;
-}
-
 export interface Deliver {
   readonly addSessionId?: string | undefined;
   readonly builtinResult?: string | undefined;
@@ -31,18 +24,6 @@ export interface DialogueStep {
   readonly warned?: readonly string[] | undefined;
 }
 
-export interface PrincipalEvent {
-  readonly principal: PrincipalParts | Nobody | Failure;
-}
-
-export interface LedgerEvent {
-  readonly ledger: readonly string[] | Failure;
-}
-
-export interface BegunEvent {
-  readonly begun: Nothing | Failure;
-}
-
 export interface NotResumedEvent {
   readonly notResumed: string;
 }
@@ -51,11 +32,7 @@ export interface ResultEvent {
   readonly result: ResultFacts;
 }
 
-export type Event = PrincipalEvent | LedgerEvent | BegunEvent | NotResumedEvent | ResultEvent;
-
-export interface Failure {
-  readonly failed: string;
-}
+export type Event = NotResumedEvent | ResultEvent;
 
 export interface Fault {
   readonly code: string;
@@ -109,13 +86,6 @@ export interface LedgerSettings {
   readonly reusableRequestState?: boolean | undefined;
 }
 
-export interface Nobody {
-  readonly nobody: boolean;
-}
-
-export interface Nothing {
-}
-
 export interface OpenedSession {
   readonly generation: number;
   readonly id: string;
@@ -137,6 +107,8 @@ export interface PrincipalParts {
   readonly issuer?: string | undefined;
   readonly subject?: string | undefined;
 }
+
+export type Question = 'principal' | 'ledger' | 'initial';
 
 export interface TextsRedisAnswer {
   readonly texts: readonly string[];
@@ -228,24 +200,13 @@ export interface Settings {
   readonly transport?: TransportSettings | undefined;
 }
 
-export interface IdentifyStep {
-  readonly step: 'identify';
-  readonly events?: readonly TokenEvent[] | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly refused?: readonly Refused[] | undefined;
-  readonly session?: OpenedSession | undefined;
-}
-
-export interface LedgerStep extends Command {
-  readonly step: 'ledger';
-  readonly events?: readonly TokenEvent[] | undefined;
-  readonly members?: readonly string[] | undefined;
-  readonly refused?: readonly Refused[] | undefined;
-  readonly session?: OpenedSession | undefined;
-}
-
-export interface BeginStep {
-  readonly step: 'begin';
+export interface AskStep {
+  readonly args?: readonly string[] | undefined;
+  readonly keys?: readonly string[] | undefined;
+  readonly name: Question;
+  readonly script?: Script | undefined;
+  readonly step: 'ask';
+  readonly withinMs?: number | undefined;
   readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
@@ -294,7 +255,7 @@ export interface DropStep {
   readonly session?: OpenedSession | undefined;
 }
 
-export type Step = IdentifyStep | LedgerStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+export type Step = AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
 
 export interface TextContent {
   readonly text: string;

@@ -22,6 +22,7 @@ export const SEAL_STATE = 19;
 export const WRITE = 20;
 export const FORK = 21;
 export const RUN = 22;
+export const TOLD = 23;
 export const STEP = 32;
 export const DELIVER = 33;
 

@@ -140,9 +140,9 @@ impl Guard {
                 }
                 Ok(principal)
             }
-            Ok(Err(Error::InvalidArgument(why))) => Err(Failed(why.into_owned())),
-            Ok(Err(error)) => Err(Failed(error.to_string())),
-            Err(_) => Err(Failed("principal: the function panicked".into())),
+            Ok(Err(Error::InvalidArgument(why))) => Err(Failed::Wrong(why.into_owned())),
+            Ok(Err(error)) => Err(Failed::Wrong(error.to_string())),
+            Err(_) => Err(Failed::Threw("a panic".into())),
         }
     }
 

@@ -45,9 +45,9 @@ impl Sessions {
     {
         let initial: Box<Initial> = Box::new(move |context, params| {
             let first = initial(context, params);
-            Box::pin(
-                async move { Ok(json(&first.await?).map_err(|error| Failed(error.to_string()))) },
-            )
+            Box::pin(async move {
+                Ok(json(&first.await?).map_err(|error| Failed::Wrong(error.to_string())))
+            })
         });
         Self {
             settings: SessionSettings::default(),

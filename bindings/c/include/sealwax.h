@@ -175,8 +175,8 @@
 // cli/src/document.rs specifies, which may change in any release.
 #define SEALWAX_COMMAND 10
 
-// A frame that tells an exchange the outcome of its last step: a document, and a value; a dialogue
-// or a run of the command its answer: a document.
+// A frame that tells an exchange what became of a delivered message: a document, and a value; a
+// dialogue or a run of the command its answer: a document.
 #define SEALWAX_EVENT 16
 
 // A frame that tells an exchange the result of a delivered message: `resultType`, `cacheScope`,
@@ -200,6 +200,10 @@
 // A frame that has a ledger in memory run a command: a document, and the time in Unix seconds. The
 // answer is SEALWAX_TEXT, the reply.
 #define SEALWAX_RUN 22
+
+// A frame that tells an exchange the answer to what it asked: a value; or what was thrown; or what
+// is wrong. With none of these no answer came in time.
+#define SEALWAX_TOLD 23
 
 // An answer: a step, or what is next in a dialogue or a run of the command: a document.
 #define SEALWAX_STEP 32

@@ -48,8 +48,8 @@ pub const SEALWAX_MEMORY: u8 = 9;
 /// cli/src/document.rs specifies, which may change in any release.
 #[cfg(feature = "command")]
 pub const SEALWAX_COMMAND: u8 = 10;
-/// A frame that tells an exchange the outcome of its last step: a document, and a value; a dialogue
-/// or a run of the command its answer: a document.
+/// A frame that tells an exchange what became of a delivered message: a document, and a value; a
+/// dialogue or a run of the command its answer: a document.
 pub const SEALWAX_EVENT: u8 = 16;
 /// A frame that tells an exchange the result of a delivered message: `resultType`, `cacheScope`,
 /// and the member that the method's token fields name.
@@ -67,6 +67,9 @@ pub const SEALWAX_FORK: u8 = 21;
 /// A frame that has a ledger in memory run a command: a document, and the time in Unix seconds. The
 /// answer is SEALWAX_TEXT, the reply.
 pub const SEALWAX_RUN: u8 = 22;
+/// A frame that tells an exchange the answer to what it asked: a value; or what was thrown; or what
+/// is wrong. With none of these no answer came in time.
+pub const SEALWAX_TOLD: u8 = 23;
 
 /// An answer: a step, or what is next in a dialogue or a run of the command: a document.
 pub const SEALWAX_STEP: u8 = 32;
@@ -118,6 +121,7 @@ const _: () = {
     assert!(SEALWAX_WRITE == kind::WRITE);
     assert!(SEALWAX_FORK == kind::FORK);
     assert!(SEALWAX_RUN == kind::RUN);
+    assert!(SEALWAX_TOLD == kind::TOLD);
     assert!(SEALWAX_STEP == kind::STEP);
     assert!(SEALWAX_DELIVER == kind::DELIVER);
     assert!(SEALWAX_RESPOND == kind::RESPOND);

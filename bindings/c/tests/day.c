@@ -36,14 +36,11 @@ static slice number(const char *format, uint64_t number) {
 
 /* Answers the questions for the ledger. */
 static void ask(void) {
-  static char event[16384];
-  while (tells("\"step\":\"ledger\"")) {
+  while (tells("\"name\":\"ledger\"")) {
     const slice command = text_of(answer, 0), time = number("%lu", now);
     CHECK(ON(memory, SEALWAX_RUN, 0, SLICE(command), SLICE(time)) == SEALWAX_OK);
     const slice reply = text_of(answer, 0);
-    const int size = snprintf(event, sizeof event, "{\"ledger\":%.*s}", (int)reply.len, reply.data);
-    CHECK(size > 0 && (size_t)size < sizeof event);
-    CHECK(ON(exchange, SEALWAX_EVENT, 0, event, (size_t)size) == SEALWAX_OK);
+    CHECK(ON(exchange, SEALWAX_TOLD, 0, SLICE(reply)) == SEALWAX_OK);
   }
 }
 

@@ -2,7 +2,6 @@ package sealwaxmcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -25,7 +24,7 @@ type caller struct {
 
 	mu     sync.Mutex
 	known  *engine.Principal
-	failed any
+	failed *engine.Told
 }
 
 func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
@@ -47,20 +46,20 @@ func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Step) (*engine.Step, error) {
 	for {
 		c.tell(ctx, x, step)
-		var event any
-		var value []byte
-		switch step.Step {
-		case "identify":
-			event = map[string]any{"principal": c.identify(ctx)}
-		case "ledger":
-			event = map[string]any{"ledger": c.record(ctx, step)}
-		case "begin":
-			event, value = c.guard.sessions.first(ctx, c.from)
-		default:
+		if step.Step != "ask" {
 			return step, nil
 		}
+		var told engine.Told
+		switch step.Name {
+		case "principal":
+			told = c.identify(ctx)
+		case "ledger":
+			told = c.record(ctx, step)
+		case "initial":
+			told = c.guard.sessions.first(ctx, c.from)
+		}
 		var err error
-		if step, err = x.On(event, value); err != nil {
+		if step, err = x.Told(told); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +83,7 @@ func (c *caller) tell(ctx context.Context, x *engine.Exchange, step *engine.Step
 }
 
 // identify resolves the caller once, also for a handler that uses two handles at a time.
-func (c *caller) identify(ctx context.Context) any {
+func (c *caller) identify(ctx context.Context) engine.Told {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.known == nil && c.failed == nil {
@@ -94,20 +93,21 @@ func (c *caller) identify(ctx context.Context) any {
 			return err
 		})
 		if err == nil && found == (Principal{}) {
-			c.failed = map[string]bool{"nobody": true}
-			return c.failed
+			c.failed = &engine.Told{Value: []byte("null")}
+			return *c.failed
 		}
 		if err == nil {
 			c.known, err = parts(found)
 		}
 		if err != nil {
-			c.failed = engine.Failed{Failed: "principal: expected a function that gives one, found " + named(err)}
+			told := failed(err)
+			c.failed = &told
 		}
 	}
 	if c.known != nil {
-		return c.known
+		return engine.Answer(c.known)
 	}
-	return c.failed
+	return *c.failed
 }
 
 // who returns the caller, if it was resolved.
@@ -117,7 +117,7 @@ func (c *caller) who() *engine.Principal {
 	return c.known
 }
 
-func (c *caller) record(ctx context.Context, step *engine.Step) any {
+func (c *caller) record(ctx context.Context, step *engine.Step) engine.Told {
 	command := ledger.Command{
 		Script: step.Script, Keys: step.Keys, Args: step.Args, Within: time.Duration(step.WithinMs) * time.Millisecond,
 	}
@@ -126,14 +126,10 @@ func (c *caller) record(ctx context.Context, step *engine.Step) any {
 		reply, err = c.guard.ledger.Run(ctx, command)
 		return err
 	})
-	var told *ledger.Error
-	switch {
-	case errors.As(err, &told):
-		return engine.Failed{Failed: "ledger: " + told.Message}
-	case err != nil:
-		return engine.Failed{Failed: fmt.Sprintf("ledger: expected an answer in %v, found %s", command.Within, named(err))}
+	if err != nil {
+		return failed(err)
 	}
-	return reply
+	return engine.Answer(reply)
 }
 
 // within calls a function that may wait, and waits no longer than it may: what comes later is dropped.

@@ -13,6 +13,7 @@ import (
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/ledger"
 )
 
 // What a ledger says of a handle that is verified, or of a revocation; for [errors.Is]. The first four are refusals.
@@ -82,6 +83,23 @@ func rpcError(e *engine.RPCError) error {
 	return &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: e.Data}
 }
 
+// failed tells the engine why a function of the author's, or a ledger, gave no answer.
+func failed(err error) engine.Told {
+	var (
+		ours *sealwax.Error
+		told *ledger.Error
+	)
+	switch {
+	case errors.As(err, &told):
+		return engine.Told{Wrong: told.Message}
+	case errors.As(err, &ours):
+		return engine.Told{Wrong: ours.Message}
+	case errors.Is(err, context.DeadlineExceeded):
+		return engine.Told{}
+	}
+	return engine.Told{Threw: named(err)}
+}
+
 // named says what failed without what an error says: that may hold a credential.
 func named(err error) string {
 	var (
@@ -92,8 +110,6 @@ func named(err error) string {
 	switch {
 	case errors.As(err, &ours):
 		return ours.Message
-	case errors.Is(err, context.DeadlineExceeded):
-		return "none in time"
 	case errors.As(err, &code):
 		return fmt.Sprintf("%s (%T)", code.Error(), err)
 	case errors.As(err, &lookup):

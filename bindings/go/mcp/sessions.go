@@ -169,16 +169,15 @@ func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *ses
 	return &builtinResult{document: json.RawMessage(document), modern: isModern(x.req)}, nil
 }
 
-// first returns the first value of a session, or the failure, as an event.
-func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) (any, []byte) {
+// first returns the first value of a session, or why there is none.
+func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) engine.Told {
 	var value []byte
 	err := safely(func() (err error) {
 		value, err = m.initial(ctx, from)
 		return err
 	})
 	if err != nil {
-		expected := "initial: expected a function that gives a value of JSON, found " + named(err)
-		return map[string]any{"begun": engine.Failed{Failed: expected}}, nil
+		return failed(err)
 	}
-	return map[string]any{"begun": map[string]any{}}, value
+	return engine.Told{Value: value}
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use arbitrary::Arbitrary;
 use sealwax::{Kind, RequestContext};
 use sealwax_mcp::ledger::Memory;
-use sealwax_mcp::{Exchange, Guard, TokenFields, document};
+use sealwax_mcp::{Exchange, Failed, Guard, TokenFields, document};
 use serde_json::{Map, Value, json};
 
 use crate::told;
@@ -71,9 +71,9 @@ const KNOWN: &[&str] = &[
     r#"{"method":"tools/call","target":"t","principal":{"subject":"bob"}}"#,
     r#"{"method":"tools/list","principal":{"subject":"alice"}}"#, r#"{"method":"sessions/create"}"#,
     r#"{"method":"sessions/delete","session":{}}"#, r#"{"http":"POST","method":"initialize","principal":{"subject":"alice"}}"#,
-    r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"principal":{"subject":"alice"}}"#, r#"{"principal":{"nobody":true}}"#,
-    r#"{"result":{"error":true}}"#, r#"{"begun":{"failed":"no"}}"#, r#"{"ledger":["ok","0"]}"#, r#"{"ledger":{"failed":"down"}}"#,
-    r#"{"begun":{}}"#, r#"{"principal":{"failed":"no"}}"#, r#"{"notResumed":"no"}"#, r#"{"op":"check","type":"basket"}"#,
+    r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"principal":{"subject":"alice"}}"#, "null",
+    r#"{"result":{"error":true}}"#, r#"{"anonymous":true}"#, r#"["ok","0"]"#, r#"["ok"]"#,
+    r#"{"count":0}"#, "0", r#"{"notResumed":"no"}"#, r#"{"op":"check","type":"basket"}"#,
     r#"{"result":{"members":{"resultType":"input_required","requestState":"s3cr3t one"}}}"#,
     r#"{"result":{"members":{"nextCursor":"s3cr3t two","cacheScope":"public"}}}"#, r#"{"result":{}}"#,
     r#"{"op":"mint","type":"basket"}"#, r#"{"op":"seal","type":"cart"}"#, r#"{"op":"open","type":"cart"}"#, r#"{"op":"end","type":"basket"}"#,
@@ -83,8 +83,8 @@ const KNOWN: &[&str] = &[
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "method", "target", "modern", "notification", "header", "token", "session", "id", "state", "principal", "withinMs", "issuer",
-    "client", "subject", "anonymous", "nobody", "failed", "local", "clockTolerance", "acceptIssuedSince", "ledger", "methods", "opened", "issuedAt", "tools",
-    "result", "members", "resultType", "cacheScope", "ttlMs", "requestState", "nextCursor", "noMeta", "error", "begun", "op", "type",
+    "client", "subject", "anonymous", "local", "clockTolerance", "acceptIssuedSince", "ledger", "methods", "opened", "issuedAt", "tools",
+    "result", "members", "resultType", "cacheScope", "ttlMs", "requestState", "nextCursor", "noMeta", "error", "op", "type",
     "handle", "maxAge", "ttl", "predecessor", "once", "selfContained", "startedAt", "generation", "until", "http", "version",
     "messageSessionId", "noExpiry", "events", "requestStateTtl", "declares", "only", "sessions", "heldByServer", "required",
     "transport", "sep1359", "idle", "timeLimitMs", "label", "reusableRequestState", "alice", "tools/call", "input_required", "1",
@@ -325,9 +325,9 @@ impl Run {
             Call::Store(which) => {
                 let Some(at) = self.which(*which) else { return };
                 let step = &self.exchanges[at].step;
-                if step["step"] == "ledger" {
+                if step["name"] == "ledger" {
                     let reply = document::run(&mut self.memory, &step.to_string(), NOW).unwrap();
-                    self.on(*which, &format!("{{\"ledger\":{reply}}}"), None);
+                    self.on(*which, &reply, None);
                 }
             }
             Call::Handle(which, op, value) => {
@@ -401,20 +401,25 @@ impl Run {
         assert!(before.is_none(), "sealed twice");
     }
 
+    /// Tells what was asked, or that it failed with `value`; or what became of a message.
     fn on(&mut self, which: u8, event: &str, value: Option<&str>) {
         let Some(at) = self.which(which) else { return };
         let begun = &mut self.exchanges[at];
-        let Ok(step) = document::on(&mut begun.exchange, event, value) else {
-            return;
+        let exchange = &mut begun.exchange;
+        let next = match (begun.step["step"] == "ask", value) {
+            (true, None) => document::told(exchange, Ok(event)),
+            (true, Some(why)) => document::told(exchange, Err(Failed::Wrong(why.into()))),
+            (false, value) => document::on(exchange, event, value),
         };
+        let Ok(step) = next else { return };
         let ends = ["respond", "reply", "done", "drop"].map(Value::from);
         assert!(!ends.contains(&begun.step["step"]), "it was over");
         // An event may have other members, which the step did not ask for.
         let event: Value = serde_json::from_str(event).unwrap();
-        match begun.step["step"].as_str() {
-            Some("identify") => begun.request.who = Some(Who::of(&event["principal"])),
-            Some("deliver") => begun.result = event["result"]["members"].clone(),
-            _ => {}
+        if begun.step["name"] == "principal" {
+            begun.request.who = Some(Who::of(&event));
+        } else if begun.step["step"] == "deliver" {
+            begun.result = event["result"]["members"].clone();
         }
         let step = self.step(&step);
         self.exchanges[at].step = step;

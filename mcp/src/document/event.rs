@@ -1,36 +1,24 @@
 //! Events: the outcomes of steps.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::read::{self, parse, read};
 use super::{NO_DOCUMENT, step};
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope};
-#[cfg(test)]
-use crate::members::PrincipalParts;
-use sealwax::Error;
+use crate::step::{OUT_OF_ORDER, Question};
+use sealwax::{Error, Principal};
 
-/// The outcome of a step.
+/// What became of a delivered message.
 #[derive(Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported<'a> {
-    #[cfg_attr(test, schemars(with = "Caller"))]
-    Principal(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "OrFailed<Vec<String>>"))]
-    Ledger(IgnoredAny),
-    #[cfg_attr(test, schemars(with = "OrFailed<Nothing>"))]
-    Begun(Nothing),
     NotResumed(String),
     #[serde(borrow)]
     Result(ResultFacts<'a>),
 }
-
-#[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(super) struct Nothing {}
 
 /// A result that the SDK is about to send.
 #[derive(Default, Deserialize)]
@@ -62,8 +50,7 @@ pub(super) struct ResultMembers<'a> {
     next_cursor: ClientValue<'a>,
 }
 
-/// Reports the outcome of the last step. `value` is the first value of a session, or the whole
-/// result of `initialize`, as JSON.
+/// Reports what became of a delivered message. `value` is the whole result of `initialize`, as JSON.
 ///
 /// # Errors
 ///
@@ -71,44 +58,53 @@ pub(super) struct ResultMembers<'a> {
 #[inline(never)]
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = parse(document)?;
+    let event = match read(&document)? {
+        Reported::NotResumed(why) => Event::NotResumed(why),
+        Reported::Result(result) => Event::Result(result.of(value)),
+    };
+    reported(exchange, event)
+}
+
+/// Reports the answer to what was asked, as JSON, or why there is none.
+///
+/// # Errors
+///
+/// As [`Exchange::on`], and [`Error::InvalidArgument`] for a principal that is no JSON.
+#[inline(never)]
+pub fn told(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Result<String, Error> {
+    let event = match exchange.asked().ok_or(OUT_OF_ORDER)? {
+        Question::Principal => Event::Principal(match answer {
+            Ok(principal) => caller(principal)?,
+            Err(failed) => Err(failed),
+        }),
+        Question::Ledger => Event::Ledger(answer.map(reply)),
+        Question::Initial => Event::Begun(answer),
+    };
+    reported(exchange, event)
+}
+
+fn reported(exchange: &mut Exchange, event: Event<'_>) -> Result<String, Error> {
     // An exchange that ends forgets them.
     let fields = exchange.token_fields();
-    let step = exchange.on(event(&document, value)?)?;
+    let step = exchange.on(event)?;
     Ok(step::written(exchange, fields, &step))
 }
 
-fn event<'a>(document: &'a Value, value: Option<&'a str>) -> Result<Event<'a>, Error> {
-    let members = document
-        .as_object()
-        .and_then(|members| members.iter().next());
-    let (name, details) = members.ok_or(NO_DOCUMENT)?;
-    if let Some(why) = details.get("failed").and_then(Value::as_str) {
-        let failed = Failed(why.into());
-        return Ok(match name.as_str() {
-            "principal" => Event::Principal(Err(failed)),
-            "ledger" => Event::Ledger(Err(failed)),
-            "begun" => Event::Begun(Err(failed)),
-            _ => return Err(NO_DOCUMENT),
-        });
+/// Reads the caller, or that the author's function found none.
+fn caller(principal: &str) -> Result<Result<Option<Principal>, Failed>, Error> {
+    let found: Value = serde_json::from_str(principal).map_err(|_| NO_DOCUMENT)?;
+    if found.is_null() {
+        return Ok(Ok(None));
     }
-    if name == "ledger" {
-        // Whatever a store replied: what is no text is no reply of a ledger.
-        let items = details.as_array().into_iter().flatten();
-        let texts = items.map(|item| item.as_str().unwrap_or_default().into());
-        return Ok(Event::Ledger(Ok(texts.collect())));
-    }
-    Ok(match read(document)? {
-        Reported::Principal(_) => Event::Principal(match details.get("nobody") {
-            Some(Value::Bool(true)) => Ok(None),
-            _ => read::principal(details)
-                .map(Some)
-                .map_err(|error| Failed(error.to_string())),
-        }),
-        Reported::Ledger(_) => return Err(NO_DOCUMENT),
-        Reported::Begun(Nothing {}) => Event::Begun(Ok(value.ok_or(NO_DOCUMENT)?)),
-        Reported::NotResumed(why) => Event::NotResumed(Failed(why)),
-        Reported::Result(result) => Event::Result(result.of(value)),
-    })
+    let wrong = |error: Error| Failed::Wrong(error.to_string());
+    Ok(read::principal(&found).map(Some).map_err(wrong))
+}
+
+/// Reads whatever a store replied: what is no text is no reply of a ledger.
+fn reply(reply: &str) -> Vec<String> {
+    let items: Vec<Value> = serde_json::from_str(reply).unwrap_or_default();
+    let texts = items.iter().map(|item| item.as_str().unwrap_or_default());
+    texts.map(Into::into).collect()
 }
 
 impl<'a> ResultFacts<'a> {
@@ -166,40 +162,4 @@ impl<'a> Members<'a> {
             ..HandlerResult::default()
         }
     }
-}
-
-/// A value, or why there is none.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged, inline)]
-#[expect(dead_code, reason = "for its schema")]
-enum OrFailed<T> {
-    Found(T),
-    Failed(Failure),
-}
-
-/// The failure of an author's function or of a store, in the adapter's own words.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct Failure {
-    failed: String,
-}
-
-/// The caller of a request, or that the author's function found none.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged, inline)]
-#[expect(dead_code, reason = "for its schema")]
-enum Caller {
-    Found(PrincipalParts<'static>),
-    Nobody(Nobody),
-    Failed(Failure),
-}
-
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct Nobody {
-    nobody: bool,
 }

@@ -31,7 +31,7 @@ pub fn request(guard: &Guard, message: Message<'_>) -> (Exchange, Next) {
     (exchange, next)
 }
 
-/// Reports the caller, for which `identify` asks.
+/// Reports the caller, in place of [`told`](super::told).
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use crate::exchange::Exchange;
 use crate::ledger::Command;
 use crate::session::Session;
 use crate::set::Set;
-use crate::step::{Deliver, HandleResult, Reply, Step};
+use crate::step::{Deliver, HandleResult, Question, Reply, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 
@@ -43,9 +43,12 @@ pub(super) struct Document<'a> {
     rename_all_fields = "camelCase"
 )]
 enum Next<'a> {
-    Identify,
-    Ledger(&'a Command),
-    Begin,
+    Ask {
+        name: Question,
+        /// For the ledger.
+        #[serde(flatten)]
+        command: Option<&'a Command>,
+    },
     Deliver(&'a Deliver),
     Respond {
         /// Paths in the result, and their values.
@@ -98,9 +101,12 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
-        Step::Identify => Next::Identify,
-        Step::Ledger(command) => Next::Ledger(command),
-        Step::Begin => Next::Begin,
+        Step::Identify => ask(Question::Principal),
+        Step::Ledger(command) => Next::Ask {
+            name: Question::Ledger,
+            command: Some(command),
+        },
+        Step::Begin => ask(Question::Initial),
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
@@ -125,6 +131,13 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         events,
     }
     .written()
+}
+
+fn ask(name: Question) -> Next<'static> {
+    Next::Ask {
+        name,
+        command: None,
+    }
 }
 
 impl Document<'_> {

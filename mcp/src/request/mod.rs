@@ -130,7 +130,7 @@ impl Request {
                 Some(self.admitted(context, admission, then, admitted))
             }
             (Phase::Beginning, Event::Begun(first)) => {
-                let first = first.map_err(|failed| Error::argument(failed.0));
+                let first = first.map_err(|failed| Error::argument(failed.says("initial")));
                 let created = first.and_then(|first| self.create(context, first));
                 Some(self.created(context, created))
             }

@@ -3,7 +3,7 @@
 use sealwax::Codec;
 use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::ledger::redis::Redis;
-use sealwax_mcp::{Exchange, Guard, document};
+use sealwax_mcp::{Exchange, Failed, Guard, document};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
@@ -34,11 +34,15 @@ fn on(exchange: &mut Exchange, event: &Value, value: Option<&str>) -> Value {
     read(&document::on(exchange, &event.to_string(), value).unwrap())
 }
 
+fn answered(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Value {
+    read(&document::told(exchange, answer).unwrap())
+}
+
 /// Runs what the ledger is asked, until something else is next.
 fn run(memory: &mut Memory, exchange: &mut Exchange, mut step: Value) -> Value {
-    while step["step"] == "ledger" {
+    while step["name"] == "ledger" {
         let reply = document::run(memory, &step.to_string(), NOW).unwrap();
-        step = on(exchange, &json!({"ledger": read(&reply)}), None);
+        step = answered(exchange, Ok(&reply));
     }
     step
 }
@@ -47,8 +51,8 @@ fn run(memory: &mut Memory, exchange: &mut Exchange, mut step: Value) -> Value {
 fn created(guard: &Guard, memory: &mut Memory) -> Value {
     let (mut exchange, step) = message(guard, json!({"method": "sessions/create"}));
     let step = run(memory, &mut exchange, step);
-    assert_eq!(step["step"], "begin");
-    let step = on(&mut exchange, &json!({"begun": {}}), Some(r#"{"count":0}"#));
+    assert_eq!(step, json!({"step": "ask", "name": "initial"}));
+    let step = answered(&mut exchange, Ok(r#"{"count":0}"#));
     let step = run(memory, &mut exchange, step);
     read(step["builtinResult"].as_str().unwrap())["session"].take()
 }
@@ -66,26 +70,38 @@ fn every_question_can_fail() {
         (
             &with_sessions,
             json!({"method": "sessions/create"}),
-            "begin",
-            "begun",
+            "initial",
             "invalid_argument",
         ),
         (
             &with_ledger,
             json!({"method": "tools/call", "target": "play", "modern": true}),
             "ledger",
-            "ledger",
             "ledger_unavailable",
         ),
     ];
-    for (guard, request, question, event, code) in cases {
-        let (mut exchange, mut step) = message(guard, request);
-        assert_eq!(step["step"], question, "{step}");
-        // A ledger is asked again.
-        while step["step"] == question {
-            step = on(&mut exchange, &json!({event: {"failed": "it threw"}}), None);
+    for (guard, request, question, code) in cases {
+        for (failed, says) in [
+            (Failed::Late, "expected an answer in time, found none"),
+            (
+                Failed::Threw("Boom".into()),
+                "expected an answer, found Boom",
+            ),
+            (Failed::Wrong("it is 7".into()), "it is 7"),
+            (Failed::Wrong(format!("{question}: it is 8")), "it is 8"),
+        ] {
+            let (mut exchange, mut step) = message(guard, request.clone());
+            assert_eq!(
+                (&step["step"], &step["name"]),
+                (&json!("ask"), &json!(question))
+            );
+            // A ledger is asked again.
+            while step["name"] == question {
+                step = answered(&mut exchange, Err(failed.clone()));
+            }
+            assert_eq!(step["refused"][0]["code"], code, "{step}");
+            assert_eq!(step["refused"][0]["message"], format!("{question}: {says}"));
         }
-        assert_eq!(step["refused"][0]["code"], code, "{step}");
     }
 }
 
@@ -275,9 +291,9 @@ fn a_session_of_another_user_ends_or_the_ledger_is_told_of() {
         let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);
         let (mut exchange, step) = told::transport(&guard, &request, None);
         let mut step = read(&step);
-        assert_eq!(step["step"], "ledger");
-        while step["step"] == "ledger" && !answers {
-            step = on(&mut exchange, &json!({"ledger": {"failed": "down"}}), None);
+        assert_eq!(step["name"], "ledger");
+        while step["name"] == "ledger" && !answers {
+            step = answered(&mut exchange, Err(Failed::Late));
         }
         let step = run(&mut memory, &mut exchange, step);
         let refused = step["refused"].as_array().unwrap();
@@ -352,8 +368,8 @@ fn without_a_caller_a_request_is_answered_and_anything_else_dropped() {
         let mut message = message;
         message["messageSessionId"] = json!("sw1.AQ");
         let (mut exchange, step) = told::transport(&guard, &message, None);
-        assert_eq!(read(&step)["step"], "identify", "{message}");
-        let step = on(&mut exchange, &json!({"principal": {"nobody": true}}), None);
+        assert_eq!(read(&step)["name"], "principal", "{message}");
+        let step = answered(&mut exchange, Ok("null"));
         assert_eq!(step["refused"][0]["code"], "unauthenticated", "{step}");
         assert_eq!(
             (&step["step"], &step["status"]),

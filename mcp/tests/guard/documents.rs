@@ -11,9 +11,8 @@ fn identified(principal: &Value) -> Value {
     let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
     let message = json!({"method": "tools/call", "target": "play"});
     let (mut exchange, step) = told::message(&guard, &message, None);
-    assert_eq!(step, r#"{"step":"identify"}"#);
-    let event = json!({"principal": principal});
-    let step = document::on(&mut exchange, &event.to_string(), None).unwrap();
+    assert_eq!(step, r#"{"step":"ask","name":"principal"}"#);
+    let step = document::told(&mut exchange, Ok(&principal.to_string())).unwrap();
     serde_json::from_str(&step).unwrap()
 }
 
@@ -206,8 +205,7 @@ fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
     let (mut exchange, mut step) = told::message(&guard, &message, None);
     loop {
         let said: Value = serde_json::from_str(&step).unwrap();
-        let (event, value) = match said["step"].as_str() {
-            Some("begin") => (json!({"begun": {}}), Some("{}")),
+        let event = match said["step"].as_str() {
             Some("deliver") if said.get("builtinResult").is_some() => {
                 return serde_json::from_str(said["builtinResult"].as_str().unwrap()).unwrap();
             }
@@ -221,14 +219,14 @@ fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
                         _ => json!(true),
                     };
                 }
-                (json!({"result": {"members": members}}), None)
+                json!({"result": {"members": members}})
             }
             Some("respond") => {
                 return told::changed(result.clone(), &said);
             }
             _ => panic!("{said}"),
         };
-        step = document::on(&mut exchange, &event.to_string(), value).unwrap();
+        step = document::on(&mut exchange, &event.to_string(), None).unwrap();
     }
 }
 
@@ -295,7 +293,7 @@ fn a_question_never_has_no_time() {
     let (_, step) = told::message(&guard, &message, None);
     let step: Value = serde_json::from_str(&step).unwrap();
     assert_eq!(
-        (&step["step"], &step["withinMs"]),
+        (&step["name"], &step["withinMs"]),
         (&json!("ledger"), &json!(1))
     );
 }

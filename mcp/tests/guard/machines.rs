@@ -232,7 +232,7 @@ fn a_caller_is_told_later() {
     let (guard, _) = guard(&json!({"events": true}));
     let texts = call(Absent, NO_SESSION);
     let (mut exchange, answer) = made(&guard, kind::MESSAGE, flag::MODERN, &texts[..4]);
-    assert_eq!(step(answer), json!({"step": "identify"}));
+    assert_eq!(step(answer), json!({"step": "ask", "name": "principal"}));
     let answer = tell(&mut exchange, kind::PRINCIPAL, 0, &texts[4..7]);
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
     let asks = [Text("input_required"), Absent, Text("mine")];
@@ -246,6 +246,44 @@ fn a_caller_is_told_later() {
     let (mut exchange, _) = made(&guard, kind::MESSAGE, flag::MODERN, &texts[..4]);
     let answer = tell(&mut exchange, kind::PRINCIPAL, flag::ANONYMOUS, &[]);
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
+}
+
+#[test]
+fn an_answer_or_why_there_is_none_is_told() {
+    let (guard, _) = guard(&json!({"sessions": {}}));
+    let create = [
+        Text("sessions/create"),
+        Absent,
+        Absent,
+        Absent,
+        Absent,
+        Absent,
+        Text("s"),
+    ];
+    for (texts, message) in [
+        (&[Text("1")][..], None),
+        (&[Text("1"), Text("it"), Text("x")], None),
+        (
+            &[Absent, Text("it"), Text("x")],
+            Some("initial: expected an answer, found it"),
+        ),
+        (&[Absent, Absent, Text("it is 7")], Some("initial: it is 7")),
+        (&[], Some("initial: expected an answer in time, found none")),
+        // A value that is no text is no JSON.
+        (&[Other], Some("initial: expected a value as JSON")),
+    ] {
+        let (mut exchange, answer) = made(&guard, kind::MESSAGE, flag::CALLER, &create);
+        assert_eq!(step(answer)["name"], "initial");
+        let next = step(tell(&mut exchange, kind::TOLD, 0, texts));
+        assert_eq!(next["refused"][0]["message"].as_str(), message, "{next}");
+        assert_eq!(
+            next["builtinResult"].is_string(),
+            message.is_none(),
+            "{next}"
+        );
+        // It asks nothing now.
+        assert!(is_refused(&mut exchange, kind::TOLD, &[Text("1")]));
+    }
 }
 
 #[test]
@@ -310,12 +348,12 @@ fn a_revocation_is_remembered_for_as_long_as_is_said() {
         let mut asked = Vec::new();
         while answer.texts[0]
             .as_ref()
-            .is_some_and(|step| step.contains(r#""step":"ledger""#))
+            .is_some_and(|step| step.contains(r#""name":"ledger""#))
         {
             let command = text(answer, kind::STEP);
             let run = tell(&mut memory, kind::RUN, 0, &[Text(&command), Text(NOW)]);
-            let event = format!(r#"{{"ledger":{}}}"#, text(run, kind::TEXT));
-            answer = tell(&mut exchange, kind::EVENT, 0, &[Text(&event)]);
+            let reply = text(run, kind::TEXT);
+            answer = tell(&mut exchange, kind::TOLD, 0, &[Text(&reply)]);
             asked.push(serde_json::from_str::<Value>(&command).unwrap());
         }
         assert_eq!(step(answer)["step"], "done");

@@ -122,12 +122,12 @@ fn the_caller_may_be_reported() {
         ..call(ClientValue::Absent)
     };
     let (mut exchange, next) = document::request(&guard, unknown.clone());
-    assert_eq!(step(next)["step"], "identify");
+    assert_eq!(step(next)["name"], "principal");
     let next = document::principal(&mut exchange, Ok(Principal::subject("alice"))).unwrap();
     assert_eq!(next, Next::Deliver(None));
     sealed(&mut exchange, ASKS_BACK);
     let (mut exchange, _) = document::request(&guard, unknown);
-    let failed = Err(Failed("no".into()));
+    let failed = Err(Failed::Threw("E".into()));
     let next = document::principal(&mut exchange, failed).unwrap();
     assert_eq!(step(next)["refused"][0]["code"], "invalid_argument");
     // Nobody asked.
@@ -142,9 +142,8 @@ fn every_other_step_is_a_document() {
         ..call(ClientValue::Absent)
     };
     let (mut exchange, next) = document::request(&guard, unknown);
-    assert_eq!(step(next)["step"], "identify");
-    let event = json!({"principal": {"subject": "alice"}}).to_string();
-    let deliver = document::on(&mut exchange, &event, None).unwrap();
+    assert_eq!(step(next)["name"], "principal");
+    let deliver = document::told(&mut exchange, Ok(r#"{"subject":"alice"}"#)).unwrap();
     assert_eq!(
         serde_json::from_str::<Value>(&deliver).unwrap()["step"],
         "deliver"
@@ -179,7 +178,7 @@ fn every_other_step_is_a_document() {
 fn what_a_ledger_must_judge_is_asked() {
     let guard = guard(&json!({"ledger": {}}));
     let (_, next) = document::request(&guard, call(ClientValue::Absent));
-    assert_eq!(step(next)["step"], "ledger");
+    assert_eq!(step(next)["name"], "ledger");
 }
 
 #[test]

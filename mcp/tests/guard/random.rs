@@ -34,7 +34,7 @@ impl Played<'_> {
                 self.garbled = true;
                 Ok(vec!["stale".into(), "99".into()])
             }
-            _ => Err(Failed("down".into())),
+            _ => Err(Failed::Wrong("down".into())),
         }
     }
 }
@@ -102,7 +102,7 @@ proptest! {
                     match case.who {
                         Some(who) => Event::Principal(Ok(Some(Principal::subject(who)))),
                         None if case.public => Event::Principal(Ok(None)),
-                        None => Event::Principal(Err(Failed("it threw".into()))),
+                        None => Event::Principal(Err(Failed::Wrong("it threw".into()))),
                     }
                 }
                 Step::Ledger(command) if command.script == Script::Open => {
@@ -113,7 +113,7 @@ proptest! {
                     // Opening may fail: only later commands decide.
                     Event::Ledger(match case.opens {
                         true => Ok(played.ledger.run(command, now())),
-                        false => Err(Failed("no answer".into())),
+                        false => Err(Failed::Wrong("no answer".into())),
                     })
                 }
                 Step::Ledger(command) => {

@@ -74,7 +74,7 @@ fn caller(told: &Value) -> Option<Result<Principal, Failed>> {
         Value::Null | Value::Bool(false) if !parts.contains(&ClientValue::Other) => {
             Principal::from_parts(issuer, client, subject)
         }
-        _ => return Some(Err(Failed("no principal".into()))),
+        _ => return Some(Err(Failed::Wrong("no principal".into()))),
     };
-    Some(named.map_err(|error| Failed(error.to_string())))
+    Some(named.map_err(|error| Failed::Wrong(error.to_string())))
 }

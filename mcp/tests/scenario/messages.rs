@@ -2,8 +2,8 @@
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Reply, Report,
-    Respond, Scope, Step, TokenFields, TransportMessage,
+    ClientSession, ClientValue, Event, HandlerResult, Message, Outcome, Reply, Report, Respond,
+    Scope, Step, TokenFields, TransportMessage,
 };
 use serde_json::{Value, json};
 
@@ -199,7 +199,7 @@ fn around(program: &mut Program, told: &Value) -> Around {
                     assert_eq!(deliver.version.is_some(), version.is_none());
                 }
                 if told["again"] == false {
-                    let failed = Failed("initialize: refused".into());
+                    let failed = "initialize: refused".into();
                     step = exchange.on(Event::NotResumed(failed)).unwrap();
                     continue;
                 }

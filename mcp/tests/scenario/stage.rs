@@ -90,7 +90,7 @@ impl Stage {
             say(json!({"asked": "principal"}));
         }
         if self.who == "thrower" {
-            return Event::Principal(Err(Failed("principal: it threw".into())));
+            return Event::Principal(Err(Failed::Threw("an error".into())));
         }
         Event::Principal(Ok(principal(&self.who)))
     }
@@ -100,7 +100,7 @@ impl Stage {
             say(json!({"commands": name}));
         }
         let reply = self.ledger.run(command, self.clock.now());
-        Event::Ledger(reply.map_err(Failed))
+        Event::Ledger(reply.map_err(Failed::Wrong))
     }
 
     /// Whether the ledger recorded it.

@@ -1,23 +1,17 @@
-import type { Event, Step } from '../documents.js';
-import { invalidArgument, SealwaxError } from '../error.js';
+import type { AskStep, Step } from '../documents.js';
+import { invalidArgument } from '../error.js';
 import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
-import { failure } from './cause.js';
-import type { Exchange } from './engine.js';
+import { failed } from './cause.js';
+import type { Exchange, Told } from './engine.js';
 import { observe, report } from './hooks.js';
 import { after, attempt } from './later.js';
 import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
 import type { RequestContext } from './request-context.js';
 
-/** The event that answers a step, or the caller. */
-export type Outcome = (
-  | { readonly event: Event; readonly value?: string }
-  | { readonly caller: Parts }
-) & {
-  /** The value that the application's function threw. */
-  readonly cause?: unknown;
-};
+/** The answer to what the engine asks: the caller or another value, or why there is none. */
+export type Outcome = { readonly caller: Parts } | Told;
 
 /** The parts of a message that the application's functions and the log receive. */
 interface Sender {
@@ -84,45 +78,36 @@ export class Caller {
       const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
       for (const one of step.events) observe(this.policy, one, micros);
     }
-    const outcome = this.#outcome(step);
-    if (outcome === undefined) return step;
-    return after(outcome, (outcome) => {
+    if (step.step !== 'ask') return step;
+    return after(this.#asked[step.name](step), (outcome) => {
       if (exchange.isOver) return { step: 'drop' };
-      const next =
-        'caller' in outcome
-          ? exchange.principal(outcome.caller)
-          : exchange.on(outcome.event, outcome.value);
-      return this.drive(exchange, next, outcome.cause);
+      if ('caller' in outcome) return this.drive(exchange, exchange.principal(outcome.caller));
+      return this.drive(exchange, exchange.told(outcome), outcome.cause);
     });
   }
 
-  /** Returns the application's answer to a step; `undefined` for a step of the SDK. */
-  #outcome(step: Step): Outcome | Promise<Outcome> | undefined {
-    switch (step.step) {
-      case 'identify':
-        this.#identified ??= this.#identify();
-        return this.#identified;
-      case 'ledger':
-        return answered(this.policy, step);
-      case 'begin':
-        return this.#begin();
-      default:
-        return undefined;
-    }
-  }
+  /** What answers each question. */
+  readonly #asked = {
+    principal: (): Outcome | Promise<Outcome> => {
+      this.#identified ??= this.#identify();
+      return this.#identified;
+    },
+    ledger: (step: AskStep): Outcome | Promise<Outcome> => answered(this.policy, step),
+    initial: (): Outcome | Promise<Outcome> => this.#initial(),
+  };
 
   #identify(): Outcome | Promise<Outcome> {
     return attempt(
       () => this.policy.principalOf(this.#context),
       (principal) => this.#checked(principal),
-      (cause) => ({ event: { principal: failed('principal', cause) }, cause }),
+      failed,
     );
   }
 
   /** Checks the principal that the function returned. Any error is the application's. */
   #checked(principal: Principal | undefined): Outcome {
     if (principal === undefined || principal === null) {
-      return { event: { principal: { nobody: true } } };
+      return { value: 'null' };
     }
     try {
       this.#parts = partsOf(principal);
@@ -131,18 +116,18 @@ export class Caller {
     } catch (error) {
       // What is of the wrong type is told too; a member of the principal may throw anything.
       const told = error instanceof TypeError ? invalidArgument(error.message) : error;
-      return { event: { principal: failed('principal', told) }, cause: error };
+      return { ...failed(told), cause: error };
     }
     this.#principal = principal;
     return { caller: this.#parts };
   }
 
-  #begin(): Outcome | Promise<Outcome> {
+  #initial(): Outcome | Promise<Outcome> {
     const params = Object(this.#message.params);
     return attempt<unknown, Outcome>(
       () => this.policy.initial?.({ ...this.#context, params }),
-      (first) => ({ event: { begun: {} }, value: json('initial', first) }),
-      (cause) => ({ event: { begun: failed('initial', cause) }, cause }),
+      (first) => ({ value: json('initial', first) }),
+      failed,
     );
   }
 }
@@ -155,10 +140,4 @@ function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known
   const known = policy.knownById.get(id);
   policy.knownById.delete(id);
   return known;
-}
-
-/** Uses the message of our own errors only: that of another error may contain a secret. */
-function failed(name: string, cause: unknown): { readonly failed: string } {
-  if (!(cause instanceof SealwaxError)) return { failed: `${name}: ${failure(cause)}` };
-  return { failed: cause.message.replace(new RegExp(`^(${name}: )?`), `${name}: `) };
 }

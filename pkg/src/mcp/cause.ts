@@ -1,3 +1,5 @@
+import { SealwaxError } from '../error.js';
+import type { Told } from './engine.js';
 import { TimeoutError } from './later.js';
 
 /** The form of codes, such as `ECONNREFUSED`; no other text of an error is named. */
@@ -6,12 +8,13 @@ const CODE = /^[A-Z][A-Z0-9_]{2,40}$/;
 const REPLY = /^(?:ReplyError|ErrorReply|SimpleError|BlobError|UpstashError)$/;
 
 /**
- * Describes for the log why a function of the application, or a store, did not answer: by the code and the class of the
- * error, or of what caused it. The message of an error may contain a credential, so it is not used.
+ * Tells the engine why a function of the application, or a store, did not answer: by the code and the class of the error,
+ * or of what caused it. Only the message of our own errors is told: that of another may contain a credential.
  */
-export function failure(error: unknown): string {
-  if (error instanceof TimeoutError) return 'expected an answer in time, found none';
-  return `expected an answer, found ${nameOf(error)}`;
+export function failed(cause: unknown): Told {
+  if (cause instanceof TimeoutError) return { cause };
+  if (cause instanceof SealwaxError) return { wrong: cause.message, cause };
+  return { threw: nameOf(cause), cause };
 }
 
 /** Returns the code and the class of an error, and none of its texts. */

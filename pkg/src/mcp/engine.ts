@@ -44,6 +44,17 @@ export interface Wrapped {
   readonly unreadable?: boolean;
 }
 
+/** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
+export interface Told {
+  readonly value?: string;
+  /** The code and the class of an error. */
+  readonly threw?: string;
+  /** What is wrong. */
+  readonly wrong?: string;
+  /** The value that the application's function threw. */
+  readonly cause?: unknown;
+}
+
 function isAnonymous(principal: Parts): principal is typeof anonymous {
   return 'anonymous' in principal;
 }
@@ -156,7 +167,13 @@ export class Exchange {
     return this.#machine.isOver;
   }
 
-  /** Reports the outcome of a step and returns the next step. `value` is JSON. */
+  /** Gives the answer to what was asked, and returns the next step. */
+  told({ value, threw, wrong }: Told): Step {
+    const frame = { kind: machine.TOLD, texts: [value, threw, wrong] };
+    return this.#step(this.#machine.tell(frame, WIDE));
+  }
+
+  /** Reports what became of a delivered message, and returns the next step. `value` is JSON. */
   on(event: Event, value?: string): Step {
     if ('result' in event) this.began = this.#now();
     const frame = { kind: machine.EVENT, texts: [JSON.stringify(event), value] };

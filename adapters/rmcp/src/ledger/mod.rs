@@ -99,17 +99,16 @@ pub(crate) async fn record(
 ) -> Result<Vec<String>, Failed> {
     let Some(ledger) = ledger else {
         // The engine sends commands only to a guard with a ledger.
-        return Err(Failed("ledger: none".into()));
+        return Err(Failed::Wrong("none".into()));
     };
     // The ledger's code may panic before it returns a future.
     let reply = AssertUnwindSafe(async { ledger.run(command).await });
-    let why = match timeout(command.within, reply.catch_unwind()).await {
-        Ok(Ok(Ok(reply))) => return Ok(reply),
-        Ok(Ok(Err(error))) => error.to_string(),
-        Ok(Err(_)) => "panicked".into(),
-        Err(_) => format!("no answer in {:?}", command.within),
-    };
-    Err(Failed(format!("ledger: {why}")))
+    match timeout(command.within, reply.catch_unwind()).await {
+        Ok(Ok(Ok(reply))) => Ok(reply),
+        Ok(Ok(Err(error))) => Err(Failed::Wrong(error.to_string())),
+        Ok(Err(_)) => Err(Failed::Threw("a panic".into())),
+        Err(_) => Err(Failed::Late),
+    }
 }
 
 impl From<sealwax::Error> for LedgerError {

@@ -6,7 +6,7 @@ use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use http::request::Parts;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::Full;
-use sealwax_mcp::{Deliver, Event, Failed, Reply, Step};
+use sealwax_mcp::{Deliver, Event, Reply, Step};
 use serde_json::Value;
 
 use super::Transport;
@@ -71,16 +71,16 @@ impl Transport {
 }
 
 /// Passes on what was negotiated: to handlers in the request's extensions, to rmcp in the version header.
-fn resume(parts: &mut Parts, deliver: &Deliver) -> Result<(), Failed> {
+fn resume(parts: &mut Parts, deliver: &Deliver) -> Result<(), String> {
     if let Some(negotiated) = &deliver.negotiated {
         let negotiated: Negotiated = serde_json::from_str(negotiated)
-            .map_err(|_| Failed("negotiated: expected the members of rmcp's types".into()))?;
+            .map_err(|_| "negotiated: expected the members of rmcp's types")?;
         parts.extensions.insert(negotiated);
     }
     if let Some(version) = &deliver.version {
         // Without the header, rmcp assumes the oldest version.
         let version = HeaderValue::from_str(version)
-            .map_err(|_| Failed("version: expected the value of a header".into()))?;
+            .map_err(|_| "version: expected the value of a header")?;
         parts.headers.insert(VERSION, version);
     }
     Ok(())

@@ -9,7 +9,7 @@ use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetExtensions as _,
     RequestId, ServerJsonRpcMessage,
 };
-use sealwax_mcp::{Event, Failed, Reply, Step};
+use sealwax_mcp::{Event, Reply, Step};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader};
@@ -52,7 +52,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             && !self.state().begun
             && !self.replay(negotiated, to_rmcp).await?
         {
-            let failed = Failed("initialize: rmcp refuses what was negotiated".into());
+            let failed = "initialize: rmcp refuses what was negotiated".into();
             step = passing.on(Event::NotResumed(failed));
         }
         match step {

@@ -40,9 +40,9 @@ func must[T any](d *day) func(made T, err error) T {
 
 func (d *day) ask(x *Exchange, step *Step) *Step {
 	d.Helper()
-	for step.Step == "ledger" {
+	for step.Name == "ledger" {
 		reply := must[[]string](d)(d.ledger.Run(NewCommand(step.Script, step.Keys, step.Args, 0), d.clock.Now().Unix()))
-		step = must[*Step](d)(x.On(map[string]any{"ledger": reply}, nil))
+		step = must[*Step](d)(x.Told(Answer(reply)))
 	}
 	return step
 }

@@ -70,6 +70,7 @@ type TransportMessage struct {
 // Step is what to do next.
 type Step struct {
 	Step    string       `json:"step"`
+	Name    string       `json:"name"`
 	Refused []Refused    `json:"refused"`
 	Events  []TokenEvent `json:"events"`
 	Members []string     `json:"members"`
@@ -201,9 +202,19 @@ type Predecessor struct {
 // TokenFields are the members of a method's messages that carry a token.
 type TokenFields = sealwax.TokenFields
 
-// Failed is an outcome that failed, with a text of the adapter's own.
-type Failed struct {
-	Failed string `json:"failed"`
+// Told is the answer to a question, as JSON, or why there is none: without that, it is late.
+type Told struct {
+	Value []byte
+	// Threw is what names an error, without its text.
+	Threw string
+	// Wrong says what is wrong.
+	Wrong string
+}
+
+// Answer returns an answer. What JSON cannot hold is late.
+func Answer(value any) Told {
+	written, _ := json.Marshal(value)
+	return Told{Value: written}
 }
 
 // Command is one of a ledger.

@@ -38,7 +38,13 @@ func (a *answer) step(step *Step) error {
 	return json.Unmarshal(a.texts[1], &step.Events)
 }
 
-// On reports the outcome of the last step, and returns the next one.
+// Told gives the answer to what was asked, and returns the next step.
+func (x *Exchange) Told(told Told) (*Step, error) {
+	step := &Step{}
+	return step, x.on(frame{kindTold, 0, []text{raw(told.Value), filled(told.Threw), filled(told.Wrong)}}, step)
+}
+
+// On reports what became of a delivered message, and returns the next step.
 func (x *Exchange) On(event any, value []byte) (*Step, error) {
 	step := &Step{}
 	return step, x.on(frame{kindEvent, 0, []text{document(event), raw(value)}}, step)

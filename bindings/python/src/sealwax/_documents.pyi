@@ -8,12 +8,6 @@ from typing_extensions import NotRequired, TypedDict
 
 ClientValue: TypeAlias = "str | Literal[True]"
 
-class Command(TypedDict):
-    args: Sequence[str]
-    keys: Sequence[str]
-    script: Script
-    withinMs: int
-
 class Deliver(TypedDict):
     addSessionId: NotRequired[str | None]
     builtinResult: NotRequired[str | None]
@@ -34,25 +28,13 @@ class DialogueStep(TypedDict):
     unfit: NotRequired[str | None]
     warned: NotRequired[Sequence[str] | None]
 
-class PrincipalEvent(TypedDict):
-    principal: PrincipalParts | Nobody | Failure
-
-class LedgerEvent(TypedDict):
-    ledger: Sequence[str] | Failure
-
-class BegunEvent(TypedDict):
-    begun: Nothing | Failure
-
 class NotResumedEvent(TypedDict):
     notResumed: str
 
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "PrincipalEvent | LedgerEvent | BegunEvent | NotResumedEvent | ResultEvent"
-
-class Failure(TypedDict):
-    failed: str
+Event: TypeAlias = "NotResumedEvent | ResultEvent"
 
 class Fault(TypedDict):
     code: str
@@ -100,12 +82,6 @@ class LedgerSettings(TypedDict):
     local: NotRequired[bool | None]
     reusableRequestState: NotRequired[bool | None]
 
-class Nobody(TypedDict):
-    nobody: bool
-
-class Nothing(TypedDict):
-    pass
-
 class OpenedSession(TypedDict):
     generation: int
     id: str
@@ -124,6 +100,8 @@ class PrincipalParts(TypedDict):
     client: NotRequired[str | None]
     issuer: NotRequired[str | None]
     subject: NotRequired[str | None]
+
+Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial']"
 
 class TextsRedisAnswer(TypedDict):
     texts: Sequence[str]
@@ -203,22 +181,13 @@ class Settings(TypedDict):
     timeLimitMs: NotRequired[int | None]
     transport: NotRequired[TransportSettings | None]
 
-class IdentifyStep(TypedDict):
-    step: Literal["identify"]
-    events: NotRequired[Sequence[TokenEvent] | None]
-    members: NotRequired[Sequence[str] | None]
-    refused: NotRequired[Sequence[Refused] | None]
-    session: NotRequired[OpenedSession | None]
-
-class LedgerStep(Command):
-    step: Literal["ledger"]
-    events: NotRequired[Sequence[TokenEvent] | None]
-    members: NotRequired[Sequence[str] | None]
-    refused: NotRequired[Sequence[Refused] | None]
-    session: NotRequired[OpenedSession | None]
-
-class BeginStep(TypedDict):
-    step: Literal["begin"]
+class AskStep(TypedDict):
+    args: NotRequired[Sequence[str] | None]
+    keys: NotRequired[Sequence[str] | None]
+    name: Question
+    script: NotRequired[Script | None]
+    step: Literal["ask"]
+    withinMs: NotRequired[int | None]
     events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
@@ -261,7 +230,7 @@ class DropStep(TypedDict):
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
 
-Step: TypeAlias = "IdentifyStep | LedgerStep | BeginStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
+Step: TypeAlias = "AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
 
 class TextContent(TypedDict):
     text: str

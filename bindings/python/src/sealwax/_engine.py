@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from . import _json
 from ._errors import InvalidArgument
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ._sessions import SessionMetadata
     from ._wire import Principal, TokenFields
 
-    #: The outcome of a step, and a value beside it as JSON.
-    Outcome: TypeAlias = tuple[documents.Event, bytes | None]
     #: A caller as frames have one: flags, and a principal's parts.
     Caller: TypeAlias = tuple[int, list[bytes | None]]
     #: What is known of a message around HTTP or stdio, by the names below.
@@ -47,6 +45,16 @@ _FLAGS = {
 }
 #: A client's value that is no text: it is not UTF-8.
 _OTHER = b"\xff"
+
+
+class Told(NamedTuple):
+    """The answer to a question, as JSON, or why there is none: without that, it is late."""
+
+    value: bytes | None = None
+    #: What names an error, without its text.
+    threw: str | None = None
+    #: What is wrong.
+    wrong: str | None = None
 
 
 def seconds(name: str, value: int | None) -> int | None:
@@ -153,8 +161,13 @@ class Exchange(Machine):
 
     __slots__ = ()
 
+    def told(self, told: Told) -> Step:
+        """Give the answer to what was asked; return the next step."""
+        texts = told.value, _wire(told.threw), _wire(told.wrong)
+        return _step(self.tell(frame(lib.SEALWAX_TOLD, texts)))
+
     def on(self, event: documents.Event, value: bytes | None = None) -> Step:
-        """Report the outcome of the last step; return the next step."""
+        """Report what became of a delivered message; return the next step."""
         if "result" in event:
             self.began = perf_counter_ns()
         step: Step = super().on(event, value)

@@ -79,7 +79,7 @@ class Machine(Opaque):
         return text
 
     def on(self, event: Any, value: bytes | None = None) -> Any:
-        """Report the outcome of its last step, a document; return the next step."""
+        """Report what became of its last step, a document; return the next step."""
         return _decode(text_of(self.tell(frame(_EVENT, (_json.document(event), value)))))
 
     def free(self) -> None:

@@ -75,7 +75,7 @@ impl Run {
             How::Wrong => disturb(exchange, step),
             _ => {}
         }
-        let failed = || Failed("it failed".into());
+        let failed = || Failed::Wrong("it failed".into());
         let fails = matches!(how, How::Fails | How::Lost);
         let event = match step {
             Step::Identify => {
@@ -145,7 +145,7 @@ fn disturb(exchange: &mut Exchange, step: &Step) {
         _ => Event::Begun(Ok("1")),
     };
     assert!(exchange.on(wrong).is_err());
-    assert!(exchange.on(Event::NotResumed(Failed("no".into()))).is_err());
+    assert!(exchange.on(Event::NotResumed("no".into())).is_err());
     if !matches!(step, Step::Identify) {
         assert!(exchange.on(Event::Principal(Ok(None))).is_err());
     }

@@ -1,7 +1,7 @@
 //! Sessions of the transport: `Mcp-Session-Id`, and SEP-1359.
 
 use sealwax::{Inspected, inspect};
-use sealwax_mcp::{Event, Failed, HandlerResult, Step, TransportMessage};
+use sealwax_mcp::{Event, HandlerResult, Step, TransportMessage};
 
 use super::input::{Carried, Carries, Http};
 use super::over;
@@ -90,7 +90,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
                 );
             }
             if !carried.resumes {
-                let step = exchange.on(Event::NotResumed(Failed("no".into()))).unwrap();
+                let step = exchange.on(Event::NotResumed("no".into())).unwrap();
                 assert!(matches!(step, Step::Reply(_) | Step::Drop));
                 over(&mut exchange);
             }

@@ -155,7 +155,7 @@ impl World {
     /// Does a command, or not, and answers.
     pub fn run(&mut self, command: &Command, how: &How<'_>) -> Result<Vec<String>, Failed> {
         let now = self.clock.now();
-        let failed = || Err(Failed("the store is down".into()));
+        let failed = || Err(Failed::Wrong("the store is down".into()));
         let reply = match how {
             How::Fails => return failed(),
             How::Lost => {

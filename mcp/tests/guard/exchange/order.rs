@@ -69,7 +69,7 @@ fn what_has_ended_takes_no_event() {
             ok(),
             named(),
             begun(),
-            Event::Begun(Err(Failed("why".into()))),
+            Event::Begun(Err(Failed::Wrong("why".into()))),
             Event::Result(HandlerResult::default()),
         ] {
             let event_name = format!("{event:?}");

@@ -20,7 +20,7 @@ fn within(step: &Step) -> Duration {
 }
 
 fn silent() -> Event<'static> {
-    Event::Ledger(Err(Failed("ledger: silent".into())))
+    Event::Ledger(Err(Failed::Wrong("ledger: silent".into())))
 }
 
 fn state(clock: &Clock) -> String {

@@ -127,7 +127,7 @@ fn the_first_message_opens_the_ledger() {
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     // A failure to open, twice, refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
-    let failed = || Event::Ledger(Err(Failed("no answer".into())));
+    let failed = || Event::Ledger(Err(Failed::Wrong("no answer".into())));
     match exchange.on(failed()).unwrap() {
         Step::Ledger(command) => assert_eq!(command.script, Script::Open),
         other => panic!("{other:?}"),

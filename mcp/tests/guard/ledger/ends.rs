@@ -189,7 +189,7 @@ fn a_revocation_does_not_wait_until_a_ledger_is_tried_again() {
         let builder = Guard::builder(clock.codec()).ledger(LedgerSettings::default());
         let guard = builder.build().unwrap();
         let opens = |step: &Step| matches!(step, Step::Ledger(open) if open.script == Script::Open);
-        let down = || Event::Ledger(Err(Failed("down".into())));
+        let down = || Event::Ledger(Err(Failed::Wrong("down".into())));
         let (mut exchange, step) = guard.message(call());
         assert!(opens(&step), "{step:?}");
         exchange.on(down()).unwrap();
@@ -294,7 +294,7 @@ fn a_revocation_is_tried_twice_and_confirmed() {
         for reply in replies {
             assert!(matches!(step, Step::Ledger(_)), "{step:?}");
             let texts = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-            let reply = reply.map(texts).map_err(|why| Failed(why.into()));
+            let reply = reply.map(texts).map_err(|why| Failed::Wrong(why.into()));
             step = exchange.on(Event::Ledger(reply)).unwrap();
         }
         let codes: Vec<_> = exchange.refused().iter().map(|one| one.code).collect();

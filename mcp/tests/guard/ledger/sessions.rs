@@ -40,7 +40,7 @@ fn stale_after_a_lost_answer_is_no_verdict() {
     replica.leave(&mut second);
 
     let step = first
-        .on(Event::Ledger(Err(Failed("no answer".into()))))
+        .on(Event::Ledger(Err(Failed::Wrong("no answer".into()))))
         .unwrap();
     match replica.settle(&mut first, step) {
         Step::Reply(reply) => assert_eq!(code(reply), -32603),

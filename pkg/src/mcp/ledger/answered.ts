@@ -1,25 +1,23 @@
-import type { Command } from '../../documents.js';
-import type { Outcome } from '../caller.js';
-import { failure } from '../cause.js';
+import type { AskStep } from '../../documents.js';
+import { failed } from '../cause.js';
+import type { Told } from '../engine.js';
 import { attempt, within } from '../later.js';
 import type { Policy } from '../policy.js';
-import { LedgerFailure } from './ledger.js';
+import { type Command, LedgerFailure } from './ledger.js';
 
 /** Runs a command on the guard's ledger. A failure or a late reply never accepts a token. */
-export function answered(
-  policy: Policy,
-  { script, keys, args, withinMs }: Command,
-): Outcome | Promise<Outcome> {
-  return attempt<unknown, Outcome>(
+export function answered(policy: Policy, step: AskStep): Told | Promise<Told> {
+  const { script, keys, args, withinMs } = step as Required<Command>;
+  return attempt<unknown, Told>(
     () => within(withinMs, policy.ledger?.run({ script, keys, args, withinMs })),
     (reply) => {
       policy.warnOfLedger();
       // It may be of any type.
-      return { event: { ledger: Array.isArray(reply) ? reply.map(String) : [] } };
+      return { value: JSON.stringify(Array.isArray(reply) ? reply.map(String) : []) };
     },
-    (cause) => {
-      const why = cause instanceof LedgerFailure ? cause.message : failure(cause);
-      return { event: { ledger: { failed: `ledger: ${why}` } } };
+    (error) => {
+      if (error instanceof LedgerFailure) return { wrong: error.message };
+      return { ...failed(error), cause: undefined };
     },
   );
 }

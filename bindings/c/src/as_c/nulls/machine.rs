@@ -76,6 +76,11 @@ fn machines() {
             SEALWAX_PRINCIPAL,
             &["", "", "alice"][..],
         ),
+        (
+            (SEALWAX_MESSAGE, without, &call[..2], 0),
+            SEALWAX_TOLD,
+            &["null"],
+        ),
         (of_call, SEALWAX_EVENT, &[r#"{"result":{"error":true}}"#]),
         (of_call, SEALWAX_RESULT, &["input_required", "", "mine"]),
         (of_call, SEALWAX_SEAL_STATE, &["1"]),

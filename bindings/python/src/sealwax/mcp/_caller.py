@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
-from .. import InvalidArgument, Principal
+from .. import InvalidArgument, Principal, _json
 from .._cause import named, said
-from .._engine import document_of
+from .._engine import Told, document_of
 from .._log import write
 from ..ledger import LedgerError, LedgerUnfit
 from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from mcp.server.context import ServerRequestContext
 
     from .. import _documents as documents
-    from .._engine import Exchange, Outcome
+    from .._engine import Exchange
     from ..ledger import Ledger
     from ._principal import Anonymous, PrincipalOf
 
@@ -48,7 +48,7 @@ class Caller:
         self._config, self._ctx = config, ctx
         self._arrived = 0 if config.on_event is None else time.perf_counter_ns()
         self._finding: anyio.Event | None = None
-        self._failed: documents.Nobody | documents.Failure | None = None
+        self._failed: Told | None = None
         #: The caller, if it was resolved.
         self.known: Principal | Anonymous | None = None
         if config.principal == "anonymous":
@@ -72,9 +72,10 @@ class Caller:
         self,
         exchange: Exchange,
         step: documents.Step,
-        begin: Callable[[], Awaitable[Outcome]] | None = None,
+        first: Callable[[documents.AskStep], Awaitable[Told]] | None = None,
     ) -> documents.Step:
         """Answer the engine's questions; return the first step that is not a question."""
+        asked: Any = {"principal": self._who, "ledger": self._record, "initial": first}
         while True:
             for entry in step.get("refused") or ():
                 report(self._config, entry)
@@ -82,19 +83,13 @@ class Caller:
                 micros = (time.perf_counter_ns() - (exchange.began or self._arrived)) // 1000
                 for one in events:
                     observe(self._config, one, micros)
-            event: documents.Event | None = None
-            value = None
-            if step["step"] == "identify":
-                await self.identify()
-                who: Any = document_of(self.known) or self._failed
-                event = {"principal": who}
-            elif step["step"] == "ledger":
-                event = {"ledger": await self._record(step)}
-            elif step["step"] == "begin" and begin is not None:
-                event, value = await begin()
-            if event is None:
+            if step["step"] != "ask":
                 return step
-            step = exchange.on(event, value)
+            step = exchange.told(await asked[step["name"]](step))
+
+    async def _who(self, _step: documents.AskStep) -> Told:
+        await self.identify()
+        return self._failed or Told(_json.document(document_of(self.known)))
 
     async def identify(self) -> None:
         """Resolve the caller once, also for a handler that uses two handles at a time."""
@@ -113,20 +108,20 @@ class Caller:
                     self._finding.set()
                     self._finding = None
             if found is None:
-                self._failed = {"nobody": True}
+                self._failed = Told(b"null")
             else:
                 self.known = checked(found)
         except BaseException as error:
             if ends(error):
                 raise
-            expected = "principal: expected a function that gives one"
-            why = said(error, InvalidArgument) or f"{expected}, found {named(error)}"
-            self._failed = {"failed": why}
+            wrong = said(error, InvalidArgument)
+            self._failed = Told(wrong=wrong) if wrong else Told(threw=named(error))
 
-    async def _record(self, step: documents.LedgerStep) -> Sequence[str] | documents.Failure:
+    async def _record(self, step: documents.AskStep) -> Told:
         assert self._config.ledger is not None
-        command = {name: step[name] for name in ("script", "keys", "args", "withinMs")}
-        seconds = step["withinMs"] / 1000
+        asked: Any = step
+        command = {name: asked[name] for name in ("script", "keys", "args", "withinMs")}
+        seconds = asked["withinMs"] / 1000
         until = time.monotonic() + seconds
         try:
             with anyio.fail_after(seconds):
@@ -134,18 +129,19 @@ class Caller:
             # Also of one that cannot be interrupted.
             if time.monotonic() > until:
                 raise TimeoutError
-            return reply
+            return Told(_json.document(reply))
+        except TimeoutError:
+            return Told()
         except BaseException as error:
             if ends(error):
                 raise
-            expected = f"expected an answer in {seconds:g} s"
-            own = said(error, LedgerError) or said(error, LedgerUnfit)
-            return {"failed": f"ledger: {own or f'{expected}, found {named(error)}'}"}
+            wrong = said(error, LedgerError) or said(error, LedgerUnfit)
+            return Told(wrong=wrong) if wrong else Told(threw=named(error))
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""
         if self.known is None and self._failed is None:
-            self._failed = {"failed": "principal: expected before the answer had left"}
+            self._failed = Told(wrong="expected before the answer had left")
         self._ctx = None
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from .. import Codec
-    from .._documents import Settings
-    from .._engine import Outcome
+    from .._documents import AskStep, Settings
+    from .._engine import Told
 
 _SECONDS = {"request_state_ttl", "ttl", "idle", "max_age"}
 
@@ -26,8 +26,8 @@ class EngineFactory:
     def __init__(self, codec: Codec, settings: Settings) -> None:
         self._codec = codec
         self._settings: Any = settings
-        #: Gives the first value of a session as an event, if there are data-layer sessions.
-        self.first: Callable[[Any], Awaitable[Outcome]] | None = None
+        #: Gives the first value of a session, if there are data-layer sessions.
+        self.first: Callable[[Any, AskStep], Awaitable[Told]] | None = None
         #: Returns the log's entry for a mistake. To make an engine raises for wrong settings.
         self.report = self.engine().report
 

@@ -11,6 +11,7 @@ from mcp_types import RequestParams
 
 from ... import InvalidArgument, _json
 from ..._cause import named
+from ..._engine import Told
 from .._caller import awaited, ends
 from .exchange import exchange_of
 from .session import CREATE, DELETE
@@ -18,8 +19,7 @@ from .session import CREATE, DELETE
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from ..._documents import SessionSettings
-    from ..._engine import Outcome
+    from ..._documents import AskStep, SessionSettings
     from .._caller import GuardConfig
     from .session import Session
 
@@ -87,18 +87,17 @@ class Sessions:
         result: dict[str, Any] = json.loads(exchange_of(self._config, ctx).builtin_result() or "{}")
         return result
 
-    async def first(self, ctx: Any) -> Outcome:
-        """Return the first value of a session, or the failure, as an event."""
+    async def first(self, ctx: Any, _asked: AskStep) -> Told:
+        """Return the first value of a session, or why there is none."""
         assert self._initial is not None
         try:
-            return {"begun": {}}, _json.dumps("initial", await awaited(self._initial(ctx)))
+            return Told(_json.dumps("initial", await awaited(self._initial(ctx))))
         except MCPError:
             raise
         except BaseException as error:
             if ends(error):
                 raise
-            expected = "initial: expected a function that gives a value of JSON"
-            return {"begun": {"failed": f"{expected}, found {named(error)}"}}, None
+            return Told(threw=named(error))
 
 
 def needed(required: Required | Literal[True] | None) -> Any:

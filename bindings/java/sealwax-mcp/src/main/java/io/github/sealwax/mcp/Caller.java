@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -24,7 +23,7 @@ final class Caller {
   private final ReentrantLock identifying = new ReentrantLock();
   private @Nullable McpTransportContext context;
   private volatile @Nullable Map<String, Object> known;
-  private volatile @Nullable Map<String, Object> failed;
+  private volatile Engine.@Nullable Told failed;
 
   Caller(Guard guard, @Nullable McpTransportContext context) {
     this.guard = guard;
@@ -43,36 +42,30 @@ final class Caller {
     return known;
   }
 
-  /** An outcome for the engine: an event, and the value beside it as JSON. */
-  record Outcome(Map<String, Object> event, @Nullable String value) {
-    static Outcome failed(String event, String why) {
-      return new Outcome(Map.of(event, Map.of("failed", why)), null);
-    }
-  }
-
   /** Answers the engine's questions; returns the first step that is not a question. */
   Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
   }
 
-  Step drive(Engine.Exchange exchange, Step first, @Nullable Supplier<Outcome> begin) {
+  Step drive(Engine.Exchange exchange, Step first, @Nullable Supplier<Engine.Told> initial) {
     Step step = first;
-    while (true) {
+    tell(exchange, step);
+    while (step.is("ask")) {
+      step = exchange.told(answer(step, initial));
       tell(exchange, step);
-      Outcome outcome;
-      if (step.is("identify")) {
-        identify();
-        Map<String, Object> who = known != null ? known : failed;
-        outcome = new Outcome(Map.of("principal", who), null);
-      } else if (step.is("ledger")) {
-        outcome = new Outcome(Map.of("ledger", recorded(step)), null);
-      } else if (step.is("begin") && begin != null) {
-        outcome = begin.get();
-      } else {
-        return step;
-      }
-      step = exchange.on(outcome.event(), outcome.value());
     }
+    return step;
+  }
+
+  private Engine.Told answer(Step asked, @Nullable Supplier<Engine.Told> initial) {
+    return switch (asked.text("name")) {
+      case "principal" -> {
+        identify();
+        yield known != null ? Engine.Told.of(known) : failed;
+      }
+      case "ledger" -> recorded(asked);
+      default -> initial.get();
+    };
   }
 
   private void tell(Engine.Exchange exchange, Step step) {
@@ -94,48 +87,42 @@ final class Caller {
       }
       Principal found = guard.principalOf(context);
       if (found == null) {
-        failed = Map.of("nobody", true);
+        failed = Engine.Told.of(null);
       } else {
         known = document(found);
       }
     } catch (Throwable e) {
       // An Error, or a checked exception of another language, is no answer either. Its message is
       // not logged: it may hold the credential.
-      String expected = "principal: expected a function that gives one, found ";
-      failed = Map.of("failed", expected + Failures.named(e));
+      failed = Engine.Told.threw(e);
     } finally {
       identifying.unlock();
     }
   }
 
-  private Object recorded(Step step) {
+  private Engine.Told recorded(Step step) {
     Duration within = Duration.ofMillis(step.number("withinMs"));
     Ledger.Command command =
         new Ledger.Command(step.text("script"), step.texts("keys"), step.texts("args"), within);
-    String why;
     try {
       long until = System.nanoTime() + within.toNanos();
       List<String> reply = Failures.awaited(guard.ledger().run(command), within);
-      if (System.nanoTime() - until > 0) {
-        throw new TimeoutException();
-      }
-      return Objects.requireNonNull(reply);
+      return System.nanoTime() - until > 0 ? Engine.Told.LATE : Engine.Told.of(reply);
+    } catch (TimeoutException e) {
+      return Engine.Told.LATE;
     } catch (Throwable e) {
       Throwable cause = Failures.cause(e);
       // The message of another exception is not logged: it may hold the store's credentials.
-      why =
-          cause instanceof LedgerException
-              ? cause.getMessage()
-              : "expected an answer in %s ms, found %s"
-                  .formatted(within.toMillis(), Failures.named(e));
+      return cause instanceof LedgerException
+          ? Engine.Told.wrong(cause.getMessage())
+          : Engine.Told.threw(e);
     }
-    return Map.of("failed", "ledger: " + why);
   }
 
   /** Releases the request: a task that the handler left behind may still hold this. */
   void close() {
     if (known == null && failed == null) {
-      failed = Map.of("failed", "principal: expected before the answer had left");
+      failed = Engine.Told.wrong("expected before the answer had left");
     }
     context = null;
   }

@@ -171,6 +171,26 @@ final class Engine {
     return Json.object(made.answer().text());
   }
 
+  /**
+   * The answer to a question, as JSON, or why there is none: what names what was thrown, or what is
+   * wrong. With none of these it is late.
+   */
+  record Told(@Nullable String value, @Nullable String threw, @Nullable String wrong) {
+    static final Told LATE = new Told(null, null, null);
+
+    static Told of(@Nullable Object value) {
+      return new Told(Json.write(value), null, null);
+    }
+
+    static Told threw(Throwable failure) {
+      return new Told(null, Failures.named(failure), null);
+    }
+
+    static Told wrong(String why) {
+      return new Told(null, null, why);
+    }
+  }
+
   /** One message, from its arrival to its answer. Threads may share it until it is closed. */
   static final class Exchange implements AutoCloseable {
     private final Machine machine;
@@ -188,7 +208,18 @@ final class Engine {
       return began;
     }
 
-    /** Reports the outcome of the last step; returns the next one. */
+    /** Gives the answer to what was asked; returns the next step. */
+    Step told(Told told) {
+      Frame frame =
+          new Frame(
+              Frame.TOLD,
+              Text.optional("answer", told.value()),
+              sent(told.threw()),
+              sent(told.wrong()));
+      return step(machine.on(frame), null);
+    }
+
+    /** Reports what became of a delivered message; returns the next step. */
     Step on(Map<String, Object> event, @Nullable String value) {
       if (event.containsKey("result")) {
         began = System.nanoTime();

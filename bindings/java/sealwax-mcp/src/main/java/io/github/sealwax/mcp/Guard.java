@@ -232,13 +232,12 @@ public final class Guard {
     return outer == null ? null : outer.negotiated();
   }
 
-  Caller.Outcome firstOf(Served served) {
+  Engine.Told firstOf(Served served) {
     try {
       String value = first == null ? null : first.apply(served.context());
-      return new Caller.Outcome(Map.of("begun", Map.of()), value);
+      return new Engine.Told(value, null, null);
     } catch (Throwable e) {
-      String expected = "initial: expected a function that gives a value of JSON, found ";
-      return Caller.Outcome.failed("begun", expected + Failures.named(e));
+      return Engine.Told.threw(e);
     }
   }
 

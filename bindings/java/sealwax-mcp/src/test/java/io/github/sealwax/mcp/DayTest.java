@@ -48,12 +48,12 @@ class DayTest {
 
   private Step ask(Engine.Exchange exchange, Step first) {
     Step step = first;
-    while (step.is("ledger")) {
+    while ("ledger".equals(step.text("name"))) {
       var command =
           new Ledger.Command(
               step.text("script"), step.texts("keys"), step.texts("args"), Duration.ZERO);
       List<String> reply = ledger.run(command).toCompletableFuture().join();
-      step = exchange.on(Map.of("ledger", reply), null);
+      step = exchange.told(Engine.Told.of(reply));
     }
     return step;
   }

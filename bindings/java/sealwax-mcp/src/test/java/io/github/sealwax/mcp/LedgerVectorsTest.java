@@ -130,7 +130,7 @@ class LedgerVectorsTest {
       String namespace = vector.get("namespace") + ":";
       assertEquals(List.of(namespace + "began", namespace + "fence"), begun.step().texts("keys"));
       try (Engine.Exchange exchange = begun.exchange()) {
-        Step revoke = exchange.on(Map.of("ledger", List.of("ok", "1", "1", "2", "0")), null);
+        Step revoke = exchange.told(Engine.Told.of(List.of("ok", "1", "1", "2", "0")));
         assertEquals(List.of(namespace + "p:" + vector.get("mark")), revoke.texts("keys"));
       }
     }

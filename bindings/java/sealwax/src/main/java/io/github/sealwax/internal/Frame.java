@@ -27,6 +27,7 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int WRITE = 20;
   public static final int FORK = 21;
   public static final int RUN = 22;
+  public static final int TOLD = 23;
 
   // Answers that are no documents.
   public static final int DELIVER = 33;
