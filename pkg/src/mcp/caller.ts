@@ -79,22 +79,25 @@ export class Caller {
       for (const one of step.events) observe(this.policy, one, micros);
     }
     if (step.step !== 'ask') return step;
-    return after(this.#asked[step.name](step), (outcome) => {
+    return after(this.#answer(step), (outcome) => {
       if (exchange.isOver) return { step: 'drop' };
       if ('caller' in outcome) return this.drive(exchange, exchange.principal(outcome.caller));
       return this.drive(exchange, exchange.told(outcome), outcome.cause);
     });
   }
 
-  /** What answers each question. */
-  readonly #asked = {
-    principal: (): Outcome | Promise<Outcome> => {
-      this.#identified ??= this.#identify();
-      return this.#identified;
-    },
-    ledger: (step: AskStep): Outcome | Promise<Outcome> => answered(this.policy, step),
-    initial: (): Outcome | Promise<Outcome> => this.#initial(),
-  };
+  /** Returns the application's answer to a question. */
+  #answer(step: AskStep): Outcome | Promise<Outcome> {
+    switch (step.name) {
+      case 'principal':
+        this.#identified ??= this.#identify();
+        return this.#identified;
+      case 'ledger':
+        return answered(this.policy, step);
+      case 'initial':
+        return this.#initial();
+    }
+  }
 
   #identify(): Outcome | Promise<Outcome> {
     return attempt(

@@ -7,7 +7,7 @@ import { type Command, LedgerFailure } from './ledger.js';
 
 /** Runs a command on the guard's ledger. A failure or a late reply never accepts a token. */
 export function answered(policy: Policy, step: AskStep): Told | Promise<Told> {
-  const { script, keys, args, withinMs } = step as Required<Command>;
+  const { script, keys, args, withinMs } = step as Command & { withinMs: number };
   return attempt<unknown, Told>(
     () => within(withinMs, policy.ledger?.run({ script, keys, args, withinMs })),
     (reply) => {
