@@ -17,7 +17,7 @@ const inputSchema = z.object({ id: z.int() });
 serveStdio(() => {
   const server = guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
   server.registerTool('delete_note', { inputSchema }, ({ id }, ctx) => {
-    if (ctx.mcpReq.requestState() === undefined) {
+    if (guard.opened(ctx) === undefined) {
       const requestedSchema = { type: 'object' as const, properties: {} };
       const confirm = inputRequired.elicit({ message: `Delete note ${id}?`, requestedSchema });
       const requestState = guard.state(ctx, { asked: id }); // sealed

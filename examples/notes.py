@@ -88,14 +88,14 @@ for number, text in NOTES.items():
 @server.tool()
 async def delete_note(id: int, ctx: Context) -> CallToolResult | InputRequiredResult:
     """Delete a note, once the user has confirmed it."""
-    state = guard.read_state(ctx)
+    state = guard.opened(ctx)
     if state is None:
         properties = {"confirm": {"type": "boolean"}}
         schema = {"type": "object", "properties": properties, "required": ["confirm"]}
         form = ElicitRequestFormParams(message=f"Delete note {id}?", requested_schema=schema)
         return InputRequiredResult(
             input_requests={"confirm": ElicitRequest(params=form)},
-            request_state=guard.write_state(ctx, {"asked": id}),
+            request_state=guard.state(ctx, {"asked": id}),
         )
     answer = (ctx.input_responses or {}).get("confirm")
     if confirmed(answer) and state["asked"] == id:

@@ -53,7 +53,7 @@ function notesServer(): McpServer {
     'delete_note',
     { description: 'Deletes a note, once the user agreed', inputSchema: z.object({ id: z.int() }) },
     ({ id }, ctx) => {
-      const state = ctx.mcpReq.requestState<{ asked: number }>();
+      const state = guard.opened<{ asked: number }>(ctx);
       if (state === undefined) {
         const confirm = inputRequired.elicit({
           message: `Delete note ${id}?`,

@@ -28,7 +28,7 @@ function notesServer() {
     'delete_note',
     { inputSchema: z.object({ id: z.int() }) },
     async ({ id }, ctx) => {
-      if (ctx.mcpReq.requestState() === undefined) {
+      if (guard.opened(ctx) === undefined) {
         const confirm = inputRequired.elicit({
           message: `Delete note ${id}?`,
           requestedSchema: { type: 'object', properties: { confirm: { type: 'boolean' } } },

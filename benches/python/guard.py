@@ -105,10 +105,10 @@ class Ours(Clear):
         self._guard.protect(server)
 
     def state(self, ctx: Any, text: str | None) -> Any:
-        return self._guard.read_state(ctx)
+        return self._guard.opened(ctx)
 
     def sealed(self, ctx: Any, value: Any) -> str:
-        return self._guard.write_state(ctx, value)
+        return self._guard.state(ctx, value)
 
     def session(self, ctx: Any) -> dict[str, Any] | None:
         assert self._sessions is not None

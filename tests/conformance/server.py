@@ -66,12 +66,12 @@ class Whatever(BaseModel):
 
 def rounds_over(ctx: Context) -> int | None:
     """Return how many rounds there were: the state is sealed by the guard, or else by the SDK."""
-    state = ctx.request_state if BARE else guard.read_state(ctx)
+    state = ctx.request_state if BARE else guard.opened(ctx)
     return None if state is None else int(state)
 
 
 def state_of(ctx: Context, rounds: int) -> str:
-    return str(rounds) if BARE else guard.write_state(ctx, rounds)
+    return str(rounds) if BARE else guard.state(ctx, rounds)
 
 
 def say(text: str) -> CallToolResult:

@@ -30,7 +30,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      ["state"], ["session"], ["write", value], ["fork"]; then ["return", result] or ["throw"];
                      ["mint", type, options], ["check", type, handle, options], ["seal", type, value, options],
                      ["open", type, handle, options], ["renew", type, handle, value, options], ["end", type, handle, options]
-                     in a result, {"$state": value} is what an author gets for a state: `state`, `write_state`, `State::write`
+                     in a result, {"$state": value} is what an author gets for a state: `state`, `State::write`
                      Options of handles: `as`, a name for what was made; maxAge; `once`, for a single use; selfContained, of `end`
            during    events that happen while the handler runs: after its operations, before it returns
            again     false: the SDK cannot begin the session that was negotiated again

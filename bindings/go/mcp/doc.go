@@ -10,7 +10,7 @@
 //	…
 //	err = guard.Protect(server)
 //
-// A handler makes the next requestState with [Guard.State] and reads it with [ReadState]. [Guard.ReferenceHandles],
+// A handler makes the next requestState with [Guard.State] and reads it with [Opened]. [Guard.ReferenceHandles],
 // [NewSelfContainedHandles] and [NewSessions] make what a tool's arguments or the client's sessions hold. Cursors need
 // nothing: whatever text a list returns as its cursor leaves sealed.
 //

@@ -42,7 +42,7 @@ func exampleClient(ctx context.Context, server *mcp.Server) (*mcp.ClientSession,
 	return client.Connect(ctx, ours, nil)
 }
 
-func ExampleReadState() {
+func ExampleOpened() {
 	guard, err := exampleGuard()
 	if err != nil {
 		log.Fatal(err)
@@ -51,7 +51,7 @@ func ExampleReadState() {
 		ID int `json:"id"`
 	}
 	deleteNote := func(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
-		before, again, err := sealwaxmcp.ReadState[note](ctx, req)
+		before, again, err := sealwaxmcp.Opened[note](ctx, req)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -87,8 +87,8 @@ func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
 	if _, err := guard.State(t.Context(), 1); !errors.Is(err, sealwax.ErrInvalidArgument) {
 		t.Errorf("State: %v", err)
 	}
-	if _, _, err := sealwaxmcp.ReadState[int](t.Context(), nil); !errors.Is(err, sealwax.ErrInvalidArgument) {
-		t.Errorf("ReadState: %v", err)
+	if _, _, err := sealwaxmcp.Opened[int](t.Context(), nil); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("Opened: %v", err)
 	}
 }
 

@@ -125,7 +125,7 @@ type answer struct {
 }
 
 func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
-	before, ok, err := sealwaxmcp.ReadState[asked](ctx, req)
+	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp
 }
 
 func (s *shop) quiz(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	before, ok, err := sealwaxmcp.ReadState[asked](ctx, req)
+	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *shop) quiz(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPro
 }
 
 func (s *shop) item(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	before, ok, err := sealwaxmcp.ReadState[asked](ctx, req)
+	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
 	if err != nil {
 		return nil, err
 	}

@@ -40,12 +40,12 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 	return token, nil
 }
 
-// ReadState returns the value of [Guard.State] from the round before; false in the first. A state that is a text of your own is
+// Opened returns the value of [Guard.State] from the round before; false in the first. A state that is a text of your own is
 // in the request's params.
 //
 // For clients of revisions before 2026-07-28, the SDK asks for the input by itself and calls the handler again, within one
 // request: then this is what the handler has just sealed.
-func ReadState[T any](ctx context.Context, req mcp.Request) (value T, ok bool, err error) {
+func Opened[T any](ctx context.Context, req mcp.Request) (value T, ok bool, err error) {
 	x := served(ctx)
 	if x == nil || req == nil || req.GetSession() != x.req.GetSession() {
 		return value, false, invalid("ctx: expected the context of a request to a server that a guard protects, and that request, found others")

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from sealwax import Key, KeyRing, Principal, testing
-from sealwax._engine import Exchange, Guard
+from sealwax._engine import Exchange, Guard, Told
 
 HOURS = 24
 EXCHANGES = int(os.environ.get("SEALWAX_EXCHANGES", "960"))
@@ -54,8 +54,8 @@ class Day:
         self.seen: Counter[str] = Counter()
 
     async def ask(self, exchange: Exchange, step: Any) -> Any:
-        while step["step"] == "ledger":
-            step = exchange.on({"ledger": await self.ledger.run(step)})
+        while step.get("name") == "ledger":
+            step = exchange.told(Told(json.dumps(await self.ledger.run(step)).encode()))
         return step
 
     async def begin(self, user: int, **more: Any) -> tuple[Exchange, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import threading
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import sealwax
 from sealwax._engine import Guard as Engine
-from sealwax._engine import client_value, seconds
+from sealwax._engine import Told, client_value, seconds
 
 #: Any document, as one of another language would be.
 Guard: Any = Engine
@@ -31,10 +32,10 @@ def said(step: Any) -> dict[str, Any]:
 
 def test_from_step_to_step(codec: sealwax.Codec) -> None:
     exchange, step = Guard(codec, {}).message(**CALL, arguments=b'{"id":7}')
-    assert step == {"step": "identify"}
+    assert step == {"step": "ask", "name": "principal"}
     with pytest.raises(sealwax.InvalidArgument):
         exchange.on({"result": {}})
-    step = exchange.on({"principal": ALICE._asdict()})
+    step = exchange.told(Told(json.dumps(ALICE._asdict()).encode()))
     assert (step["step"], step["report"]) == ("deliver", "requestState")
     assert step["withinMs"] == 1000
     members = {"resultType": "input_required", "requestState": "mine", "cacheScope": None}
@@ -65,8 +66,8 @@ def test_an_operation_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
     handle = codec.view(subject="alice").mint_handle("basket")
     acting, step = exchange.handle({"op": "check", "type": "basket", "handle": handle})
     exchange.free()
-    assert (step["step"], step["script"]) == ("ledger", "admit")
-    assert acting.on({"ledger": ["ok", "0"]})["handle"] == handle
+    assert (step["name"], step["script"]) == ("ledger", "admit")
+    assert acting.told(Told(b'["ok", "0"]'))["handle"] == handle
 
 
 def test_threads_at_once(codec: sealwax.Codec) -> None:

@@ -48,7 +48,7 @@ type asked struct {
 }
 
 func (n *notes) deleteNote(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
-	before, ok, err := sealwaxmcp.ReadState[asked](ctx, req)
+	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -99,7 +99,7 @@ export let policyOf: (guard: unknown) => Policy;
  *
  * const server = guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
  * server.registerTool('clear', {}, async (ctx) => {
- *   if (ctx.mcpReq.requestState()?.asked) return { content: [{ type: 'text', text: 'cleared' }] };
+ *   if (guard.opened(ctx)?.asked) return { content: [{ type: 'text', text: 'cleared' }] };
  *   return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
  * });
  * console.log(server instanceof McpServer); // true
@@ -208,14 +208,25 @@ export class Guard {
 
   /**
    * Seals a value and returns the token: the `requestState` of `inputRequired`, in a handler of a protected server.
-   * In the next request the SDK's `ctx.mcpReq.requestState<T>()` returns the value
-   * that the guard opened; in a method that carries none it throws, as this does.
+   * {@link Guard.opened} returns the value in the next request.
    *
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, in a method that carries
    * no `requestState`, and for a value that JSON cannot hold; `too_large`, `entropy_unavailable`
    */
   state(context: HandlerContext, value: unknown): string {
     return this.#callOf(context).sealed(value);
+  }
+
+  /**
+   * Returns the value of {@link Guard.state} from the round before, opened and checked; `undefined` in the first. A state that
+   * is a text of your own comes back as it is. For clients of revisions before 2026-07-28 the SDK asks for the input by itself
+   * and calls the handler again, within one request: then this is what the handler has just sealed.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server, and in a method that carries no
+   * `requestState`
+   */
+  opened<T = unknown>(context: HandlerContext): T | undefined {
+    return this.#callOf(context).opened() as T | undefined;
   }
 
   /**

@@ -47,7 +47,7 @@ const seen = {};
 
 function ask(exchange, first) {
   let step = first;
-  while (step.step === 'ledger') step = exchange.on({ ledger: ledger.run(step) });
+  while (step.name === 'ledger') step = exchange.told({ value: JSON.stringify(ledger.run(step)) });
   return step;
 }
 

@@ -65,7 +65,7 @@ async function tried() {
   assert.equal(unknown.first.refused[0].code, 'invalid_argument');
   unknown.free();
   const nobody = engine.request(call, 'requestState', undefined);
-  assert.equal(nobody.first.step, 'identify');
+  assert.deepEqual(nobody.first, { step: 'ask', name: 'principal' });
   assert.equal(nobody.principal({ anonymous: true }).step, 'deliver');
   nobody.free();
 

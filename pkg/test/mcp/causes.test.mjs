@@ -17,7 +17,7 @@ async function logged(options) {
     factoryOf(
       {
         'tools/call': (_, ctx) =>
-          ctx.mcpReq.requestState() === undefined
+          guard.opened(ctx) === undefined
             ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
             : text('done'),
       },

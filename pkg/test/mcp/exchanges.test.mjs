@@ -42,7 +42,7 @@ function transfers(guard, doors) {
     'tools/list': () => ({ tools: [] }),
     'tools/call': async ({ params }, ctx) => {
       const { to } = params.arguments;
-      const asked = ctx.mcpReq.requestState()?.asked;
+      const asked = guard.opened(ctx)?.asked;
       await doors[to]?.pass();
       if (asked !== undefined) return text(`transferred to ${to}, as asked of ${asked}`);
       return inputRequired({ requestState: guard.state(ctx, { asked: to }) });

@@ -182,7 +182,8 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
   const server = guard.protect(new McpServer({ name: 'old', version: '1' }));
   const seen = [];
   server.registerTool('x', {}, (ctx) => {
-    const state = ctx.mcpReq.requestState();
+    const state = guard.opened(ctx);
+    assert.deepEqual(ctx.mcpReq.requestState(), state, "the SDK's own");
     if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
     const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
     const confirm = inputRequired.elicit({ message: 'ok?', requestedSchema });
@@ -268,7 +269,7 @@ test('a handler that changes its arguments does not change what is bound', async
     const server = guard.protect(new Server(info, { capabilities: { tools: {} } }));
     server.setRequestHandler('tools/call', ({ params }, ctx) => {
       params.arguments.note.id = 8;
-      const state = ctx.mcpReq.requestState();
+      const state = guard.opened(ctx);
       if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
       return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
     });

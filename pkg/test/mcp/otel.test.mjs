@@ -31,7 +31,7 @@ function served({ hasSessions, ...options }) {
   const tools = {
     plain: () => text('done'),
     ask: (ctx) =>
-      ctx.mcpReq.requestState() === undefined
+      guard.opened(ctx) === undefined
         ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
         : text('done'),
     rows: async (ctx) => {

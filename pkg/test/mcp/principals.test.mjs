@@ -15,7 +15,7 @@ test('two principals that differ never meet', async () => {
   let caller;
   const guard = guardOf({ principal: () => caller });
   const ask = (_, ctx) => {
-    if (ctx.mcpReq.requestState()) return text('met');
+    if (guard.opened(ctx)) return text('met');
     return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
   };
   const factory = factoryOf({ 'tools/call': ask }, guard);

@@ -54,7 +54,7 @@ test('a state that a handler around the one of the SDK has it verify twice', asy
   const factory = (wraps) => () => {
     const server = new McpServer({ name: 'wrapped', version: '1' });
     server.registerTool('ask', {}, (ctx) => {
-      if (ctx.mcpReq.requestState()?.asked) return text('done');
+      if (guard.opened(ctx)?.asked) return text('done');
       return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
     });
     if (wraps) {

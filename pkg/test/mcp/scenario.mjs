@@ -134,7 +134,7 @@ class Stage {
   /** As the text that was sealed; `null` for none. */
   #state(ctx) {
     try {
-      const state = ctx?.mcpReq.requestState();
+      const state = ctx && this.#guard.opened(ctx);
       return typeof state === 'string' ? state : (JSON.stringify(state) ?? null);
     } catch ({ code }) {
       return { error: code };

@@ -90,7 +90,7 @@ function testServer(guard, rows, baskets) {
   // A schema that rewrites: what is bound are the arguments as they came.
   const rewriting = z.object({ id: z.coerce.number(), why: z.string().default('because') });
   server.registerTool('ask', { inputSchema: rewriting }, ({ id }, ctx) => {
-    const state = ctx.mcpReq.requestState();
+    const state = guard.opened(ctx);
     if (state !== undefined) return said(state);
     return inputRequired({ requestState: guard.state(ctx, { asked: id }) });
   });
@@ -99,9 +99,9 @@ function testServer(guard, rows, baskets) {
     return said('notified');
   });
   server.registerTool('raw', {}, (ctx) =>
-    ctx.mcpReq.requestState() === undefined
+    guard.opened(ctx) === undefined
       ? inputRequired({ requestState: 'not JSON' })
-      : said(ctx.mcpReq.requestState()),
+      : said(guard.opened(ctx)),
   );
   const handle = { inputSchema: z.object({ handle: z.any() }) };
   server.registerTool('mint', {}, async (ctx) => said(await rows.mint(ctx)));

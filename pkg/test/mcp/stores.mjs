@@ -49,7 +49,7 @@ export function served(ledger, options = {}) {
         if (params.name === 'mint') return text((await rows.mint(ctx)).handle);
         if (params.name === 'end') await rows.end(ctx, params.arguments.handle);
         if (params.name === 'check') await rows.check(ctx, params.arguments.handle);
-        if (ctx.mcpReq.requestState() !== undefined || params.name !== 'ask') return text('done');
+        if (guard.opened(ctx) !== undefined || params.name !== 'ask') return text('done');
         return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
       },
     },

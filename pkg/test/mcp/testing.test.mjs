@@ -21,7 +21,7 @@ function counting(guard, around = (fetch) => fetch) {
   const factory = () => {
     const server = guard.protect(new McpServer({ name: 'counting', version: '1.0.0' }));
     server.registerTool('count', {}, (ctx) => {
-      if (ctx.mcpReq.requestState() === undefined) {
+      if (guard.opened(ctx) === undefined) {
         return inputRequired({ requestState: guard.state(ctx, 1) });
       }
       return { content: [{ type: 'text', text: 'done' }] };

@@ -159,7 +159,7 @@ class Stage:
         if not isinstance(value, dict):
             return value
         if "$state" in value:
-            return self.guard.write_state(ctx, value["$state"])
+            return self.guard.state(ctx, value["$state"])
         return {name: self._with_states(ctx, one) for name, one in value.items()}
 
     async def _did(self, ctx: Any, name: str, given: list[Any], options: dict[str, Any]) -> Any:

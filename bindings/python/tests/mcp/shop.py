@@ -58,12 +58,12 @@ class Shop:
     def ask(self, ctx: Any, id: int, pad: int) -> types.InputRequiredResult | dict[str, Any]:
         """Ask once; then tell the state that came back, and that it was read as it was written."""
         self.ran.append("ask")
-        state = self.guard.read_state(ctx)
+        state = self.guard.opened(ctx)
         if state is not None:
             return {"id": id, "state": state}
         return types.InputRequiredResult(
             input_requests={"sure": QUESTION},
-            request_state=self.guard.write_state(ctx, {"asked": id, "pad": "x" * pad}),
+            request_state=self.guard.state(ctx, {"asked": id, "pad": "x" * pad}),
         )
 
     async def mint(self, ctx: Any) -> dict[str, Any]:

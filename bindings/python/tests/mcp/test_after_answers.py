@@ -104,8 +104,8 @@ async def test_what_is_written_after_the_answer_raises(
             lambda: session.write(7),
             session.fork,
             lambda: sessions.of(ctx),
-            lambda: guard.read_state(ctx),
-            lambda: guard.write_state(ctx, 7),
+            lambda: guard.opened(ctx),
+            lambda: guard.state(ctx, 7),
         ]
         for use in uses:
             try:

@@ -88,15 +88,15 @@ async def test_who_only_sees_a_refused_request_reads_no_state_of_it() -> None:
             if context.method != "tools/call":
                 return await call_next(context)
             try:
-                seen.append(guard.read_state(context.fastmcp_context))
+                seen.append(guard.opened(context.fastmcp_context))
             except sealwax.InvalidArgument as error:
                 seen.append(type(error))
             return await call_next(context)
 
     async def it(ctx: Any) -> Any:
-        if guard.read_state(ctx) is not None:
+        if guard.opened(ctx) is not None:
             return {}
-        return types.InputRequiredResult(request_state=guard.write_state(ctx, "mine"))
+        return types.InputRequiredResult(request_state=guard.state(ctx, "mine"))
 
     class Seen(Lone):
         def fastmcp(self, _of: Any, **options: Any) -> Any:
@@ -257,7 +257,7 @@ async def test_a_method_that_carries_no_state_has_none(system: str) -> None:
     said: list[str] = []
 
     async def own(ctx: Any, _params: Any) -> dict[str, Any]:
-        for use in (guard.read_state, lambda ctx: guard.write_state(ctx, {"balance": 7})):
+        for use in (guard.opened, lambda ctx: guard.state(ctx, {"balance": 7})):
             with pytest.raises(sealwax.InvalidArgument) as raised:
                 use(ctx)
             said.append(str(raised.value))
@@ -283,7 +283,7 @@ async def test_a_list_has_no_state(system: str) -> None:
 
     async def listed(ctx: Any) -> None:
         with pytest.raises(sealwax.InvalidArgument) as raised:
-            guard.read_state(ctx)
+            guard.opened(ctx)
         said.append(str(raised.value))
 
     async def it(_ctx: Any) -> None:

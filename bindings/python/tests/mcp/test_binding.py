@@ -48,7 +48,7 @@ async def test_a_state_that_cannot_be_bound_is_an_error_for_the_model(
     guard = Guard(codec=codec(KEYS), principal="anonymous", on_refused=refusals.append)
 
     async def it(ctx: Any) -> Any:
-        state = guard.write_state(ctx, 7) if how == "ours" else "7"
+        state = guard.state(ctx, 7) if how == "ours" else "7"
         return types.InputRequiredResult(request_state=state)
 
     with wire.listening(wire.app(system, None, where=Lone(guard, it))) as url:
@@ -67,9 +67,9 @@ async def test_no_arguments_in_any_form_are_one_call(system: str) -> None:
     forms: list[dict[str, Any]] = [{}, {"arguments": None}, {"arguments": {}}]
 
     async def it(ctx: Any) -> Any:
-        if guard.read_state(ctx) is None:
-            return types.InputRequiredResult(request_state=guard.write_state(ctx, 7))
-        return {"state": guard.read_state(ctx)}
+        if guard.opened(ctx) is None:
+            return types.InputRequiredResult(request_state=guard.state(ctx, 7))
+        return {"state": guard.opened(ctx)}
 
     with wire.listening(wire.app(system, None, where=Lone(guard, it))) as url:
         for first in forms:

@@ -294,7 +294,7 @@ async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPat
     async def it(ctx: Any) -> Any:
         order, basket = await held.seal(ctx, 7), await rows.mint(ctx)
         assert (order.expires_at or "")[-1] == (basket.expires_at or "")[-1] == "Z"
-        return guard.write_state(ctx, 7) if sessions.of(ctx) is None else None
+        return guard.state(ctx, 7) if sessions.of(ctx) is None else None
 
     async def other(ctx: Any) -> Any:
         return None if kept.of(ctx) is None else 7

@@ -103,7 +103,7 @@ async def test_an_authors_value_that_is_too_deep_or_too_large_is_an_error(system
         assert session is not None
         for value in values.values():
             with pytest.raises(sealwax.SealwaxError):
-                guard.write_state(ctx, value)
+                guard.state(ctx, value)
             with pytest.raises((sealwax.SealwaxError, HandleRefused)):
                 await held.seal(ctx, value)
         with pytest.raises(sealwax.InvalidArgument, match="a value that JSON can hold"):

@@ -116,7 +116,7 @@ class World:
     async def call(self, ctx: Any, params: Any) -> Any:
         await self.wait("handler")
         if params.name == "ask":
-            return types.InputRequiredResult(request_state=self.guard.write_state(ctx, 7))
+            return types.InputRequiredResult(request_state=self.guard.state(ctx, 7))
         if params.name == "raise":
             raise RuntimeError("the tool's own")
         if params.name == "mint":

@@ -27,8 +27,9 @@ from starlette.authentication import (
 from starlette.middleware.authentication import AuthenticationMiddleware
 
 import sealwax
+from sealwax import _json
 from sealwax._engine import Guard as Engine
-from sealwax._engine import document_of
+from sealwax._engine import Told, document_of
 from sealwax.mcp import Guard, Principal, principal_from_access_token
 from sealwax.mcp._principal import checked
 
@@ -127,7 +128,7 @@ def revoked(whom: Principal) -> list[str]:
     exchange, step = ENGINE.revoke(document_of(whom), None)
     command: Any = step
     while command["script"] != "revoke":
-        step = exchange.on({"ledger": asyncio.run(LEDGER.run(command))})
+        step = exchange.told(Told(_json.document(asyncio.run(LEDGER.run(command)))))
         command = step
     keys: list[str] = command["keys"]
     return keys
@@ -159,9 +160,9 @@ def test_two_principals_that_differ_never_meet_or_are_refused(
     # In a frame, and as a document.
     _, step = ENGINE.message("tools/call", *ASKED, token, other, None, False, True)
     asking, _ = ENGINE.message("tools/call", *ASKED, token, None, None, False, True)
-    told = asking.on({"principal": document_of(other)})
+    told = asking.told(Told(_json.document(document_of(other))))
     for found in (step, told):
-        assert found["step"] == ("ledger" if one == other else "reply")
+        assert found["step"] == ("ask" if one == other else "reply")
         assert codes(found) == (set() if one == other else {"principal_mismatch"})
     # Nor does a revocation of one meet the other.
     assert (revoked(one) == revoked(other)) == (one == other)

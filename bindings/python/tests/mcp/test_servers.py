@@ -114,7 +114,7 @@ async def test_why_is_said_to_the_author() -> None:
     ours, found = guard(), []
 
     async def call() -> str:
-        for use in (ours.read_state, lambda ctx: ours.write_state(ctx, {"asked": 7})):
+        for use in (ours.opened, lambda ctx: ours.state(ctx, {"asked": 7})):
             with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
                 use(Context())
             with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
@@ -124,8 +124,8 @@ async def test_why_is_said_to_the_author() -> None:
 
     async def other(ctx: Context) -> str:
         with pytest.raises(sealwax.InvalidArgument, match=r"call guard\.protect\(server\)"):
-            guard().write_state(ctx, {"asked": 7})
-        return ours.write_state(ctx, {"asked": 7})
+            guard().state(ctx, {"asked": 7})
+        return ours.state(ctx, {"asked": 7})
 
     # Within a protected request too, where the context is not that of the request.
     server: MCPServer[Any] = MCPServer("shop")
@@ -149,7 +149,7 @@ async def test_another_server_in_the_same_process_is_not_protected_by_the_first(
     @theirs.tool()
     async def inner(ctx: Context) -> str:
         try:
-            return ours.write_state(ctx, {"asked": 7})
+            return ours.state(ctx, {"asked": 7})
         except sealwax.InvalidArgument as error:
             found.append(error)
             raise
@@ -158,7 +158,7 @@ async def test_another_server_in_the_same_process_is_not_protected_by_the_first(
 
     @outer.tool()
     async def relay(ctx: Context) -> str:
-        assert sealwax.inspect(ours.write_state(ctx, {})).kind == "request-state"
+        assert sealwax.inspect(ours.state(ctx, {})).kind == "request-state"
         async with Client(theirs) as client:
             return str((await client.call_tool("inner", {})).is_error)
 

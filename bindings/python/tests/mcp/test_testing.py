@@ -33,8 +33,8 @@ def counting(guard: Guard, **options: Any) -> MCPServer:
 
     @server.tool()
     async def count(ctx: Context) -> CallToolResult | InputRequiredResult:
-        if guard.read_state(ctx) is None:
-            return InputRequiredResult(request_state=guard.write_state(ctx, 1))
+        if guard.opened(ctx) is None:
+            return InputRequiredResult(request_state=guard.state(ctx, 1))
         return CallToolResult(content=[TextContent(text="done")])
 
     return server

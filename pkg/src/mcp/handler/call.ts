@@ -47,6 +47,7 @@ export class Call {
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
+  #returned: string | undefined;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
     this.policy = policy;
@@ -220,9 +221,16 @@ export class Call {
     );
   }
 
-  /** Returns the text of a state that this handler returned: as it was before it was sealed here. */
+  /** Returns the text of a state with which the SDK calls this handler: one that it returned is as it was before it was sealed here. */
   unsealed(state: string): string {
-    return this.#states?.get(state) ?? state;
+    this.#returned = this.#states?.get(state) ?? state;
+    return this.#returned;
+  }
+
+  /** Returns the state that the handler reads: what it has just returned itself, if the SDK calls it again. */
+  opened(): unknown {
+    const state = this.#returned ?? this.state();
+    return state === undefined ? undefined : parsed(state);
   }
 
   #assertState(): void {
@@ -249,6 +257,15 @@ export class Call {
     if (step.step === 'done') return step;
     if (step.step === 'reply') throw new HandleRefused(step);
     throw isOver();
+  }
+}
+
+/** Returns the value of a state; a text of the handler's own as it is. */
+export function parsed(state: string): unknown {
+  try {
+    return JSON.parse(state);
+  } catch {
+    return state;
   }
 }
 

@@ -16,7 +16,7 @@ import { invalidArgument } from '../../error.js';
 import type { Policy } from '../policy.js';
 import { clientId } from '../transport/ids.js';
 import { DELIVERY, intercept, type Linked } from '../transport/intercept.js';
-import type { Call } from './call.js';
+import { type Call, parsed } from './call.js';
 
 /** A server of the SDK: `McpServer` or the low-level `Server`. */
 export interface AnyServer {
@@ -144,15 +144,6 @@ function serves(inside: Inside, methods: readonly string[], method: string): boo
 
 /** The fallback handlers that get the client's id. */
 const showing = new WeakSet<Fallback>();
-
-/** Parses a state that the handler returned; `undefined` for a text of its own. */
-function parsed(state: string): unknown {
-  try {
-    return JSON.parse(state);
-  } catch {
-    return undefined;
-  }
-}
 
 const OTHER_MAJOR =
   '2.x, found one of another major version, such as of @modelcontextprotocol/sdk 1.x; install ' +

@@ -37,7 +37,7 @@ func (s *stage) did(ctx context.Context, req mcp.Request, one told) any {
 func (s *stage) operate(ctx context.Context, req mcp.Request, one told) (any, error) {
 	switch one.Do {
 	case "state":
-		state, ok, err := sealwaxmcp.ReadState[json.RawMessage](ctx, req)
+		state, ok, err := sealwaxmcp.Opened[json.RawMessage](ctx, req)
 		if !ok {
 			return nil, err
 		}

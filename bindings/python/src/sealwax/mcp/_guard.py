@@ -145,8 +145,8 @@ class Guard:
         if step["step"] != "done":
             raise LedgerUnavailable(str(why(step)))
 
-    def read_state(self, ctx: Any) -> Any:
-        """Return the value of :meth:`write_state` from the round before; ``None`` in the first.
+    def opened(self, ctx: Any) -> Any:
+        """Return the value of :meth:`state` from the round before; ``None`` in the first.
 
         `ctx` is the handler's context, of ``MCPServer``, of FastMCP, or of the low-level server. A
         state of plain text is in the SDK's own ``ctx.request_state``. Raises
@@ -155,7 +155,7 @@ class Guard:
         state = exchange_of(self, ctx).state()
         return None if state is None else _json.loads(state.encode())
 
-    def write_state(self, ctx: Any, value: Any) -> str:
+    def state(self, ctx: Any, value: Any) -> str:
         """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
         The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server

@@ -136,7 +136,7 @@ public final class Guard {
   }
 
   /**
-   * Returns the value of {@link #writeState} from the round before, for a {@link
+   * Returns the value of {@link #state} from the round before, for a {@link
    * io.modelcontextprotocol.server.McpStatelessServerHandler} of your own: the SDK's tools have no
    * {@code requestState}.
    *
@@ -145,7 +145,7 @@ public final class Guard {
    * @param <T> the type of the value
    * @return the value; null in the first round
    */
-  public <T> @Nullable T readState(McpTransportContext context, Class<T> type) {
+  public <T> @Nullable T opened(McpTransportContext context, Class<T> type) {
     String state = Served.of(this, context).state();
     return state == null ? null : Json.value(state, Types.of(type));
   }
@@ -159,7 +159,7 @@ public final class Guard {
    * @param value what JSON can hold
    * @return the token, which tells nothing wherever it is shown
    */
-  public String writeState(McpTransportContext context, Object value) {
+  public String state(McpTransportContext context, Object value) {
     return Served.of(this, context).sealState(Json.write(value));
   }
 

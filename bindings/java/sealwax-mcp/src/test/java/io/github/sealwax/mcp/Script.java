@@ -67,7 +67,7 @@ final class Script {
     }
     Map<String, Object> members = Values.object(value);
     if (members.containsKey("$state")) {
-      return guard.writeState(context, members.get("$state"));
+      return guard.state(context, members.get("$state"));
     }
     Map<String, Object> changed = new LinkedHashMap<>();
     members.forEach((name, member) -> changed.put(name, withStates(context, member)));

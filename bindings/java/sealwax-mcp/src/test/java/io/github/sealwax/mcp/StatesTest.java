@@ -62,7 +62,7 @@ class StatesTest {
             Map.of(),
             (context, request) -> {
               SealwaxException failure =
-                  assertThrows(SealwaxException.class, () -> guard.writeState(context, LARGE));
+                  assertThrows(SealwaxException.class, () -> guard.state(context, LARGE));
               assertEquals(Code.TOO_LARGE, failure.code());
               return Map.of("caught", true);
             });
@@ -75,7 +75,7 @@ class StatesTest {
     JSONRPCResponse answer =
         call(
             Map.of(),
-            (context, request) -> Map.of("requestState", guard.writeState(context, LARGE)));
+            (context, request) -> Map.of("requestState", guard.state(context, LARGE)));
     assertEquals(true, Values.object(answer.result()).get("isError"));
     refusedOnce("too_large");
   }
@@ -85,7 +85,7 @@ class StatesTest {
     JSONRPCResponse answer =
         new Direct(
                 guard,
-                (context, request) -> Map.of("requestState", guard.writeState(context, LARGE)))
+                (context, request) -> Map.of("requestState", guard.state(context, LARGE)))
             .ask("alice", "prompts/get", Map.of("name", "large"));
     assertEquals("Internal error", answer.error().message());
     refusedOnce("too_large", "prompts/get");
@@ -103,7 +103,7 @@ class StatesTest {
     JSONRPCResponse answer =
         call(
             arguments,
-            (context, request) -> Map.of("requestState", guard.writeState(context, "x")));
+            (context, request) -> Map.of("requestState", guard.state(context, "x")));
     assertEquals(true, Values.object(answer.result()).get("isError"));
     String told = Json.write(Values.object(answer.result()).get("content"));
     assertTrue(told.contains("argument") && told.contains("id"), told);

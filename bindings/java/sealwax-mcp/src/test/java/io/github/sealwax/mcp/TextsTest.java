@@ -159,7 +159,7 @@ class TextsTest {
                       () -> handles.seal(context, LONE),
                       () -> handles.renew(context, opened, List.of(LONE)),
                       () -> session.write(LONE),
-                      () -> guard.writeState(context, Map.of("a", LONE)))) {
+                      () -> guard.state(context, Map.of("a", LONE)))) {
                 assertThrows(InvalidArgumentException.class, make::run);
               }
               // A client's is another thing: it is no handle.
