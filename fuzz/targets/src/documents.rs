@@ -71,7 +71,7 @@ const KNOWN: &[&str] = &[
     r#"{"method":"tools/call","target":"t","principal":{"subject":"bob"}}"#,
     r#"{"method":"tools/list","principal":{"subject":"alice"}}"#, r#"{"method":"sessions/create"}"#,
     r#"{"method":"sessions/delete","session":{}}"#, r#"{"http":"POST","method":"initialize","principal":{"subject":"alice"}}"#,
-    r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"principal":{"subject":"alice"}}"#, "null",
+    r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"subject":"alice"}"#, "null",
     r#"{"result":{"error":true}}"#, r#"{"anonymous":true}"#, r#"["ok","0"]"#, r#"["ok"]"#,
     r#"{"count":0}"#, "0", r#"{"notResumed":"no"}"#, r#"{"op":"check","type":"basket"}"#,
     r#"{"result":{"members":{"resultType":"input_required","requestState":"s3cr3t one"}}}"#,
@@ -83,8 +83,8 @@ const KNOWN: &[&str] = &[
 #[rustfmt::skip]
 const WORDS: &[&str] = &[
     "method", "target", "modern", "notification", "header", "token", "session", "id", "state", "principal", "withinMs", "issuer",
-    "client", "subject", "anonymous", "local", "clockTolerance", "acceptIssuedSince", "ledger", "methods", "opened", "issuedAt", "tools",
-    "result", "members", "resultType", "cacheScope", "ttlMs", "requestState", "nextCursor", "noMeta", "error", "op", "type",
+    "client", "subject", "anonymous", "nobody", "failed", "local", "clockTolerance", "acceptIssuedSince", "ledger", "methods", "opened", "issuedAt", "tools",
+    "result", "members", "resultType", "cacheScope", "ttlMs", "requestState", "nextCursor", "noMeta", "error", "begun", "op", "type",
     "handle", "maxAge", "ttl", "predecessor", "once", "selfContained", "startedAt", "generation", "until", "http", "version",
     "messageSessionId", "noExpiry", "events", "requestStateTtl", "declares", "only", "sessions", "heldByServer", "required",
     "transport", "sep1359", "idle", "timeLimitMs", "label", "reusableRequestState", "alice", "tools/call", "input_required", "1",
@@ -127,10 +127,9 @@ impl Document<'_> {
             Self::Known(at, members) => {
                 let mut known: Value =
                     serde_json::from_str(KNOWN[usize::from(*at) % KNOWN.len()]).unwrap();
-                known
-                    .as_object_mut()
-                    .unwrap()
-                    .extend(object(members, tokens));
+                if let Value::Object(known) = &mut known {
+                    known.extend(object(members, tokens));
+                }
                 known.to_string()
             }
             Self::Node(node) => node.value(tokens).to_string(),
