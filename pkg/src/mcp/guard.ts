@@ -25,10 +25,12 @@ import type { Policy, PrincipalOf } from './policy.js';
 import type { RequestContext } from './request-context.js';
 import {
   type FetchHandler,
+  failure,
   type HttpSessionsOptions,
   withSessions,
 } from './transport/http-sessions.js';
 import type { Negotiated } from './transport/negotiated.js';
+import { listenerOf, type NodeListener } from './transport/node.js';
 
 /** Settings of a {@link Guard}. */
 export interface GuardOptions {
@@ -269,6 +271,32 @@ export class Guard {
     method('handler', handler);
     const engine = this.#policy.transportOf(settings);
     return withSessions(handler, this.#policy, engine, settings.sep1359 === true);
+  }
+
+  /**
+   * Makes a listener of Node's HTTP, or a handler of Express, of a handler of web-standard requests. It reads a request once,
+   * and hands the message over, where the SDK's `toNodeHandler` has it read again. `request.auth` is the `authInfo`, and
+   * `request.body` the message, if others set them before.
+   *
+   * @example
+   * ```js
+   * import { createServer } from 'node:http';
+   * import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+   * import { Codec, Key, KeyRing } from 'sealwax';
+   * import { Guard } from 'sealwax/mcp';
+   *
+   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+   * const guard = new Guard({ codec, principal: 'anonymous' });
+   * const notes = () => guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
+   *
+   * const listener = guard.node(guard.fetch(createMcpHandler(notes).fetch));
+   * console.log(createServer(listener).listening); // false
+   * ```
+   */
+  node(handler: FetchHandler): NodeListener {
+    method('handler', handler);
+    return listenerOf(handler, (cause) => failure(this.#policy, 'node', cause));
   }
 
   /**

@@ -41,15 +41,15 @@ async function verifyAccessToken(token) {
 function authenticating(factory, around = (fetch) => fetch) {
   const fetch = around(createMcpHandler(factory).fetch);
   const gate = requireBearerAuth({ verifier: { verifyAccessToken } });
-  return async (request) => {
+  return async (request, options) => {
     const authInfo = await gate(request);
-    return authInfo instanceof Response ? authInfo : fetch(request, { authInfo });
+    return authInfo instanceof Response ? authInfo : fetch(request, { ...options, authInfo });
   };
 }
 
 /** Serves HTTP on loopback until it is closed. */
-export async function listen(fetch) {
-  const server = createServer(toNodeHandler({ fetch }));
+export async function listen(fetch, listener = toNodeHandler({ fetch })) {
+  const server = createServer(listener);
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = new URL(`http://127.0.0.1:${server.address().port}/mcp`);
   return { url, close: () => server.closeAllConnections() ?? server.close() };
@@ -62,7 +62,8 @@ export const transports = {
     const principal = config.principal ?? principalFromAuthInfo;
     const { guard, factory } = world(config, principal, (event) => events.push(event));
     const around = config.fetch && ((fetch) => guard.fetch(fetch, config.fetch));
-    const { url, close } = await listen(authenticating(factory, around));
+    const fetch = authenticating(factory, around);
+    const { url, close } = await listen(fetch, guard.node(fetch));
     const connections = [];
     return {
       events,

@@ -330,8 +330,8 @@ OTHERS = {
     bulk("redis_version:7.0.0\r\nrole:master\r\n"): (
         "ledger: maxmemory-policy: expected noeviction, found none in INFO"
     ),
-    b"HTTP/1.1 400 Bad Request\r\n\r\n": TOO_LATE,
-    b"\x15\x03\x01\x00\x02\x02\r\n": TOO_LATE,
+    b"HTTP/1.1 400 Bad Request\r\n\r\n": f"{NO_ANSWER}InvalidResponse",
+    b"\x15\x03\x01\x00\x02\x02\r\n": f"{NO_ANSWER}InvalidResponse",
     b"-ERR of hunter2\r\n": "ledger: expected an answer, found an error",
     b":1\r\n": "ledger: expected the answer of a Redis, found another",
     b"": TOO_LATE,

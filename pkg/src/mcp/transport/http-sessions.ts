@@ -97,11 +97,16 @@ export function withSessions(
     try {
       return await served(request, options);
     } catch (cause) {
-      reportError(policy, 'fetch: expected a response of the handler, found an error', cause);
-      const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
-      return replied({ status: 500, error }, undefined);
+      return failure(policy, 'fetch', cause);
     }
   };
+}
+
+/** Reports what a handler threw, and returns the response. */
+export function failure(policy: Policy, by: string, cause: unknown): Response {
+  reportError(policy, `${by}: expected a response of the handler, found an error`, cause);
+  const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
+  return replied({ status: 500, error }, undefined);
 }
 
 /** Returns the request for the SDK. */
@@ -147,7 +152,7 @@ function replied(
 }
 
 /** The largest body that the SDK reads, in bytes. */
-const MAX_BYTES = 4 * 1024 * 1024;
+export const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Stands for a body that is no JSON. */
 const NO_JSON = Symbol('no JSON');

@@ -1,0 +1,165 @@
+// The listener for Node's HTTP, beside the SDK's own.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request as send } from 'node:http';
+import { connect } from 'node:net';
+import { after, test } from 'node:test';
+
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { Codec, Key, KeyRing } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
+import { connected, LEGACY, MODERN } from './client.mjs';
+
+const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'https://example.com' });
+const lines = [];
+const logger = { warn: (line) => lines.push(line) };
+const guard = new Guard({ codec, principal: 'anonymous', logger });
+const { fetch } = createMcpHandler(() => {
+  const server = guard.protect(new McpServer({ name: 'notes', version: '1' }));
+  server.registerTool('greet', {}, (ctx) => ({
+    content: [{ type: 'text', text: ctx.http?.authInfo?.clientId ?? 'nobody' }],
+  }));
+  return server;
+});
+
+const servers = [];
+after(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serving(listener) {
+  const server = createServer(listener);
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server.address().port;
+}
+
+/** What a server answers, as far as it is its own. */
+async function answerOf(port, body, options = {}) {
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const sent = send({ port, path: '/mcp', method: 'POST', ...options, headers: { ...headers, ...options.headers } });
+  // A server may answer and go before the whole body is sent.
+  sent.on('error', () => {});
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  let text = '';
+  response.setEncoding('utf8');
+  for await (const chunk of response) text += chunk;
+  return { status: response.statusCode, type: response.headers['content-type'], text };
+}
+
+for (const [name, era] of Object.entries({ MODERN, LEGACY })) {
+  test(`the official client is served, ${name}`, async () => {
+    const port = await serving(guard.node(guard.fetch(fetch)));
+    const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`));
+    const client = await connected(transport, era);
+    const { result } = await client.call('greet', {});
+    assert.equal(result.content[0].text, 'nobody');
+    await client.client.close();
+  });
+}
+
+test('it answers as the listener of the SDK does', async () => {
+  const ours = await serving(guard.node(fetch));
+  const theirs = await serving(toNodeHandler({ fetch }));
+  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+  for (const [body, options] of [
+    [ping],
+    [`[${ping}]`],
+    ['{'],
+    [''],
+    ['7'],
+    ['null'],
+    [ping, { headers: { accept: 'text/plain' } }],
+    [ping, { headers: { 'content-type': 'text/plain' } }],
+    ['', { method: 'GET' }],
+    ['', { method: 'DELETE' }],
+    [ping, { method: 'PUT' }],
+    [`"${'x'.repeat(5_000_000)}"`],
+  ]) {
+    const [our, their] = await Promise.all([ours, theirs].map((at) => answerOf(at, body, options)));
+    const what = `${options?.method} ${body.slice(0, 50)}`;
+    assert.equal(our.status, their.status, what);
+    if (their.status !== 413) assert.deepEqual(our, their, what);
+  }
+});
+
+test('an address that is none is refused, and the server goes on', async () => {
+  const port = await serving(guard.node(fetch));
+  const socket = connect(port, '127.0.0.1');
+  socket.end('GET /mcp HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
+  let said = '';
+  for await (const chunk of socket.setEncoding('latin1')) said += chunk;
+  assert.match(said, /^HTTP\/1.1 400 /);
+  assert.equal((await answerOf(port, '{')).status, 400);
+});
+
+test('what others read before is taken: the user and the message', async () => {
+  const listener = guard.node(fetch);
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', arguments: {} } };
+  const port = await serving(async (request, response) => {
+    for await (const _ of request);
+    request.body = message;
+    request.auth = { token: 't', clientId: 'alice', scopes: [] };
+    return listener(request, response);
+  });
+  assert.match((await answerOf(port, 'read')).text, /alice/);
+  // A handler that passes its options not on has the body.
+  const alone = await serving(guard.node((request) => fetch(request)));
+  assert.match((await answerOf(alone, JSON.stringify(message))).text, /nobody/);
+});
+
+test('what a handler throws is logged, and answered', async () => {
+  const port = await serving(
+    guard.node(() => {
+      throw new Error('of hunter2');
+    }),
+  );
+  const { status, text } = await answerOf(port, '{}');
+  assert.equal(status, 500);
+  assert.equal(JSON.parse(text).error.code, -32603);
+  assert.match(lines.at(-1), /node: expected a response of the handler, found an error/);
+  assert.ok(!text.includes('hunter2'));
+});
+
+test('a client that leaves cancels its request, and a slow one slows its stream', async () => {
+  let pulled = 0;
+  let cancelled;
+  const isCancelled = new Promise((resolve) => {
+    cancelled = resolve;
+  });
+  let signal;
+  const stream = (request) => {
+    signal = request.signal;
+    const chunk = new TextEncoder().encode(`data: ${'x'.repeat(65_000)}\n\n`);
+    const body = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(chunk);
+      },
+      cancel: cancelled,
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  };
+  const port = await serving(guard.node(async (request) => stream(request)));
+  const sent = send({ port, path: '/mcp', method: 'POST' }).end('{}');
+  const [response] = await once(sent, 'response');
+  response.pause();
+  // Until nothing moves any more: what the sockets hold is full.
+  for (let before = -1; before !== pulled; ) {
+    before = pulled;
+    await new Promise((later) => setTimeout(later, 500));
+  }
+  assert.ok(pulled > 0 && pulled < 5_000, `${pulled}`);
+  assert.equal(signal.aborted, false);
+  response.destroy();
+  await isCancelled;
+  assert.equal(signal.aborted, true);
+});
