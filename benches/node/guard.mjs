@@ -14,7 +14,9 @@ import {
   factoryOf,
   guard,
   none,
+  ourListener,
   SESSION,
+  sdksListener,
   stateless,
 } from './servers.mjs';
 
@@ -52,7 +54,14 @@ const requests = {
   },
 };
 
-for (const [server, over] of Object.entries({ memory: connected, http: stateless })) {
+// Behind Node's HTTP, what is unprotected has the SDK's listener both times.
+const servers = {
+  memory: connected,
+  http: stateless,
+  toNodeHandler: sdksListener,
+  'guard.node': ourListener,
+};
+for (const [server, over] of Object.entries(servers)) {
   for (const [request, prepare] of Object.entries(requests)) {
     const sessions = request === 'session';
     const protections = {
@@ -62,7 +71,7 @@ for (const [server, over] of Object.entries({ memory: connected, http: stateless
     };
     const sides = [];
     for (const [name, protection] of Object.entries(protections)) {
-      const ask = await over(factoryOf(protection));
+      const ask = await over(factoryOf(protection), protection);
       sides.push(contestant(await prepare(ask, name)));
     }
     console.error(`node ${server} ${request}`);

@@ -116,7 +116,55 @@ function bytesOf(from: NodeRequest): Promise<Uint8Array<ArrayBuffer>> {
   });
 }
 
-/** Returns the request, whose body is there for a handler that passes the message not on; `undefined` for an address that is none. */
+/**
+ * A request whose body is made only for a handler that reads it, and does not pass the message on: that takes longer than
+ * all else of a request.
+ */
+class LazyRequest extends Request {
+  readonly #body: Body['body'];
+  #made: Request | undefined;
+
+  constructor(url: URL, init: RequestInit, body: Body['body']) {
+    super(url, init);
+    this.#body = body;
+  }
+
+  get #whole(): Request {
+    const { url, method, headers, signal } = this;
+    this.#made ??= new Request(url, { method, headers, signal, ...(this.#body && { body: this.#body }) });
+    return this.#made;
+  }
+
+  override get body() {
+    return this.#whole.body;
+  }
+  override get bodyUsed() {
+    return this.#made?.bodyUsed === true;
+  }
+  override clone() {
+    return this.#whole.clone();
+  }
+  override text() {
+    return this.#whole.text();
+  }
+  override json() {
+    return this.#whole.json();
+  }
+  override arrayBuffer() {
+    return this.#whole.arrayBuffer();
+  }
+  override bytes() {
+    return this.#whole.bytes();
+  }
+  override blob() {
+    return this.#whole.blob();
+  }
+  override formData() {
+    return this.#whole.formData();
+  }
+}
+
+/** Returns the request; `undefined` for an address that is none. */
 function requestOf(
   { method = 'GET', url = '/', originalUrl = url, headers: given }: NodeRequest,
   body: Body['body'],
@@ -130,7 +178,7 @@ function requestOf(
   const host = headers.get('host') ?? given[':authority'] ?? 'localhost';
   try {
     const address = new URL(originalUrl, `http://${host}`);
-    return new Request(address, { method, headers, signal, ...(body && { body }) });
+    return new LazyRequest(address, { method, headers, signal }, body);
   } catch {
     return undefined;
   }
