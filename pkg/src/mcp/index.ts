@@ -34,5 +34,5 @@ export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
-export type { NodeListener, NodeRequest, NodeResponse } from './transport/node.js';
 export type { Negotiated } from './transport/negotiated.js';
+export type { NodeListener, NodeRequest, NodeResponse } from './transport/node.js';

@@ -43,8 +43,17 @@ async function serving(listener) {
 
 /** What a server answers, as far as it is its own. */
 async function answerOf(port, body, options = {}) {
-  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const sent = send({ port, path: '/mcp', method: 'POST', ...options, headers: { ...headers, ...options.headers } });
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  const sent = send({
+    port,
+    path: '/mcp',
+    method: 'POST',
+    ...options,
+    headers: { ...headers, ...options.headers },
+  });
   // A server may answer and go before the whole body is sent.
   sent.on('error', () => {});
   sent.end(body);
@@ -103,7 +112,12 @@ test('an address that is none is refused, and the server goes on', async () => {
 
 test('what others read before is taken: the user and the message', async () => {
   const listener = guard.node(fetch);
-  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'greet', arguments: {} } };
+  const message = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'greet', arguments: {} },
+  };
   const port = await serving(async (request, response) => {
     for await (const _ of request);
     request.body = message;

@@ -131,7 +131,12 @@ class LazyRequest extends Request {
 
   get #whole(): Request {
     const { url, method, headers, signal } = this;
-    this.#made ??= new Request(url, { method, headers, signal, ...(this.#body && { body: this.#body }) });
+    this.#made ??= new Request(url, {
+      method,
+      headers,
+      signal,
+      ...(this.#body && { body: this.#body }),
+    });
     return this.#made;
   }
 
