@@ -58,9 +58,10 @@ async function answered(
   handler: FetchHandler,
   gone: AbortSignal,
 ): Promise<Response> {
-  const { message: parsedBody, body }: Body = from.method === 'POST' ? await bodyOf(from) : {};
+  const body = from.method === 'POST' ? await bodyOf(from) : {};
   const request = requestOf(from, body, gone);
   if (request === undefined) return new Response(null, { status: 400 });
+  const { message: parsedBody } = body;
   const { auth: authInfo } = from;
   return handler(request, { ...(authInfo && { authInfo }), ...(parsedBody && { parsedBody }) });
 }
@@ -121,22 +122,17 @@ function bytesOf(from: NodeRequest): Promise<Uint8Array<ArrayBuffer>> {
  * all else of a request.
  */
 class LazyRequest extends Request {
-  readonly #body: Body['body'];
+  readonly #text: BodyInit;
   #made: Request | undefined;
 
-  constructor(url: URL, init: RequestInit, body: Body['body']) {
+  constructor(url: URL, init: RequestInit, text: BodyInit) {
     super(url, init);
-    this.#body = body;
+    this.#text = text;
   }
 
   get #whole(): Request {
     const { url, method, headers, signal } = this;
-    this.#made ??= new Request(url, {
-      method,
-      headers,
-      signal,
-      ...(this.#body && { body: this.#body }),
-    });
+    this.#made ??= new Request(url, { method, headers, signal, body: this.#text });
     return this.#made;
   }
 
@@ -172,7 +168,7 @@ class LazyRequest extends Request {
 /** Returns the request; `undefined` for an address that is none. */
 function requestOf(
   { method = 'GET', url = '/', originalUrl = url, headers: given }: NodeRequest,
-  body: Body['body'],
+  { message, body }: Body,
   signal: AbortSignal,
 ): Request | undefined {
   const headers = new Headers();
@@ -183,7 +179,9 @@ function requestOf(
   const host = headers.get('host') ?? given[':authority'] ?? 'localhost';
   try {
     const address = new URL(originalUrl, `http://${host}`);
-    return new LazyRequest(address, { method, headers, signal }, body);
+    const init = { method, headers, signal };
+    if (body === undefined) return new Request(address, init);
+    return message ? new LazyRequest(address, init, body) : new Request(address, { ...init, body });
   } catch {
     return undefined;
   }
