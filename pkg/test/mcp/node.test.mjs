@@ -110,6 +110,12 @@ test('an address that is none is refused, and the server goes on', async () => {
   assert.equal((await answerOf(port, '{')).status, 400);
 });
 
+test('a path of two slashes names no other host', async () => {
+  const port = await serving(guard.node(async ({ url }) => new Response(url)));
+  const { text } = await answerOf(port, '{}', { path: '//elsewhere.example/mcp' });
+  assert.equal(text, `http://localhost:${port}//elsewhere.example/mcp`);
+});
+
 test('what others read before is taken: the user and the message', async () => {
   const listener = guard.node(fetch);
   const message = {

@@ -178,7 +178,8 @@ function requestOf(
   }
   const host = headers.get('host') ?? given[':authority'] ?? 'localhost';
   try {
-    const address = new URL(originalUrl, `http://${host}`);
+    // Of two slashes the second would begin another host, were it relative to this one.
+    const address = new URL(`http://${host}${originalUrl}`);
     const init = { method, headers, signal };
     if (body === undefined) return new Request(address, init);
     return message ? new LazyRequest(address, init, body) : new Request(address, { ...init, body });
