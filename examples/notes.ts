@@ -10,7 +10,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { localhostHostValidation, toNodeHandler } from '@modelcontextprotocol/node';
+import { localhostHostValidation } from '@modelcontextprotocol/node';
 import {
   acceptedContent,
   createMcpHandler,
@@ -25,7 +25,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Redis } from 'ioredis';
 import { jwtVerify } from 'jose';
 import { Codec } from 'sealwax';
-import { Guard, principalFromAuthInfo, RedisLedger } from 'sealwax/mcp';
+import { type FetchHandler, Guard, principalFromAuthInfo, RedisLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
 const { SEALWAX_LEDGER: store, NOTES_JWT_SECRET: secret, PORT } = process.env;
@@ -132,13 +132,14 @@ if (PORT === undefined) {
 } else {
   const handler = createMcpHandler(notesServer);
   const authenticated = requireBearerAuth({ verifier: { verifyAccessToken } });
-  const fetch = async (request: Request): Promise<Response> => {
+  const fetch: FetchHandler = async (request, options) => {
     if (new URL(request.url).pathname !== '/mcp') return new Response(null, { status: 404 });
-    if (!secret) return handler.fetch(request);
+    if (!secret) return handler.fetch(request, options);
     const authInfo = await authenticated(request);
-    return authInfo instanceof Response ? authInfo : handler.fetch(request, { authInfo });
+    if (authInfo instanceof Response) return authInfo;
+    return handler.fetch(request, { ...options, authInfo });
   };
-  const [local, handle] = [localhostHostValidation(), toNodeHandler({ fetch })];
+  const [local, handle] = [localhostHostValidation(), guard.node(fetch)];
   const http = createServer((req, res) => void (local(req, res) && handle(req, res)));
   http.listen(Number(PORT), '127.0.0.1', () => {
     const { port } = http.address() as AddressInfo;
