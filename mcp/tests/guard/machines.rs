@@ -175,9 +175,8 @@ fn a_session_is_written_and_forked() {
     let mut create = call(Absent, NO_SESSION);
     (create[0], create[1]) = (Text("sessions/create"), Absent);
     let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &create);
-    assert_eq!(step(answer)["step"], "begin");
-    let begun = [Text(r#"{"begun":{}}"#), Text("1")];
-    let created = step(tell(&mut exchange, kind::EVENT, 0, &begun));
+    assert_eq!(step(answer)["name"], "initial");
+    let created = step(tell(&mut exchange, kind::TOLD, 0, &[Text("1")]));
     let metadata = |session: &Value| {
         ["sessionId", "state"].map(|name| session[name].as_str().unwrap().to_owned())
     };
