@@ -73,9 +73,7 @@ class StatesTest {
   @Test
   void tooLargeAndTheHandlerDoesNot() {
     JSONRPCResponse answer =
-        call(
-            Map.of(),
-            (context, request) -> Map.of("requestState", guard.state(context, LARGE)));
+        call(Map.of(), (context, request) -> Map.of("requestState", guard.state(context, LARGE)));
     assertEquals(true, Values.object(answer.result()).get("isError"));
     refusedOnce("too_large");
   }
@@ -83,9 +81,7 @@ class StatesTest {
   @Test
   void tooLargeInAPromptWhichHasNoResultForThat() {
     JSONRPCResponse answer =
-        new Direct(
-                guard,
-                (context, request) -> Map.of("requestState", guard.state(context, LARGE)))
+        new Direct(guard, (context, request) -> Map.of("requestState", guard.state(context, LARGE)))
             .ask("alice", "prompts/get", Map.of("name", "large"));
     assertEquals("Internal error", answer.error().message());
     refusedOnce("too_large", "prompts/get");
@@ -101,9 +97,7 @@ class StatesTest {
     assertEquals(List.of(), refusals);
 
     JSONRPCResponse answer =
-        call(
-            arguments,
-            (context, request) -> Map.of("requestState", guard.state(context, "x")));
+        call(arguments, (context, request) -> Map.of("requestState", guard.state(context, "x")));
     assertEquals(true, Values.object(answer.result()).get("isError"));
     String told = Json.write(Values.object(answer.result()).get("content"));
     assertTrue(told.contains("argument") && told.contains("id"), told);
