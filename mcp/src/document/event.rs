@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::read::{self, parse, read};
-use super::{NO_DOCUMENT, step};
+use super::step;
 use crate::exchange::Exchange;
 use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope};
 use crate::step::{OUT_OF_ORDER, Question};
@@ -92,7 +92,7 @@ fn reported(exchange: &mut Exchange, event: Event<'_>) -> Result<String, Error> 
 
 /// Reads the caller, or that the author's function found none.
 fn caller(principal: &str) -> Result<Result<Option<Principal>, Failed>, Error> {
-    let found: Value = serde_json::from_str(principal).map_err(|_| NO_DOCUMENT)?;
+    let found = read::value(principal)?;
     if found.is_null() {
         return Ok(Ok(None));
     }
@@ -102,8 +102,9 @@ fn caller(principal: &str) -> Result<Result<Option<Principal>, Failed>, Error> {
 
 /// Reads whatever a store replied: what is no text is no reply of a ledger.
 fn reply(reply: &str) -> Vec<String> {
-    let items: Vec<Value> = serde_json::from_str(reply).unwrap_or_default();
-    let texts = items.iter().map(|item| item.as_str().unwrap_or_default());
+    let reply = read::value(reply).unwrap_or_default();
+    let items = reply.as_array().into_iter().flatten();
+    let texts = items.map(|item| item.as_str().unwrap_or_default());
     texts.map(Into::into).collect()
 }
 

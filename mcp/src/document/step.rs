@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
-use crate::ledger::Command;
+use crate::ledger::{Command, Script};
+use crate::members::Millis;
 use crate::session::Session;
 use crate::set::Set;
 use crate::step::{Deliver, HandleResult, Question, Reply, Step};
@@ -45,9 +46,15 @@ pub(super) struct Document<'a> {
 enum Next<'a> {
     Ask {
         name: Question,
-        /// For the ledger.
-        #[serde(flatten)]
-        command: Option<&'a Command>,
+        // A command for the ledger. `flatten` would take 10 kB of WebAssembly.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        script: Option<Script>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        keys: Option<&'a [String]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        args: Option<&'a [String]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        within_ms: Option<u64>,
     },
     Deliver(&'a Deliver),
     Respond {
@@ -101,12 +108,9 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
     let step = match step {
-        Step::Identify => ask(Question::Principal),
-        Step::Ledger(command) => Next::Ask {
-            name: Question::Ledger,
-            command: Some(command),
-        },
-        Step::Begin => ask(Question::Initial),
+        Step::Identify => ask(Question::Principal, None),
+        Step::Ledger(command) => ask(Question::Ledger, Some(command)),
+        Step::Begin => ask(Question::Initial, None),
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
@@ -133,10 +137,13 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     .written()
 }
 
-fn ask(name: Question) -> Next<'static> {
+fn ask(name: Question, command: Option<&Command>) -> Next<'_> {
     Next::Ask {
         name,
-        command: None,
+        script: command.map(|command| command.script),
+        keys: command.map(|command| &*command.keys),
+        args: command.map(|command| &*command.args),
+        within_ms: command.map(|command| Millis::of(command.within)),
     }
 }
 
