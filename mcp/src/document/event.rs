@@ -1,7 +1,6 @@
 //! Events: the outcomes of steps.
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::read::{self, parse, read};
 use super::step;

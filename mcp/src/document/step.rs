@@ -46,7 +46,7 @@ pub(super) struct Document<'a> {
 enum Next<'a> {
     Ask {
         name: Question,
-        // A command for the ledger. `flatten` would take 10 kB of WebAssembly.
+        // A command for the ledger, without `flatten`: that is more code than these four.
         #[serde(skip_serializing_if = "Option::is_none")]
         script: Option<Script>,
         #[serde(skip_serializing_if = "Option::is_none")]
