@@ -149,6 +149,32 @@ test('what a handler throws is logged, and answered', async () => {
   assert.ok(!text.includes('hunter2'));
 });
 
+test('a stream that begins after its client has left is cancelled', {
+  timeout: 30_000,
+}, async () => {
+  let cancel;
+  const isCancelled = new Promise((resolve) => {
+    cancel = resolve;
+  });
+  let came;
+  const hasCome = new Promise((resolve) => {
+    came = resolve;
+  });
+  const listener = guard.node(async ({ signal }) => {
+    came();
+    await once(signal, 'abort');
+    const headers = { 'content-type': 'text/event-stream' };
+    return new Response(new ReadableStream({ cancel }), { headers });
+  });
+  const port = await serving(listener);
+  const sent = send({ port, path: '/mcp', method: 'POST' });
+  sent.on('error', () => {});
+  sent.end('{}');
+  await hasCome;
+  sent.destroy();
+  await isCancelled;
+});
+
 test('a client that leaves cancels its request, and a slow one slows its stream', async () => {
   let pulled = 0;
   let cancelled;

@@ -190,6 +190,8 @@ function requestOf(
 
 /** Sends a response: events one by one, as fast as the client reads them. */
 async function send(response: Response, to: NodeResponse, gone: AbortSignal): Promise<void> {
+  // The client left while the handler worked: nobody else would end a stream.
+  if (gone.aborted) return response.body?.cancel();
   to.statusCode = response.status;
   to.setHeaders(response.headers);
   // What is left of the body is not read.
