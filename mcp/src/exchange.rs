@@ -100,14 +100,14 @@ impl Guard {
 }
 
 impl Exchange {
-    /// Answers a message that the engine cannot read.
+    /// Refuses a message that is not as `expected`.
     #[cfg(feature = "documents")]
-    pub(super) fn unreadable(guard: Guard) -> (Self, Step) {
+    pub(super) fn invalid(guard: Guard, expected: &'static str) -> (Self, Step) {
         use crate::context::About;
         use crate::step::{Item, Reply};
 
         let mut context = Context::new(guard, None, None);
-        let error = Error::Malformed("a message of well-formed Unicode, and of at most 128 levels");
+        let error = Error::Malformed(expected);
         context.refuse(error.into(), About::new(Item::Session));
         let reply = Reply {
             status: Some(400),

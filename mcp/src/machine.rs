@@ -95,6 +95,8 @@ pub mod flag {
     pub const DEFERS: u16 = 128;
     /// Of a message around HTTP or stdio: it is no JSON.
     pub const UNREADABLE: u16 = 256;
+    /// Of a message around HTTP or stdio: a request in progress on its connection has its id.
+    pub const ID_IN_USE: u16 = 512;
 }
 
 /// One of the state machines.
@@ -220,6 +222,12 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
 
 #[inline(never)]
 fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
+    if given.has(flag::ID_IN_USE) {
+        return begun(document::invalid(
+            guard,
+            "an id that no request in progress has",
+        ));
+    }
     let mut texts = given.texts();
     let mut next = || texts.take();
     let (http, method, target, version) = (next(), next(), next(), next());
@@ -237,8 +245,11 @@ fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
         principal: caller(given, [next(), next(), next()]),
     };
     // What is no text there is never taken for a message without.
-    let is_told = ![http, method, version].contains(&ClientValue::Other);
-    begun(document::transport(guard, is_told.then_some(message)))
+    if [http, method, version].contains(&ClientValue::Other) {
+        let expected = "a message of well-formed Unicode, and of at most 128 levels";
+        return begun(document::invalid(guard, expected));
+    }
+    begun(document::transport(guard, message))
 }
 
 #[inline(never)]

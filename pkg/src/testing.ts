@@ -18,11 +18,11 @@
  */
 
 import type { Client, ClientOptions } from '@modelcontextprotocol/client';
-import type { AuthInfo } from '@modelcontextprotocol/server';
 import { Codec, type Limits } from './codec.js';
 import { addClock, wrongType } from './input.js';
 import { Key, type KeyRing } from './key.js';
 import { MemoryLedger } from './mcp/ledger/ledger.js';
+import type { AuthInfo } from './mcp/sdk.js';
 import type { FetchHandler } from './mcp/transport/http-sessions.js';
 import { type Principal, partsOf } from './principal.js';
 // The one that loads the module here.

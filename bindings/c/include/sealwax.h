@@ -249,6 +249,9 @@
 // Of a message around HTTP or stdio: it is no JSON.
 #define SEALWAX_FLAG_UNREADABLE 256
 
+// Of a message around HTTP or stdio: a request in progress on its connection has its id.
+#define SEALWAX_FLAG_ID_IN_USE 512
+
 // A sealed token.
 #define SEALWAX_IS_TOKEN 1
 

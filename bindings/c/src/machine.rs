@@ -102,6 +102,8 @@ pub const SEALWAX_FLAG_WAITS: u16 = 64;
 pub const SEALWAX_FLAG_DEFERS: u16 = 128;
 /// Of a message around HTTP or stdio: it is no JSON.
 pub const SEALWAX_FLAG_UNREADABLE: u16 = 256;
+/// Of a message around HTTP or stdio: a request in progress on its connection has its id.
+pub const SEALWAX_FLAG_ID_IN_USE: u16 = 512;
 
 // The header's numbers are the engine's.
 const _: () = {
@@ -136,6 +138,7 @@ const _: () = {
     assert!(SEALWAX_FLAG_WAITS == flag::WAITS);
     assert!(SEALWAX_FLAG_DEFERS == flag::DEFERS);
     assert!(SEALWAX_FLAG_UNREADABLE == flag::UNREADABLE);
+    assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
 };
 
 /// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run

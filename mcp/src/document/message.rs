@@ -15,14 +15,18 @@ pub fn message(guard: &Guard, message: Message<'_>) -> (Exchange, String) {
     begun(guard.message(message))
 }
 
-/// Begins the exchange of a message around HTTP or stdio; one that the adapter cannot tell the engine is `None`.
+/// Begins the exchange of a message around HTTP or stdio.
 #[must_use]
 #[inline(never)]
-pub fn transport(guard: &Guard, message: Option<TransportMessage<'_>>) -> (Exchange, String) {
-    begun(match message {
-        Some(message) => guard.transport(message),
-        None => Exchange::unreadable(guard.clone()),
-    })
+pub fn transport(guard: &Guard, message: TransportMessage<'_>) -> (Exchange, String) {
+    begun(guard.transport(message))
+}
+
+/// Refuses a message that is not as `expected`, whatever its method.
+#[must_use]
+#[inline(never)]
+pub fn invalid(guard: &Guard, expected: &'static str) -> (Exchange, String) {
+    begun(Exchange::invalid(guard.clone(), expected))
 }
 
 /// Begins the exchange that signs a principal out everywhere. `retain_for` is in seconds.

@@ -271,17 +271,6 @@ fn members_of_a_result_are_set() {
 }
 
 #[test]
-fn what_cannot_be_told_is_refused_as_malformed() {
-    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
-    let (_, step) = document::transport(&guard, None);
-    let step: Value = serde_json::from_str(&step).unwrap();
-    assert_eq!(
-        (&step["error"]["code"], &step["status"]),
-        (&json!(-32600), &json!(400))
-    );
-}
-
-#[test]
 fn a_question_never_has_no_time() {
     let settings = json!({"timeLimitMs": 1, "ledger": {}}).to_string();
     let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), &settings).unwrap();

@@ -528,3 +528,27 @@ fn a_caller_and_a_header_that_are_no_text_are_refused() {
     let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER | flag::SESSION, &texts);
     assert_eq!(step(answer)["error"]["code"], -32020);
 }
+
+#[test]
+fn what_cannot_be_told_or_paired_is_an_invalid_request() {
+    let (guard, _) = guard(&json!({}));
+    for (flags, method, expected) in [
+        (0, Other, "a message of well-formed Unicode"),
+        (
+            flag::ID_IN_USE,
+            Text("tools/list"),
+            "an id that no request in progress has",
+        ),
+    ] {
+        let (mut exchange, answer) = made(&guard, kind::TRANSPORT, flags, &[Absent, method]);
+        let refused = step(answer);
+        assert_eq!(refused["error"]["code"], -32600);
+        let message = refused["refused"][0]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{message}");
+        assert!(is_refused(
+            &mut exchange,
+            kind::EVENT,
+            &[Text(r#"{"result":{}}"#)]
+        ));
+    }
+}

@@ -43,7 +43,7 @@ pub fn transport(guard: &Guard, told: &Value, initialize: Option<&str>) -> (Exch
         initialize,
         principal: caller(&told["principal"]),
     };
-    document::transport(guard, Some(message))
+    document::transport(guard, message)
 }
 
 /// Returns a result that a step changed.

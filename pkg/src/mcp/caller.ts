@@ -15,7 +15,6 @@ export type Outcome = { readonly caller: Parts } | Told;
 
 /** The parts of a message that the application's functions and the log receive. */
 interface Sender {
-  readonly id?: unknown;
   readonly method?: unknown;
   readonly params?: unknown;
 }
@@ -33,9 +32,14 @@ export class Caller {
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
 
-  constructor(policy: Policy, context: RequestContext, message: Sender, principal?: Principal) {
+  constructor(
+    policy: Policy,
+    context: RequestContext,
+    message: Sender,
+    { known, principal }: { known?: Known | undefined; principal?: Principal } = {},
+  ) {
     this.policy = policy;
-    this.known = knownOf(policy, context, message);
+    this.known = known;
     this.#context = context;
     this.#message = message;
     this.#arrived = policy.onEvent === undefined ? 0 : performance.now();
@@ -133,14 +137,4 @@ export class Caller {
       failed,
     );
   }
-}
-
-/** Returns what a wrapper already knows of the request. */
-function knownOf(policy: Policy, context: RequestContext, { id }: Sender): Known | undefined {
-  const { req } = context.http ?? {};
-  if (req !== undefined) return policy.known.get(req);
-  if (policy.knownById.size === 0) return undefined;
-  const known = policy.knownById.get(id);
-  policy.knownById.delete(id);
-  return known;
 }

@@ -42,6 +42,8 @@ export interface Wrapped {
   readonly modern?: boolean;
   /** It is no JSON. */
   readonly unreadable?: boolean;
+  /** A request in progress on its connection has its id. */
+  readonly idInUse?: boolean;
 }
 
 /** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
@@ -111,7 +113,8 @@ export class Engine {
     const flags =
       (message.notification ? machine.NOTIFICATION : 0) |
       (message.modern ? machine.MODERN : 0) |
-      (message.unreadable ? machine.UNREADABLE : 0);
+      (message.unreadable ? machine.UNREADABLE : 0) |
+      (message.idInUse ? machine.ID_IN_USE : 0);
     const texts = [http, method, target, version, header, messageSessionId, initialize];
     return this.#begin({ kind: machine.TRANSPORT, flags, texts });
   }

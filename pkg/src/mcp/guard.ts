@@ -15,14 +15,14 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './handler/data-layer-sessions.js';
+import { referenceOf } from './handler/reference.js';
 import { ReferenceHandles } from './handler/reference-handles.js';
-import { type AnyServer, callOf, type HandlerContext, hook } from './handler/sdk.js';
 import { SelfContainedHandles } from './handler/self-contained-handles.js';
+import { guardTransport } from './handler/transport.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
-import { SESSIONS_CREATE, SESSIONS_DELETE } from './metadata.js';
 import type { Policy, PrincipalOf } from './policy.js';
-import type { RequestContext } from './request-context.js';
+import type { AnyServer, HandlerContext, Transport } from './sdk.js';
 import {
   type FetchHandler,
   failure,
@@ -120,17 +120,15 @@ export class Guard {
     };
   }
 
-  readonly #servers = new WeakSet<object>();
   readonly #callOf = (context: HandlerContext): Call => {
-    const call = callOf(context);
-    if (call?.policy === this.#policy) {
-      if (!call.isOver) return call;
-      throw invalidArgument('context: expected a request in progress, found it is over');
-    }
-    throw invalidArgument(
-      'context: expected that of a handler of a protected server; ' +
-        'call guard.protect(server) before it connects',
-    );
+    const reference = referenceOf(context);
+    const call = this.#policy.calls.get(reference);
+    if (call) return call;
+    const found =
+      reference === undefined
+        ? 'that of a handler of a protected server; call guard.protect(server) before it connects'
+        : 'one of a request in progress, found it is over, or is of another guard';
+    throw invalidArgument(`context: expected ${found}`);
   };
 
   /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
@@ -157,7 +155,7 @@ export class Guard {
     this.#policy = {
       ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
       initial: undefined,
-      ...{ known: new WeakMap(), knownById: new Map() },
+      ...{ known: new Map(), calls: new Map() },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
       warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
@@ -168,27 +166,33 @@ export class Guard {
   }
 
   /**
-   * Protects a server and returns it. Call it before the server connects; a factory that creates a server for
-   * each request protects each of them. What it throws is logged too, because `createMcpHandler` answers 500 to what
-   * its factory throws, and says nothing.
+   * Protects a server of either major of the SDK and returns it. Call it before the server connects; a factory that creates a
+   * server for each request protects each of them. What it throws is logged too, because `createMcpHandler` answers 500 to
+   * what its factory throws, and says nothing.
    *
-   * @throws {@link SealwaxError} `invalid_argument` for a server with a `requestState.verify` of its own,
-   * one that is connected, or one of an unsupported SDK
+   * The handlers get the sealed `requestState`, which says nothing to them: {@link Guard.opened} reads it.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for one that is connected, that another guard protects, or that is none
    */
   protect<S extends AnyServer>(server: S): S {
-    if (!this.#servers.has(server)) {
-      const methods = this.#settings.sessions ? [SESSIONS_CREATE, SESSIONS_DELETE] : [];
-      try {
-        hook(server, this.#policy, methods);
-      } catch (error) {
-        const message = `protect: ${(error as Error).message}`;
-        const found = { code: 'invalid_argument', kind: 'request-state', message } as const;
-        reportError(this.#policy, found, error);
-        throw error;
-      }
-      this.#servers.add(server);
-      this.#isProtecting = true;
+    const { server: low = server } = server as { server?: AnyServer };
+    if (protectors.get(low) === this) return server;
+    try {
+      assertProtectable(low);
+    } catch (error) {
+      const message = `protect: ${(error as Error).message}`;
+      const found = { code: 'invalid_argument', kind: 'request-state', message } as const;
+      reportError(this.#policy, found, error);
+      throw error;
     }
+    const { connect } = low;
+    low.connect = (transport: Transport) => {
+      // If the server is already connected, the SDK throws.
+      if (transportOf(low) === undefined) guardTransport(transport, this.#policy);
+      return connect.call(low, transport as never);
+    };
+    protectors.set(low, this);
+    this.#isProtecting = true;
     return server;
   }
 
@@ -204,7 +208,7 @@ export class Guard {
   async revoke(principal: Principal, retainFor?: number): Promise<void> {
     partsOf(principal);
     const exchange = this.#policy.engine.revoke(principal, optional(count, 'retainFor', retainFor));
-    const step = await new Caller(this.#policy, {}, {}, principal).finish(exchange);
+    const step = await new Caller(this.#policy, {}, {}, { principal }).finish(exchange);
     if (step.step !== 'done') throw new Error(step.refused?.at(-1)?.message);
   }
 
@@ -228,8 +232,17 @@ export class Guard {
    * `requestState`
    */
   opened<T = unknown>(context: HandlerContext): T | undefined {
-    return this.#callOf(context).opened() as T | undefined;
+    return this.#callOf(context).opened(context) as T | undefined;
   }
+
+  /**
+   * Is the option `requestState.verify` of a server of 2.x, for handlers that read `ctx.mcpReq.requestState()`: so it gives
+   * what {@link Guard.opened} does. Nobody else calls it.
+   *
+   * @throws {@link SealwaxError} as {@link Guard.opened}
+   */
+  readonly verify = (state: string, context: HandlerContext): unknown =>
+    this.#callOf(context).verify(state);
 
   /**
    * Adds data-layer sessions to every server that is protected afterwards: the capability, the method
@@ -302,10 +315,11 @@ export class Guard {
   /**
    * Returns the values negotiated at `initialize`, in a handler behind {@link Guard.fetch}; `undefined` for a
    * request without such a session.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
-  negotiated(context: RequestContext): Negotiated | undefined {
-    const { req } = context.http ?? {};
-    return req && this.#policy.known.get(req)?.negotiated;
+  negotiated(context: HandlerContext): Negotiated | undefined {
+    return this.#callOf(context).negotiated;
   }
 
   /**
@@ -340,6 +354,26 @@ export class Guard {
       ...{ ttl: checkTtl, maxAge: maxAgeOf, singleUse: flag },
     });
     return new SelfContainedHandles<T>(this.#callOf, { type: handleType(type), once, ...times });
+  }
+}
+
+/** The guards of low-level servers. */
+const protectors = new WeakMap<object, Guard>();
+
+function transportOf(server: object): unknown {
+  return (server as { transport?: unknown }).transport;
+}
+
+function assertProtectable(server: AnyServer): void {
+  const expected = (what: string) => invalidArgument(`server: expected ${what}`);
+  if (typeof server?.connect !== 'function') {
+    throw expected(
+      'an McpServer or a Server of @modelcontextprotocol/server or @modelcontextprotocol/sdk',
+    );
+  }
+  if (protectors.has(server)) throw expected('one that no other guard protects');
+  if (transportOf(server) !== undefined) {
+    throw expected('one not connected yet; protect it before connect');
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Guards for servers on the official SDK, `@modelcontextprotocol/server`: see {@link Guard}.
+ * Guards for servers on the official SDK, `@modelcontextprotocol/server` or `@modelcontextprotocol/sdk`: see {@link Guard}.
  *
  * It does not load the WebAssembly module: the guard's codec comes from `sealwax` or `sealwax/slim`.
  */
@@ -14,7 +14,6 @@ export type {
 } from './handler/data-layer-sessions.js';
 export { HandleRefused } from './handler/handle-refused.js';
 export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
-export type { AnyServer, HandlerContext } from './handler/sdk.js';
 export type {
   SelfContainedHandle,
   SelfContainedHandles,
@@ -33,6 +32,7 @@ export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledge
 export type { Beginning, PrincipalOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
+export type { AnyServer, AuthInfo, HandlerContext } from './sdk.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
 export type { Negotiated } from './transport/negotiated.js';
 export type { NodeListener, NodeRequest, NodeResponse } from './transport/node.js';

@@ -6,9 +6,6 @@ export const SESSION_META = 'io.modelcontextprotocol/session';
 /** The member of `_meta` that every request has since revision 2026-07-28. */
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';
 
-export const SESSIONS_CREATE = 'sessions/create';
-export const SESSIONS_DELETE = 'sessions/delete';
-
 /** Returns the value of {@link SESSION_META} in parameters or a result, of any type. */
 export function metadataOf(carrier: unknown): unknown {
   return Object(Object(carrier)._meta)[SESSION_META];

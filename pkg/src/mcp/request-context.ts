@@ -1,4 +1,4 @@
-import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo } from './sdk.js';
 
 /**
  * The context of a request before its handler runs: two members of the SDK's `ServerContext`, so that a

@@ -1,9 +1,3 @@
-import type {
-  JSONRPCErrorResponse,
-  JSONRPCNotification,
-  JSONRPCRequest,
-  JSONRPCResponse,
-} from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
 import type { DeliverStep, Fault, HandleOp, HandleResult, Step } from '../../documents.js';
 import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../../error.js';
@@ -17,18 +11,26 @@ import { after } from '../later.js';
 import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
+import type {
+  ClientNotification,
+  ClientRequest,
+  HandlerContext,
+  Params,
+  ServerResponse,
+} from '../sdk.js';
 import { changed, isTooDeep } from '../transport/messages.js';
+import type { Negotiated } from '../transport/negotiated.js';
 import { HandleRefused } from './handle-refused.js';
-import type { HandlerContext } from './sdk.js';
+import { newReference, referenceIn, withReference } from './reference.js';
 import { Session } from './session.js';
 
-type Result = Readonly<Record<string, unknown>>;
-
 /** A message for a server's handlers. */
-export type Arrived = JSONRPCRequest | JSONRPCNotification;
+export type Arrived = ClientRequest | ClientNotification;
 
 /** The message to deliver, or a response in its place; `undefined` if it was dropped. */
-export type Entered = Arrived | JSONRPCResponse | undefined;
+export type Entered = Arrived | ServerResponse | undefined;
+
+type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session'>;
 
 /** Returns the protected request that a handler's context belongs to. */
 export type CallOf = (context: HandlerContext) => Call;
@@ -41,17 +43,24 @@ export class Call {
   readonly #context: RequestContext;
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
+  /** What names it in its handler's context, and what a wrapper knows of it. */
+  readonly #reference: string;
   #exchange: Exchange | undefined;
-  #delivered: Pick<DeliverStep, 'opened' | 'report' | 'builtinResult' | 'session'> | undefined;
+  #delivered: Delivered | undefined;
   #isEnded = false;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
-  #returned: string | undefined;
+  /** The state that {@link Call.verify} gave the SDK, as JSON. */
+  #verified: string | undefined;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
+    const given = referenceIn(message.params);
+    const known = policy.known.get(given);
+    policy.known.delete(given);
     this.policy = policy;
-    this.#caller = new Caller(policy, context, message);
+    this.#reference = known ? (given as string) : newReference();
+    this.#caller = new Caller(policy, context, message, { known });
     this.#message = message;
     this.#context = context;
     this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
@@ -73,23 +82,34 @@ export class Call {
     // With sessions the engine checks the session first.
     if (!engine.defers) return this.#entered(this.#begun(read));
     const isPlain = read.token === undefined && read.session === undefined;
-    if (isPlain && !fields?.needsCaller) {
-      this.#delivered = { report: fields?.result };
-      return this.#opened(undefined);
-    }
+    if (isPlain && !fields?.needsCaller) return this.#deliver({ report: fields?.result });
     return after(fields?.needsCaller ? this.#caller.identify() : undefined, () =>
       this.#entered(this.#begun(read)),
     );
   }
 
+  /** Returns the refusal of a request whose id another in progress has. */
+  refuseId(): ServerResponse {
+    const exchange = this.policy.engine.transport({ idInUse: true });
+    const step = this.#caller.drive(exchange) as Step;
+    exchange.free();
+    return replied(step);
+  }
+
   #entered(exchange: Exchange): Entered | Promise<Entered> {
     this.#exchange = exchange;
-    return after(this.#caller.drive(exchange), (step): Entered => {
+    return after(this.#caller.drive(exchange), (step): Entered | Promise<Entered> => {
       if (step.step === 'reply') return replied(step);
       if (step.step !== 'deliver') return undefined;
-      this.#delivered = step;
-      return this.#opened(step.opened);
+      const passed = this.#deliver(step);
+      return step.builtinResult ? this.leave(this.#builtin(step.builtinResult)) : passed;
     });
+  }
+
+  /** Returns the response of a method that the engine implements. */
+  #builtin(result: string): ServerResponse {
+    const complete = this.#read().modern ? { resultType: 'complete' } : {};
+    return { jsonrpc: '2.0', id: 0, result: { ...complete, ...JSON.parse(result) } };
   }
 
   /** Reads the message, before anything can change it. */
@@ -119,21 +139,26 @@ export class Call {
 
   /** Returns a member of the parameters; `undefined` for `null` too. */
   #param(name: string): unknown {
-    const params: Result = this.#message.params ?? {};
+    const params: Params = this.#message.params ?? {};
     return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
   }
 
-  /** Returns the message for the handler, without its sealed state, which {@link Call.state} provides. */
-  #opened(text: string | null | undefined): Arrived {
-    const { params } = this.#message;
-    const { param, kind } = this.#fields ?? {};
-    if (param === undefined || params === undefined || !Object.hasOwn(params, param)) {
-      return this.#message;
-    }
-    const { [param]: _, ...rest } = params as Result;
+  /**
+   * Returns the message for the SDK. A state stays sealed there, so that a handler that does not ask the guard has nothing; a
+   * method that carries none gets none.
+   */
+  #deliver(step: Delivered): Arrived {
+    this.#delivered = step;
+    const message = this.#message;
+    if (!('id' in message)) return message;
+    this.policy.calls.set(this.#reference, this);
+    const { param = 'requestState', kind } = this.#fields ?? {};
+    const params = withReference(message.params, this.#reference);
+    if (params === message.params) return message;
+    const { [param]: token, requestState: _, ...rest } = params;
     // An empty text is a cursor too.
-    const given = kind === 'cursor' && isText(text) ? { ...rest, [param]: text } : rest;
-    return { ...this.#message, params: given };
+    const given = isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
+    return { ...message, params: { ...rest, ...given } };
   }
 
   /**
@@ -142,14 +167,14 @@ export class Call {
    * possible.
    */
   leave(
-    response: JSONRPCResponse,
-  ): JSONRPCResponse | undefined | Promise<JSONRPCResponse | undefined> {
+    response: ServerResponse,
+  ): ServerResponse | undefined | Promise<ServerResponse | undefined> {
     const { report, opened } = this.#delivered ?? {};
     if ('error' in response && isText(opened) && isInvalidState(response.error)) {
-      this.#report('invalid_argument', VERIFIED_TWICE);
+      this.#report('invalid_argument', NOT_VERIFIED);
     }
     if (!('result' in response) || !report) return response;
-    const result: Result = response.result;
+    const { result } = response;
     if (report !== true && (result[report] ?? undefined) === undefined) return response;
     const exchange = this.#live;
     return after(this.#caller.drive(exchange, exchange.result(result)), (step) => {
@@ -162,6 +187,7 @@ export class Call {
 
   end(): void {
     this.#isEnded = true;
+    this.policy.calls.delete(this.#reference);
     this.#exchange?.free();
   }
 
@@ -172,19 +198,9 @@ export class Call {
     return this.#exchange;
   }
 
-  /** The result of a method that the engine implements. */
-  get builtinResult(): Record<string, unknown> {
-    return JSON.parse(this.#delivered?.builtinResult ?? '{}');
-  }
-
-  /**
-   * Returns the text of the opened state that came with this message.
-   *
-   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state
-   */
-  state(): string | undefined {
-    this.#assertState();
-    return this.#delivered?.opened ?? undefined;
+  /** What was negotiated at `initialize`, behind a wrapper. */
+  get negotiated(): Negotiated | undefined {
+    return this.#caller.known?.negotiated;
   }
 
   /**
@@ -221,16 +237,36 @@ export class Call {
     );
   }
 
-  /** Returns the text of a state with which the SDK calls this handler: one that it returned is as it was before it was sealed here. */
-  unsealed(state: string): string {
-    this.#returned = this.#states?.get(state) ?? state;
-    return this.#returned;
+  /** Returns the value of a state with which the SDK calls the handler: the one that came, or one that was sealed here. */
+  verify(state: string): unknown {
+    this.#verified = this.#unsealed(state);
+    return parsed(this.#verified);
   }
 
-  /** Returns the state that the handler reads: what it has just returned itself, if the SDK calls it again. */
-  opened(): unknown {
-    const state = this.#returned ?? this.state();
+  /**
+   * Returns the state that the handler reads: the one that came, or, where the SDK asks for the input by itself, what the
+   * handler has just returned.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` for a method that carries no state
+   */
+  opened({ mcpReq }: HandlerContext): unknown {
+    this.#assertState();
+    // 1.x has none.
+    const given = mcpReq?.requestState ? mcpReq.requestState() : this.#token;
+    if (given === undefined) return undefined;
+    const opened = isText(given) ? this.#unsealed(given) : this.#delivered?.opened;
+    const state = this.#verified ?? opened ?? undefined;
     return state === undefined ? undefined : parsed(state);
+  }
+
+  /** Returns a state as it was before it was sealed; a text of the handler's own as it is. */
+  #unsealed(state: string): string {
+    const came = state === this.#token ? this.#delivered?.opened : undefined;
+    return came ?? this.#states?.get(state) ?? state;
+  }
+
+  get #token(): unknown {
+    return this.#fields && this.#param(this.#fields.param);
   }
 
   #assertState(): void {
@@ -261,7 +297,7 @@ export class Call {
 }
 
 /** Returns the value of a state; a text of the handler's own as it is. */
-export function parsed(state: string): unknown {
+function parsed(state: string): unknown {
   try {
     return JSON.parse(state);
   } catch {
@@ -276,30 +312,25 @@ function sessionOf(metadata: unknown): Arrival['session'] {
   return { id: clientValue(sessionId), state: clientValue(state) };
 }
 
-/**
- * Whether the SDK refused a state. The guard's `verify` refuses none, so it did because what it called `verify` with
- * was one already.
- */
-function isInvalidState({ data }: JSONRPCErrorResponse['error']): boolean {
+/** Whether the SDK refused a state. */
+function isInvalidState({ data }: { readonly data?: unknown }): boolean {
   return Object(data).reason === 'invalid_request_state';
 }
 
-const VERIFIED_TWICE =
-  "requestState: expected one handler of the method, found one around the SDK's own, so that the SDK verifies " +
-  'the state twice and refuses it; wrap the functions of the tools or prompts in its place';
+const NOT_VERIFIED =
+  'requestState: expected the server option requestState.verify to be guard.verify, found one that refuses what the guard ' +
+  'has opened; leave it out, and read by guard.opened(ctx)';
 
 function isOver(): SealwaxError {
   return invalidArgument('context: expected a request in progress, found it is over');
 }
 
 /** Returns the response that replaces the handler's. */
-function replied(step: Step): JSONRPCResponse {
-  if (step.step === 'reply' && step.error) {
-    return { jsonrpc: '2.0', error: step.error } as JSONRPCResponse;
-  }
+function replied(step: Step): ServerResponse {
+  // The transport sets the client's id.
+  if (step.step === 'reply' && step.error) return { jsonrpc: '2.0', error: step.error };
   if (step.step === 'reply' && step.tool) {
-    // The transport replaces the id by the client's.
-    return { jsonrpc: '2.0', id: 0, result: { ...step.tool } } as JSONRPCResponse;
+    return { jsonrpc: '2.0', id: 0, result: { ...step.tool } };
   }
   throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
 }

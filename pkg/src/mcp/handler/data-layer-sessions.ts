@@ -4,7 +4,7 @@ import { checked, flag, text, wrongType } from '../../input.js';
 import { checkTtl } from '../../lifetime.js';
 import type { Beginning, Policy } from '../policy.js';
 import type { CallOf } from './call.js';
-import type { HandlerContext } from './sdk.js';
+import type { HandlerContext } from '../sdk.js';
 import type { Session } from './session.js';
 
 /** The requests that need a session. */

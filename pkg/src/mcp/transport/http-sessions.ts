@@ -1,23 +1,28 @@
 /** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
-import type { AuthInfo } from '@modelcontextprotocol/server';
 import { answer } from '../../answer.js';
 import type { Reply } from '../../documents.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange } from '../engine.js';
 import { reportError } from '../hooks.js';
-import type { Policy } from '../policy.js';
+import { newReference, withReference } from '../handler/reference.js';
+import type { Known, Policy } from '../policy.js';
+import type { AuthInfo, Params } from '../sdk.js';
 import {
   addSessionId,
   begun,
   isMessage,
   isModern,
+  isRequest,
   stripSessionId,
   withChanges,
 } from './messages.js';
 import { edited, rewritten, withBody } from './rewrite.js';
 
-/** A handler of web-standard requests, such as `fetch` of `createMcpHandler`. */
+/**
+ * A handler of web-standard requests, such as `fetch` of `createMcpHandler`, or `handleRequest` of a transport. It takes the
+ * message as `parsedBody`.
+ */
 export type FetchHandler = (
   request: Request,
   options?: {
@@ -74,22 +79,23 @@ export function withSessions(
       modern: request.method === 'POST' && isModern(message, request.headers.get(VERSION)),
       ...{ version: header(VERSION), header: header(HEADER), messageSessionId, unreadable },
     });
+    const references: string[] = [];
     try {
       const step = await caller.drive(exchange);
       if (step.step === 'reply') return replied(step, message);
       if (step.step !== 'deliver') return new Response(null, { status: 202 });
       const { negotiated, addSessionId: added, report, version, withinMs } = step;
-      const isSame = message === came && !version;
-      const next = isSame ? request : changed(request, message, version);
-      if (negotiated) {
-        const { principal } = caller;
-        policy.known.set(next, { negotiated: JSON.parse(negotiated), principal, withinMs });
-      }
-      const parsed = message === undefined ? options : { ...options, parsedBody: message };
+      const { principal } = caller;
+      const known = negotiated && { negotiated: JSON.parse(negotiated), principal, withinMs };
+      const named = known ? referenced(message, known, policy, references) : message;
+      const next = version ? versioned(request, version) : request;
+      const parsed = named === undefined ? options : { ...options, parsedBody: named };
       const response = await handler(next, parsed);
       if (report) return await initialized(caller, exchange, message, response);
       return added ? rewritten(response, (one) => addSessionId(one, added)) : response;
     } finally {
+      // The SDK hands the message over before it gives the response.
+      for (const reference of references) policy.known.delete(reference);
       exchange.free();
     }
   };
@@ -109,12 +115,21 @@ export function failure(policy: Policy, by: string, cause: unknown): Response {
   return replied({ status: 500, error }, undefined);
 }
 
-/** Returns the request for the SDK. */
-function changed(request: Request, message: unknown, version: string | null | undefined): Request {
+/** Tells the guard at the SDK's messages what is known of a message, or of those of a batch, by a reference in each. */
+function referenced(came: unknown, known: Known, policy: Policy, references: string[]): unknown {
+  if (Array.isArray(came)) return came.map((one) => referenced(one, known, policy, references));
+  if (!isMessage(came) || !isRequest(came)) return came;
+  const reference = newReference();
+  policy.known.set(reference, known);
+  references.push(reference);
+  return { ...came, params: withReference(came.params as Params | undefined, reference) };
+}
+
+/** Returns the request with the header of the negotiated version. The handler has its body already. */
+function versioned(request: Request, version: string): Request {
   const headers = new Headers(request.headers);
-  if (version) headers.set(VERSION, version);
-  const body = message === undefined ? {} : { body: JSON.stringify(message) };
-  return new Request(request, { headers, ...body });
+  headers.set(VERSION, version);
+  return new Request(request, { headers });
 }
 
 /** Adds the session to the response to `initialize`. */

@@ -1,6 +1,5 @@
 /** Messages around HTTP and stdio, before the SDK reads them. */
 
-import type { RequestId } from '@modelcontextprotocol/server';
 import { tokenFields } from '../../context.js';
 import {
   type ClientValue,
@@ -11,6 +10,7 @@ import {
   type Wrapped,
 } from '../engine.js';
 import { PROTOCOL_VERSION } from '../metadata.js';
+import type { ClientNotification, RequestId } from '../sdk.js';
 
 export type Message = Readonly<Record<string, unknown>>;
 
@@ -38,6 +38,13 @@ export function isMessage(value: unknown): value is Message {
 export function isRequest(message: Message): message is Message & { readonly id: RequestId } {
   const { id, method } = message;
   return method !== undefined && (typeof id === 'string' || Number.isInteger(id));
+}
+
+/** Returns the id of the request that a message cancels. The SDK never answers it then. */
+export function cancelled({ method, params }: Message | ClientNotification): unknown {
+  if (method !== 'notifications/cancelled') return undefined;
+  const { requestId, reason } = Object(params);
+  return reason === undefined || typeof reason === 'string' ? requestId : undefined;
 }
 
 /**

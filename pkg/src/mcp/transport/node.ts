@@ -1,6 +1,6 @@
 /** A listener of Node's HTTP around a handler of web-standard requests. */
 
-import type { AuthInfo } from '@modelcontextprotocol/server';
+import type { AuthInfo } from '../sdk.js';
 import { type FetchHandler, MAX_BYTES } from './http-sessions.js';
 
 /** A request of Node's HTTP, or of Express and others that stand on it. */

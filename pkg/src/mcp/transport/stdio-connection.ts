@@ -1,14 +1,15 @@
-import type { RequestId } from '@modelcontextprotocol/server';
 import { answer } from '../../answer.js';
 import type { Step } from '../../documents.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange } from '../engine.js';
 import { reportError } from '../hooks.js';
 import type { Policy } from '../policy.js';
-import { clientId, isOwn, ownId } from './ids.js';
+import { newReference, withReference } from '../handler/reference.js';
+import type { Params } from '../sdk.js';
 import {
   addSessionId,
   begun,
+  cancelled,
   isMessage,
   isModern,
   isRequest,
@@ -17,10 +18,9 @@ import {
   withChanges,
 } from './messages.js';
 import type { Negotiated } from './negotiated.js';
-import { cancelling, cancels, type Numbered, Pending } from './pending.js';
 
 /** A request in the SDK, until its response. */
-interface Waiting extends Numbered {
+interface Waiting {
   /** The caller that sent it. */
   readonly caller: Caller;
   readonly exchange: Exchange;
@@ -28,14 +28,18 @@ interface Waiting extends Numbered {
   readonly isReported: boolean;
   /** The session of the request. */
   readonly sessionId: string | undefined;
+  /** What names it to the guard at the SDK's messages. */
+  readonly reference: string;
 }
+
 
 /** The connection of one client on stdio, with the sessions of SEP-1359. */
 export class StdioConnection {
   readonly #policy: Policy;
   readonly #engine: Engine;
   readonly #send: (message: Message) => void;
-  readonly #pending = new Pending<Waiting>();
+  /** The requests that are not answered yet: no two of them have one id. */
+  readonly #pending = new Map<unknown, Waiting>();
   /** The session that the client sent last: the server's own messages belong to it. */
   #session: string | undefined;
   #isInitialized = false;
@@ -60,7 +64,8 @@ export class StdioConnection {
     const { message, messageSessionId } = stripSessionId(came);
     const caller = new Caller(this.#policy, {}, message);
     const modern = isModern(message);
-    const exchange = begun(this.#engine, came, message, { modern, messageSessionId });
+    const idInUse = isRequest(message) && this.#pending.has(message.id);
+    const exchange = begun(this.#engine, came, message, { modern, messageSessionId, idInUse });
     let isWaiting = false;
     try {
       let step = await caller.drive(exchange);
@@ -78,8 +83,8 @@ export class StdioConnection {
         const { addSessionId: sessionId = undefined, report, withinMs } = step;
         this.#session = sessionId ?? this.#session;
         const what = { caller, exchange, sessionId: sessionId ?? undefined, isReported: !!report };
-        const next = this.#awaited(this.#cancelled(message), what, withinMs);
-        isWaiting = true;
+        const next = this.#awaited(message, what, withinMs);
+        isWaiting = next !== message;
         yield next;
       } else if (isRequest(message)) this.#replied(step, message.id);
     } finally {
@@ -89,7 +94,7 @@ export class StdioConnection {
 
   /** Drops the requests in progress. */
   close(): void {
-    for (const waiting of this.#pending.values()) this.#end(waiting);
+    for (const id of this.#pending.keys()) this.#end(id);
   }
 
   /** Reports an error, and answers the request that could not be served, or whose response cannot be written. */
@@ -109,37 +114,30 @@ export class StdioConnection {
     else if (step.done) this.#send({ jsonrpc: '2.0', id, result: {} });
   }
 
-  /** Registers a request under an id of ours; returns any other message unchanged. */
-  #awaited(message: Message, what: Omit<Waiting, keyof Numbered>, withinMs: number): Message {
-    // The id of this request is the name of its subscription.
-    if (!isRequest(message) || message.method === 'subscriptions/listen') {
-      what.exchange.free();
+  /** Registers a request, and returns it with its reference; returns any other message unchanged. */
+  #awaited(message: Message, what: Omit<Waiting, 'reference'>, withinMs: number): Message {
+    if (!isRequest(message)) {
+      this.#end(cancelled(message));
       return message;
     }
-    const { id } = message;
-    const { ownId: own } = this.#pending.add({ ...what, id, ownId: ownId(id) });
-    this.#policy.knownById.set(own, { principal: what.caller.principal, withinMs });
-    return { ...message, id: own };
+    const reference = newReference();
+    this.#pending.set(message.id, { ...what, reference });
+    this.#policy.known.set(reference, { principal: what.caller.principal, withinMs });
+    return { ...message, params: withReference(message.params as Params | undefined, reference) };
   }
 
-  /** Returns a cancellation with our id of the request; returns any other message unchanged. */
-  #cancelled(message: Message): Message {
-    const waiting = this.#pending.cancelled(message);
-    if (waiting === undefined) return message;
-    if (cancels(message)) this.#end(waiting);
-    return cancelling(message, waiting);
-  }
-
-  #end(waiting: Waiting): void {
-    this.#pending.remove(waiting);
-    this.#policy.knownById.delete(waiting.ownId);
+  #end(id: unknown): void {
+    const waiting = this.#pending.get(id);
+    if (waiting === undefined) return;
+    this.#pending.delete(id);
+    this.#policy.known.delete(waiting.reference);
     waiting.exchange.free();
   }
 
   /** Replays the handshake of another process to the SDK; returns whether the SDK accepts it. */
   async *#replay(negotiated: Negotiated): AsyncGenerator<Message, boolean> {
     const { protocolVersion, clientCapabilities: capabilities, clientInfo } = negotiated;
-    const id = ownId('initialize');
+    const id = newReference();
     const answered = new Promise<Message>((done) => {
       this.#replayed = { id, done };
     });
@@ -156,28 +154,26 @@ export class StdioConnection {
     const { id, method } = message;
     try {
       if (method !== undefined) this.#send(withSession(message, this.#session));
-      else if (!isOwn(id)) this.#send(message);
-      else if (id === this.#replayed?.id) this.#replayed.done(message);
+      else if (id === this.#replayed?.id) this.#replayed?.done(message);
       else await this.#answered(this.#pending.get(id), message);
     } catch (cause) {
-      this.#failed(cause, method === undefined ? clientId(id as RequestId) : undefined);
+      this.#failed(cause, method === undefined ? id : undefined);
     }
   }
 
   async #answered(waiting: Waiting | undefined, message: Message): Promise<void> {
-    // The response to a cancelled request.
-    if (waiting === undefined) return;
-    const { caller, exchange, id, isReported, sessionId } = waiting;
-    const answer: Message = { ...message, id };
+    // Such as the SDK's answer to what is no request.
+    if (waiting === undefined) return this.#send(message);
+    const { caller, exchange, isReported, sessionId } = waiting;
+    const { id, result } = message;
     try {
-      if (!isReported || !isMessage(answer.result))
-        return this.#send(withSession(answer, sessionId));
-      const result = JSON.stringify(answer.result);
-      const step = await caller.drive(exchange, exchange.on({ result: {} }, result));
+      if (!isReported || !isMessage(result)) return this.#send(withSession(message, sessionId));
+      const event = exchange.on({ result: {} }, JSON.stringify(result));
+      const step = await caller.drive(exchange, event);
       if (step.step !== 'respond') return this.#replied(step, id);
-      this.#send(withChanges(answer, step.set));
+      this.#send(withChanges(message, step.set));
     } finally {
-      this.#end(waiting);
+      if (this.#pending.get(id) === waiting) this.#end(id);
     }
   }
 }

@@ -1,0 +1,45 @@
+/**
+ * The reference by which a handler's context names its request: both majors of the SDK hand the `_meta` of a request to its
+ * handler. It is random, so that a client cannot name a request of another.
+ */
+
+import type { HandlerContext, Params } from '../sdk.js';
+
+const REFERENCE = 'io.github.sealwax/exchange';
+
+/** Returns the reference in parameters, whoever put it there. */
+export function referenceIn(params: unknown): unknown {
+  return Object(Object(params)._meta)[REFERENCE];
+}
+
+/** Returns the reference in a handler's context. */
+export function referenceOf(context: HandlerContext): unknown {
+  return referenceIn(context?.mcpReq ?? context);
+}
+
+/** Returns parameters with a reference in place of the client's; unchanged where the SDK refuses them. */
+export function withReference(params: Params = {}, reference: string): Params {
+  const { _meta = {} } = params;
+  if (!isMembers(params) || !isMembers(_meta)) return params;
+  return { ...params, _meta: { ..._meta, [REFERENCE]: reference } };
+}
+
+function isMembers(value: unknown): value is Params {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const POOL = 64;
+let pool: string[] = [];
+
+/** Returns 128 random bits. */
+export function newReference(): string {
+  // On first use: Workers have no randomness in their global scope.
+  if (pool.length === 0) pool = drawn();
+  return pool.pop() as string;
+}
+
+function drawn(): string[] {
+  const words = crypto.getRandomValues(new Uint32Array(4 * POOL));
+  const texts = Array.from(words, (word) => word.toString(16).padStart(8, '0'));
+  return Array.from({ length: POOL }, (_, at) => texts.slice(4 * at, 4 * at + 4).join(''));
+}

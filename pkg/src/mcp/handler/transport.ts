@@ -1,0 +1,190 @@
+/** The guard around a transport of the SDK, where every message of a server comes in and leaves. */
+
+import { answer as fixed } from '../../answer.js';
+import { quietly } from '../../log.js';
+import { attempt, isPromiseLike } from '../later.js';
+import type { Policy } from '../policy.js';
+import type { RequestContext } from '../request-context.js';
+import type {
+  ClientNotification,
+  ClientRequest,
+  MessageExtra,
+  ProtocolMessage,
+  RequestId,
+  ServerResponse,
+  Transport,
+} from '../sdk.js';
+import { cancelled } from '../transport/messages.js';
+import { Call, type Entered } from './call.js';
+
+/** Guards the messages of a transport, from its start on. */
+export function guardTransport(transport: Transport, policy: Policy): void {
+  const { start } = transport;
+  const guarded = new GuardedTransport(transport, policy);
+  transport.start = () => {
+    guarded.attach();
+    return start.call(transport);
+  };
+  transport.send = (message, options) => guarded.sent(message, options);
+}
+
+class GuardedTransport {
+  readonly #transport: Transport;
+  readonly #policy: Policy;
+  readonly #send: Transport['send'];
+  #deliver: Transport['onmessage'];
+  /** The requests that are not answered or dropped yet. No two of them have one id: the SDK pairs by it too. */
+  readonly #pending = new Map<RequestId, Call>();
+
+  constructor(transport: Transport, policy: Policy) {
+    this.#transport = transport;
+    this.#policy = policy;
+    this.#send = transport.send;
+  }
+
+  attach(): void {
+    const transport = this.#transport;
+    const { onclose, onmessage } = transport;
+    this.#deliver = onmessage;
+    // Nothing that a client sends throws into the host.
+    transport.onmessage = (message, extra) => {
+      try {
+        this.#arrived(message, extra);
+      } catch (error) {
+        this.#failed(error);
+        if ('method' in message && 'id' in message) this.#respond(message.id, internalError());
+      }
+    };
+    transport.onclose = () => {
+      try {
+        onclose?.();
+      } finally {
+        for (const [id, call] of this.#pending) this.#end(id, call);
+      }
+    };
+  }
+
+  #arrived(message: ProtocolMessage, extra?: MessageExtra): void {
+    if (!('method' in message)) return this.#deliver?.(message, extra);
+    const call = new Call(this.#policy, message, contextOf(this.#transport, extra));
+    if ('id' in message) this.#request(message, call, extra);
+    else this.#notification(message, call, extra);
+  }
+
+  #request({ id }: ClientRequest, call: Call, extra?: MessageExtra): void {
+    if (this.#pending.has(id)) return this.#respond(id, call.refuseId());
+    this.#pending.set(id, call);
+    attempt(
+      () => call.enter(),
+      (entered) => this.#pass(id, call, entered, extra),
+      (error) => {
+        this.#failed(error);
+        if (this.#isPending(id, call)) this.#answer(id, call, internalError());
+      },
+    );
+  }
+
+  #pass(id: RequestId, call: Call, entered: Entered, extra?: MessageExtra): void {
+    // The request was dropped while it waited.
+    if (!this.#isPending(id, call)) return call.end();
+    if (entered === undefined) return this.#end(id, call);
+    if (!('method' in entered)) return this.#answer(id, call, entered);
+    this.#deliver?.(entered, extra);
+  }
+
+  #notification(message: ClientNotification, call: Call, extra?: MessageExtra): void {
+    const pass = (entered: Entered) => {
+      call.end();
+      if (entered === undefined || !('method' in entered)) return;
+      // The SDK does not answer what it cancels.
+      const id = cancelled(message) as RequestId;
+      const dropped = this.#pending.get(id);
+      if (dropped) this.#end(id, dropped);
+      this.#deliver?.(entered, extra);
+    };
+    const failed = (error: unknown) => {
+      call.end();
+      this.#failed(error);
+    };
+    attempt(() => call.enter(), pass, failed);
+  }
+
+  /** Sends a message of the SDK. */
+  async sent(message: ProtocolMessage, options?: unknown): Promise<void> {
+    const isResponse = 'result' in message || ('error' in message && message.id !== undefined);
+    if (!isResponse) return this.#send.call(this.#transport, message, options);
+    const id = message.id as RequestId;
+    const call = this.#pending.get(id);
+    // The response to a dropped request, which could not be sealed any more.
+    if (call === undefined) return;
+    let isSent = false;
+    try {
+      const leaving = call.leave(message);
+      const left = isPromiseLike(leaving) ? await leaving : leaving;
+      if (left === undefined || !this.#isPending(id, call)) return;
+      isSent = true;
+      this.#end(id, call);
+      await this.#send.call(this.#transport, { ...left, id }, options);
+    } catch (error) {
+      this.#failed(error);
+      // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
+      if (isSent || this.#isPending(id, call)) this.#answer(id, call, internalError());
+    }
+  }
+
+  #answer(id: RequestId, call: Call, response: ServerResponse): void {
+    this.#end(id, call);
+    this.#respond(id, response);
+  }
+
+  #respond(id: RequestId, response: ServerResponse): void {
+    attempt(
+      () => this.#send.call(this.#transport, { ...response, id }),
+      () => {},
+      (error) => this.#failed(error),
+    );
+  }
+
+  #isPending(id: RequestId, call: Call): boolean {
+    return this.#pending.get(id) === call;
+  }
+
+  #end(id: RequestId, call: Call): void {
+    if (this.#isPending(id, call)) this.#pending.delete(id);
+    call.end();
+  }
+
+  #failed(error: unknown): void {
+    quietly(() => this.#transport.onerror?.(error as Error));
+  }
+}
+
+/** Returns what the principal's function gets. The request of 1.x is made of its headers, if somebody asks for it. */
+function contextOf({ sessionId }: Transport, extra: MessageExtra = {}): RequestContext {
+  const { authInfo, request, requestInfo } = extra;
+  if (!authInfo && !request && !requestInfo) return { sessionId };
+  let made = request;
+  const http = {
+    authInfo,
+    get req(): Request | undefined {
+      made ??= requestInfo && requestOf(requestInfo);
+      return made;
+    },
+  };
+  return { sessionId, http };
+}
+
+function requestOf({
+  headers: given,
+  url = new URL('http://localhost'),
+}: NonNullable<MessageExtra['requestInfo']>): Request {
+  const headers = new Headers();
+  for (const name in given) {
+    if (given[name] !== undefined) headers.set(name, `${given[name]}`);
+  }
+  return new Request(url, { headers });
+}
+
+function internalError(): ServerResponse {
+  return { jsonrpc: '2.0', ...fixed('data-layer', { error: null }) } as ServerResponse;
+}
