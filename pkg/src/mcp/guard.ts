@@ -121,14 +121,12 @@ export class Guard {
   }
 
   readonly #callOf = (context: HandlerContext): Call => {
-    const reference = referenceOf(context);
-    const call = this.#policy.calls.get(reference);
+    const call = this.#policy.calls.get(referenceOf(context));
     if (call) return call;
-    const found =
-      reference === undefined
-        ? 'that of a handler of a protected server; call guard.protect(server) before it connects'
-        : 'one of a request in progress, found it is over, or is of another guard';
-    throw invalidArgument(`context: expected ${found}`);
+    throw invalidArgument(
+      'context: expected that of a request in progress at a server that this guard protects; ' +
+        'call guard.protect(server) before it connects',
+    );
   };
 
   /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
@@ -175,7 +173,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` for one that is connected, that another guard protects, or that is none
    */
   protect<S extends AnyServer>(server: S): S {
-    const { server: low = server } = server as { server?: AnyServer };
+    const { server: low = server } = Object(server) as { server?: AnyServer };
     if (protectors.get(low) === this) return server;
     try {
       assertProtectable(low);

@@ -71,62 +71,25 @@ for (const [way, answerOf] of Object.entries(ways)) {
   });
 }
 
-test('a state is kept where it was opened, and is not in what the SDK parses', async () => {
+test('what the SDK gets of a state is sealed; the guard has it opened', async () => {
   const guard = guardOf();
-  let message;
-  const factory = () => {
-    const handlers = {
-      'tools/call': ({ params }, ctx) => {
-        const state = ctx.mcpReq.requestState();
-        if (state !== undefined) return text(JSON.stringify({ state, params }));
-        return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
-      },
-    };
-    const server = factoryOf(handlers, guard)();
-    const { connect } = server;
-    server.connect = async function (transport) {
-      await connect.call(this, transport);
-      const deliver = server._onrequest.bind(server);
-      server._onrequest = (request, extra) => {
-        message = request;
-        deliver(request, extra);
-      };
-    };
-    return server;
+  const handlers = {
+    'tools/call': ({ params }, ctx) => {
+      const state = guard.opened(ctx);
+      const sealed = ctx.mcpReq.requestState();
+      if (state) return text(JSON.stringify({ state, params, sealed }));
+      return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
+    },
   };
+  const factory = factoryOf(handlers, guard);
   const call = { name: 'x', arguments: { id: 7 } };
   const [asked] = (await overHttp(factory, ...modern(1, 'tools/call', call))).messages;
   const { requestState } = asked.result;
   const [told] = (await overHttp(factory, ...modern(2, 'tools/call', { ...call, requestState })))
     .messages;
-  assert.deepEqual(JSON.parse(told.result.content[0].text).state, { asked: 7 });
-  assert.ok(!JSON.stringify(message).includes('asked'));
-  assert.equal('requestState' in message.params, false);
-});
-
-test('what is not opened shows nothing, even where a server does not know its own handlers', async () => {
-  const seen = [];
-  const handlers = {
-    'tools/list': ({ params }) => {
-      seen.push(params?.cursor);
-      return { tools: [] };
-    },
-    'tools/call': (_, ctx) => {
-      seen.push(ctx.mcpReq.requestState());
-      return text('called');
-    },
-  };
-  const factory = () => {
-    const server = factoryOf(handlers, guardOf())();
-    server._getRequestHandler = () => undefined;
-    return server;
-  };
-  const line = await overStdio(factory, { era: LEGACY });
-  line.request(1, 'tools/list', { cursor: forged });
-  line.request(2, 'tools/call', { name: 'x', arguments: {}, requestState: forged });
-  await line.came.all(2, ({ id }) => id === 1 || id === 2);
-  assert.deepEqual(seen, [undefined]);
-  await line.close();
+  const { state, params, sealed } = JSON.parse(told.result.content[0].text);
+  assert.deepEqual([state, sealed], [{ asked: 7 }, requestState]);
+  assert.ok(!JSON.stringify(params).includes('asked'));
 });
 
 // ---- what is bound ----

@@ -121,7 +121,7 @@ test('what begins after the end of its request is an error to its author', async
   await send({ id: 1, method: 'tools/call', params: { name: 'x', arguments: {} } });
   while (answers.length === 0) await turn();
   slow.open();
-  await assert.rejects(late, { code: 'invalid_argument', message: /found it is over/ });
+  await assert.rejects(late, { code: 'invalid_argument', message: /a request in progress/ });
 });
 
 const name = { name: 'x', arguments: {} };
@@ -235,7 +235,7 @@ test('a list that seals nothing begins no exchange, and one that ends before its
   await send({ method: cancelled, params: { requestId: 2 } });
   await settle();
   slow.open();
-  await assert.rejects(late, { code: 'invalid_argument', message: /found it is over/ });
+  await assert.rejects(late, { code: 'invalid_argument', message: /a request in progress/ });
   assert.deepEqual([answers.length, exchanges()], [1, 0]);
 });
 

@@ -183,7 +183,6 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
   const seen = [];
   server.registerTool('x', {}, (ctx) => {
     const state = guard.opened(ctx);
-    assert.deepEqual(ctx.mcpReq.requestState(), state, "the SDK's own");
     if (state) return { content: [{ type: 'text', text: JSON.stringify(state) }] };
     const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
     const confirm = inputRequired.elicit({ message: 'ok?', requestedSchema });
@@ -221,7 +220,9 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
 
 test('a state that came past the guard is refused', async () => {
   const guard = new Guard({ codec, principal: 'anonymous' });
-  const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
+  const { verify } = guard;
+  const info = { name: 'x', version: '1' };
+  const server = guard.protect(new McpServer(info, { requestState: { verify } }));
   server.registerTool('x', {}, (ctx) => ({ content: [], state: ctx.mcpReq.requestState() }));
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await Server.prototype.connect.call(server.server, ours);

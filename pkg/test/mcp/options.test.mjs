@@ -37,18 +37,13 @@ test('who forgot to protect is told so, and nothing leaves', async () => {
 test('what cannot be protected is refused at once', async () => {
   const guard = new Guard({ codec, principal: 'anonymous' });
   const info = { name: 'x', version: '1' };
-  const verify = async () => {};
-  assert.throws(
-    () => guard.protect(new McpServer(info, { requestState: { verify } })),
-    /without requestState\.verify/,
-  );
-  for (const none of [{}, null, undefined, 'server', { connect() {} }]) {
+  for (const none of [{}, null, undefined, 'server', { server: {} }]) {
     assert.throws(() => guard.protect(none), { code: 'invalid_argument' });
   }
   const server = new McpServer(info);
   assert.equal(guard.protect(guard.protect(server)), server);
   const other = new Guard({ codec, principal: 'anonymous' });
-  assert.throws(() => other.protect(server), /without requestState\.verify/);
+  assert.throws(() => other.protect(server), /no other guard protects/);
   const late = new McpServer(info);
   await late.connect(InMemoryTransport.createLinkedPair()[0]);
   assert.throws(() => guard.protect(late), /before connect/);
@@ -153,16 +148,9 @@ test('an idle time takes a ledger, and so does single use', async () => {
 test('a factory whose server cannot be protected is logged: the SDK answers 500, and says nothing', async () => {
   const said = [];
   const guard = guardOf({ logger: { warn: (line) => said.push(line) } });
-  const factory = () => {
-    const server = factoryOf({})();
-    server._requestStateVerify = async () => {};
-    return guard.protect(server);
-  };
+  const factory = () => guard.protect(factoryOf({}, guardOf())());
   const response = await createMcpHandler(factory).fetch(requestOf(...modern(1, 'tools/list')));
   assert.equal(response.status, 500);
   assert.equal(said.length, 1);
-  assert.match(
-    said[0],
-    /invalid_argument.*protect: server: expected one without requestState\.verify/,
-  );
+  assert.match(said[0], /invalid_argument.*protect: server: expected one that no other guard/);
 });

@@ -244,17 +244,22 @@ test('the metrics have the names that Prometheus is asked for', async () => {
     const { keyId } = inspect(requestState);
     const found = await scraped(exporter);
     const state = 'sealwax_kind=request-state';
+    const malformed =
+      'sealwax_tokens_total sealwax_event=refused sealwax_kind=cursor error_type=malformed mcp_method_name';
     const key = `sealwax_key_id=${keyId} mcp_method_name=tools/call`;
     const counted = Object.entries(found).filter(([name]) => /_total |_count /.test(name));
     assert.deepEqual(Object.fromEntries(counted), {
       [`sealwax_tokens_total sealwax_event=sealed ${state} ${key}`]: 1,
       [`sealwax_tokens_total sealwax_event=opened ${state} ${key}`]: 1,
       [`sealwax_tokens_total sealwax_event=refused ${state} error_type=used mcp_method_name=tools/call`]: 1,
+      // A client may make up any method.
+      [`${malformed}=_OTHER`]: 1,
+      [`${malformed}=tools/list`]: 1,
       [`sealwax_token_age_count ${state}`]: 1,
       [`sealwax_guard_duration_count sealwax_event=sealed ${state}`]: 1,
       [`sealwax_guard_duration_count sealwax_event=opened ${state}`]: 1,
     });
-    assert.deepEqual(heard, ['sealed', 'opened', 'used']);
+    assert.deepEqual(heard, ['sealed', 'opened', 'used', 'malformed', 'malformed']);
     const edges = (name) =>
       Object.keys(found)
         .filter((one) => one.startsWith(`${name}_bucket`) && !/event=opened/.test(one))

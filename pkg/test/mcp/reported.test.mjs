@@ -49,41 +49,67 @@ test('a state that cannot be sealed', async () => {
   }
 });
 
-test('a state that a handler around the one of the SDK has it verify twice', async () => {
+/** A server whose handler asks, once; `again` is its call with the state. */
+async function asking(options, read, wrap = (server) => server) {
   const { guard, refusals } = reporting();
-  const factory = (wraps) => () => {
-    const server = new McpServer({ name: 'wrapped', version: '1' });
+  const factory = () => {
+    const server = new McpServer({ name: 'asking', version: '1' }, options(guard));
     server.registerTool('ask', {}, (ctx) => {
-      if (guard.opened(ctx)?.asked) return text('done');
+      if (read(guard, ctx)?.asked) return text('done');
       return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
     });
-    if (wraps) {
-      const own = server.server._getRequestHandler('tools/call');
-      server.server.setRequestHandler('tools/call', (request, ctx) => own(request, ctx));
-    }
-    return guard.protect(server);
+    return guard.protect(wrap(server));
   };
-  const { result } = await answered(factory(false));
-  const again = { requestState: result.requestState };
-  assert.equal((await answered(factory(false), again)).result.content[0].text, 'done');
-  assert.deepEqual(refusals, []);
-  assert.equal((await answered(factory(true), again)).error.code, -32602);
-  const [{ kind, target, message }] = refusals;
-  assert.deepEqual([refusals.length, kind, target], [1, 'request-state', 'ask']);
-  assert.match(message, /the SDK verifies the state twice.*wrap the functions of the tools/);
+  const { result } = await answered(factory);
+  const again = await answered(factory, { requestState: result.requestState });
+  return { again, refusals };
+}
+
+test('a state is read by the guard, or by the SDK whose option the guard is', async () => {
+  const opened = (guard, ctx) => guard.opened(ctx);
+  const ofSdk = (_, ctx) => ctx.mcpReq.requestState();
+  const none = () => ({});
+  const verifying = ({ verify }) => ({ requestState: { verify } });
+  for (const [options, read] of [
+    [none, opened],
+    [verifying, opened],
+    [verifying, ofSdk],
+  ]) {
+    const { again, refusals } = await asking(options, read);
+    assert.equal(again.result.content[0].text, 'done');
+    assert.deepEqual(refusals, []);
+  }
+  // Without the guard it is sealed, and says nothing.
+  const { again } = await asking(none, ofSdk);
+  assert.equal(again.result.content, undefined);
 });
 
-test('a server of another major version', () => {
-  // As McpServer of @modelcontextprotocol/sdk 1.x has them.
-  const former = {
-    connect() {},
-    server: { connect() {}, setRequestHandler() {}, _onrequest() {} },
-  };
-  const { guard, refusals } = reporting();
-  assert.throws(() => guard.protect(former), /sdk 1\.x; install @modelcontextprotocol\/server/);
-  assert.deepEqual([refusals.length, refusals[0].kind], [1, 'request-state']);
-  assert.match(
-    refusals[0].message,
-    /^protect: server: expected .* 2\.x, found one of another major/,
-  );
+const wrapped = (server) => {
+  const own = server.server._getRequestHandler('tools/call');
+  server.server.setRequestHandler('tools/call', (request, ctx) => own(request, ctx));
+  return server;
+};
+
+test('a handler that its author wrapped has the state too', async () => {
+  const read = (guard, ctx) => guard.opened(ctx);
+  const { again, refusals } = await asking(() => ({}), read, wrapped);
+  assert.equal(again.result.content[0].text, 'done');
+  assert.deepEqual(refusals, []);
+});
+
+test('a state that the option of the SDK refuses after the guard has opened it', async () => {
+  const read = (guard, ctx) => guard.opened(ctx);
+  const another = () => Promise.reject(new Error('not mine'));
+  // The SDK has it verify twice where its own handler is wrapped.
+  for (const [verify, wrap] of [
+    [() => another],
+    [(guard) => guard.verify, wrapped],
+  ]) {
+    const options = (guard) => ({ requestState: { verify: verify(guard) } });
+    const { again, refusals } = await asking(options, read, wrap);
+    assert.equal(again.error.code, -32602);
+    const [{ kind, target, message }] = refusals;
+    assert.deepEqual([refusals.length, kind, target], [1, 'request-state', 'ask']);
+    assert.match(message, /requestState\.verify refused it; leave the option out/);
+  }
 });

@@ -38,16 +38,7 @@ function requests() {
   });
   return {
     'unknown method: 404': of('acme/unknown'),
-    'unknown method with a session: 404': of('acme/unknown', {
-      _meta: { [META]: { sessionId: 'x', state: 'x' } },
-    }),
     'unknown method with a state: 404': of('acme/unknown', { requestState: 'x' }),
-    'method without a handler, with a state: 404': of('prompts/get', {
-      name: 'x',
-      requestState: 'x',
-    }),
-    'method without a handler: 404': of('prompts/get', { name: 'x' }),
-    'list without a handler, with a cursor: 404': of('prompts/list', { cursor: 'x' }),
     'method of an earlier revision: 404': of('ping'),
     'another version than the header: 400': [versioned('2025-11-25'), headers],
     'unknown version: 400': [
@@ -73,9 +64,6 @@ for (const [when, principal] of Object.entries(principals)) {
     for (const [what, request] of Object.entries(requests())) {
       const status = Number(what.match(/\d+$/));
       const guard = guardOf({ principal });
-      // It would be asked for, were these requests served.
-      if (status !== 200)
-        guard.sessions({ initial: () => 0, required: { methods: ['acme/unknown'] } });
       const guarded = await overHttp(factoryOf(handlers, guard), ...request);
       assert.deepEqual(guarded, await overHttp(factoryOf(handlers), ...request), what);
       assert.equal(guarded.status, status, what);

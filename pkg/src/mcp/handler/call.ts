@@ -318,8 +318,8 @@ function isInvalidState({ data }: { readonly data?: unknown }): boolean {
 }
 
 const NOT_VERIFIED =
-  'requestState: expected the server option requestState.verify to be guard.verify, found one that refuses what the guard ' +
-  'has opened; leave it out, and read by guard.opened(ctx)';
+  'requestState: expected the SDK to pass what the guard has opened, found that its option requestState.verify refused ' +
+  'it; leave the option out, and read by guard.opened(ctx)';
 
 function isOver(): SealwaxError {
   return invalidArgument('context: expected a request in progress, found it is over');
