@@ -240,7 +240,7 @@ export class Guard {
    * @throws {@link SealwaxError} as {@link Guard.opened}
    */
   readonly verify = (state: string, context: HandlerContext): unknown =>
-    this.#callOf(context).verify(state);
+    this.#callOf(context).verified(state);
 
   /**
    * Adds data-layer sessions to every server that is protected afterwards: the capability, the method

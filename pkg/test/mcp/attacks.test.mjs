@@ -8,7 +8,6 @@ import { LEGACY, MODERN } from './client.mjs';
 import { factoryOf, guardOf, modern, overHttp, overStdio, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
-const forged = '{"asked":7}';
 
 /** A server of each revision, and what it answers to one request. */
 const ways = {

@@ -195,9 +195,7 @@ test('of two requests of one id the later is refused, and logged', async () => {
     // It is free again.
     line.request(1, 'resources/templates/list');
     assertOwnCursors(await line.came.all(3, ({ id }) => id === 1));
-    assert.deepEqual(told, [
-      ['malformed', 'expected an id that no request in progress has'],
-    ]);
+    assert.deepEqual(told, [['malformed', 'expected an id that no request in progress has']]);
     await line.close();
   }
 });

@@ -101,10 +101,7 @@ test('a state that the option of the SDK refuses after the guard has opened it',
   const read = (guard, ctx) => guard.opened(ctx);
   const another = () => Promise.reject(new Error('not mine'));
   // The SDK has it verify twice where its own handler is wrapped.
-  for (const [verify, wrap] of [
-    [() => another],
-    [(guard) => guard.verify, wrapped],
-  ]) {
+  for (const [verify, wrap] of [[() => another], [(guard) => guard.verify, wrapped]]) {
     const options = (guard) => ({ requestState: { verify: verify(guard) } });
     const { again, refusals } = await asking(options, read, wrap);
     assert.equal(again.error.code, -32602);

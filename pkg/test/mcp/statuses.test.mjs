@@ -8,7 +8,6 @@ import { inputRequired } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { factoryOf, guardOf, modern, overHttp, text } from './wire.mjs';
 
-const META = 'io.modelcontextprotocol/session';
 const PROTOCOL = 'io.modelcontextprotocol/protocolVersion';
 const principals = {
   'at once': () => anonymous,

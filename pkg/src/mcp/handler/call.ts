@@ -51,7 +51,7 @@ export class Call {
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
-  /** The state that {@link Call.verify} gave the SDK, as JSON. */
+  /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
   constructor(policy: Policy, message: Arrived, context: RequestContext) {
@@ -238,7 +238,7 @@ export class Call {
   }
 
   /** Returns the value of a state with which the SDK calls the handler: the one that came, or one that was sealed here. */
-  verify(state: string): unknown {
+  verified(state: string): unknown {
     this.#verified = this.#unsealed(state);
     return parsed(this.#verified);
   }

@@ -1,7 +1,7 @@
 import type { HandleResult } from '../../documents.js';
 import { clientValue } from '../engine.js';
-import type { CallOf } from './call.js';
 import type { HandlerContext } from '../sdk.js';
+import type { CallOf } from './call.js';
 
 /** An accepted handle: the key of a row in your store. */
 export interface ReferenceHandle {

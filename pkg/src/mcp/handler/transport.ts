@@ -64,14 +64,14 @@ class GuardedTransport {
     };
   }
 
-  #arrived(message: ProtocolMessage, extra?: MessageExtra): void {
+  #arrived(message: ProtocolMessage, extra?: MessageExtra) {
     if (!('method' in message)) return this.#deliver?.(message, extra);
     const call = new Call(this.#policy, message, contextOf(this.#transport, extra));
     if ('id' in message) this.#request(message, call, extra);
     else this.#notification(message, call, extra);
   }
 
-  #request({ id }: ClientRequest, call: Call, extra?: MessageExtra): void {
+  #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
     if (this.#pending.has(id)) return this.#respond(id, call.refuseId());
     this.#pending.set(id, call);
     attempt(
@@ -84,7 +84,7 @@ class GuardedTransport {
     );
   }
 
-  #pass(id: RequestId, call: Call, entered: Entered, extra?: MessageExtra): void {
+  #pass(id: RequestId, call: Call, entered: Entered, extra?: MessageExtra) {
     // The request was dropped while it waited.
     if (!this.#isPending(id, call)) return call.end();
     if (entered === undefined) return this.#end(id, call);

@@ -4,8 +4,8 @@ import { answer } from '../../answer.js';
 import type { Reply } from '../../documents.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange } from '../engine.js';
-import { reportError } from '../hooks.js';
 import { newReference, withReference } from '../handler/reference.js';
+import { reportError } from '../hooks.js';
 import type { Known, Policy } from '../policy.js';
 import type { AuthInfo, Params } from '../sdk.js';
 import {

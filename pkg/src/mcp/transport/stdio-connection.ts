@@ -2,9 +2,9 @@ import { answer } from '../../answer.js';
 import type { Step } from '../../documents.js';
 import { Caller } from '../caller.js';
 import type { Engine, Exchange } from '../engine.js';
+import { newReference, withReference } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
 import type { Policy } from '../policy.js';
-import { newReference, withReference } from '../handler/reference.js';
 import type { Params } from '../sdk.js';
 import {
   addSessionId,
@@ -31,7 +31,6 @@ interface Waiting {
   /** What names it to the guard at the SDK's messages. */
   readonly reference: string;
 }
-
 
 /** The connection of one client on stdio, with the sessions of SEP-1359. */
 export class StdioConnection {
