@@ -322,7 +322,7 @@ test-operation: servers
 	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
 	$(PYTHON_MCP) tests/monitoring/check.py
 
-# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's on the oldest too.
+# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's on the oldest and the newest of both majors.
 # And what examples/php has of one.
 .PHONY: test-transcripts
 test-transcripts: servers $(if $(HAS_JAVA),java)
@@ -330,6 +330,8 @@ test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,rust,target/debug/examples/scenario,rust)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs,typescript)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs,typescript-oldest)
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs @modelcontextprotocol/sdk,typescript-1)
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs sdk-1.13,typescript-1-oldest)
 	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(PYTHON_MCP) bindings/python/tests/mcp/scenario.py,python)
 	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario,go))
 	$(if $(HAS_JAVA),$(call play,java,$(BUILD)/java/scenario,java))

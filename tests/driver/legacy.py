@@ -1,4 +1,6 @@
-"""The transcripts that a server of Java's SDK can serve, as clients of its last revision send them: it knows none of 2026-07-28."""
+"""The transcripts that an SDK can serve which does not know 2026-07-28, as clients of an earlier revision send them."""
+
+import wire
 
 #: What a tool's result of the SDK has.
 MEMBERS = {"content", "structuredContent", "isError", "_meta"}
@@ -15,6 +17,7 @@ def is_served(event):
         method in METHODS
         # In its revisions the header is not that of a data-layer session.
         and "header" not in event
+        and wire.MODERN not in event.get("headers", {}).values()
         and (method != "tools/call" or all(map(_is_expressible, event.get("handler", ()))))
         and all(map(is_served, event.get("during", ())))
     )
@@ -25,11 +28,13 @@ def _is_expressible(operation):
     return name != "return" or ("content" in given[0] and given[0].keys() <= MEMBERS)
 
 
-def as_legacy(value):
-    """Return a transcript without what its last revision does not have."""
+def as_legacy(value, revision):
+    """Return a transcript without what a revision does not have."""
     if isinstance(value, list):
-        return [as_legacy(item) for item in value]
+        return [as_legacy(item, revision) for item in value]
+    if isinstance(value, str):
+        return value.replace(wire.LEGACY, revision)
     if not isinstance(value, dict):
         return value
-    changed = {name: as_legacy(member) for name, member in value.items() if name != "resultType"}
-    return {**changed, "era": "legacy"} if "era" in changed else changed
+    changed = {name: as_legacy(member, revision) for name, member in value.items() if name != "resultType"}
+    return {**changed, "era": "legacy", "revision": revision} if "era" in changed else changed

@@ -207,7 +207,7 @@ class Playing:
         if "header" in event:
             headers["Mcp-Session-Id"] = self._world.resolved(event["header"])
         if at_handlers and not modern:
-            headers["MCP-Protocol-Version"] = wire.LEGACY
+            headers["MCP-Protocol-Version"] = event.get("revision", wire.LEGACY)
 
         def send():
             path = "/plain" if at_handlers else "/wrapped"

@@ -12,6 +12,7 @@ http     the port of `/plain` (the SDK's handler of HTTP) and of `/wrapped` (the
 lines    a port whose connections are stdio inside the guard's wrapper, where it has one
 stream   a port of the server alone, for notifications, where the SDK's HTTP does not pass them on
 systems  the kinds of server that it has
+legacy   of those whose SDK does not know 2026-07-28, the last revision that it knows
 events   whether it tells what happened to tokens
 notification   one of the SDK's that goes by `lines` in place of notifications/demo
 direct   in place of all: nothing is between it and the engine, and it gets messages by `send`
@@ -62,8 +63,8 @@ def transcripts(language, system, ready):
         found = [one for one in found if all(event["via"] != "stdio" for event in one["events"])]
     if "has" in ready:
         found = [one for one in found if needed(one) <= set(ready["has"])]
-    if (language, system) == ("java", "sdk"):
-        found = [legacy.as_legacy(one) for one in found if all(map(legacy.is_served, one["events"]))]
+    if revision := ready.get("legacy", {}).get(system):
+        found = [legacy.as_legacy(one, revision) for one in found if all(map(legacy.is_served, one["events"]))]
     if len(found) < LEAST.get(system, 250):
         sys.exit(f"only {len(found)} are there for {system or language}")
     return found

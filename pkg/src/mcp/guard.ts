@@ -29,8 +29,9 @@ import {
   type HttpSessionsOptions,
   withSessions,
 } from './transport/http-sessions.js';
+import { type WrittenResponse, wrapListener } from './transport/listener.js';
 import type { Negotiated } from './transport/negotiated.js';
-import { listenerOf, type NodeListener } from './transport/node.js';
+import { listenerOf, type NodeListener, type NodeRequest } from './transport/node.js';
 
 /** Settings of a {@link Guard}. */
 export interface GuardOptions {
@@ -273,15 +274,21 @@ export class Guard {
    * can send notifications only within a response.
    */
   fetch(handler: FetchHandler, given: HttpSessionsOptions = {}): FetchHandler {
+    const wrap = this.#sessionsOf(given);
+    method('handler', handler);
+    return wrap(handler);
+  }
+
+  /** Checks settings, and returns what wraps a handler. */
+  #sessionsOf(given: HttpSessionsOptions): (handler: FetchHandler) => FetchHandler {
     const settings = checked(given, {
       required: flag,
       ttl: checkTtl,
       idle: checkTtl,
       sep1359: flag,
     });
-    method('handler', handler);
     const engine = this.#policy.transportOf(settings);
-    return withSessions(handler, this.#policy, engine, settings.sep1359 === true);
+    return (handler) => withSessions(handler, this.#policy, engine, settings.sep1359 === true);
   }
 
   /**
@@ -308,6 +315,39 @@ export class Guard {
   node(handler: FetchHandler): NodeListener {
     method('handler', handler);
     return listenerOf(handler, (cause) => failure(this.#policy, 'node', cause));
+  }
+
+  /**
+   * Adds to a listener of Node's HTTP, or a handler of Express, what {@link Guard.fetch} adds to a handler of web-standard
+   * requests: for the transports of `@modelcontextprotocol/sdk`. The listener finds the message in `request.body`.
+   *
+   * @example
+   * ```js
+   * import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+   * import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+   * import { Codec, Key, KeyRing } from 'sealwax';
+   * import { Guard } from 'sealwax/mcp';
+   *
+   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+   * const guard = new Guard({ codec, principal: 'anonymous' });
+   *
+   * const listener = guard.listener(async (request, response) => {
+   *   const server = guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
+   *   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+   *   await server.connect(transport);
+   *   await transport.handleRequest(request, response, request.body);
+   * });
+   * console.log(typeof listener); // function
+   * ```
+   */
+  listener<From extends NodeRequest, To extends WrittenResponse>(
+    listener: (request: From, response: To) => unknown,
+    given: HttpSessionsOptions = {},
+  ): (request: From, response: To) => Promise<void> {
+    method('listener', listener);
+    const wrap = this.#sessionsOf(given);
+    return wrapListener(listener, wrap, (cause) => failure(this.#policy, 'listener', cause));
   }
 
   /**

@@ -34,5 +34,6 @@ export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
 export type { AnyServer, AuthInfo, HandlerContext } from './sdk.js';
 export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
+export type { WrittenResponse } from './transport/listener.js';
 export type { Negotiated } from './transport/negotiated.js';
 export type { NodeListener, NodeRequest, NodeResponse } from './transport/node.js';

@@ -1,24 +1,19 @@
-// The scenario server of this language: tests/driver/run.py says what it is told, and what it says.
+// The scenario server of this language: tests/driver/run.py says what it is told, and what it says. Its argument is a package
+// of the SDK's first major, in place of the second.
 
 import { createServer as listen } from 'node:http';
 import { createServer as listenForLines } from 'node:net';
 import { createInterface } from 'node:readline';
 
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { anonymous, Codec } from 'sealwax';
 import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { first, second } from './majors.mjs';
 
-const ANYTHING = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
-const CAPABILITIES = { tools: {}, resources: {}, prompts: {} };
-const METHODS = [
-  ...['tools/call', 'prompts/get', 'resources/read'],
-  ...['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'],
-];
+const [former] = process.argv.slice(2);
+const sdk = former ? await first(former) : await second();
 /** Of tokens, session ids and handles; an id that is logged is shorter. */
 const TOKEN = /[\w-]{40}|basket_/;
-const OWN = ['demo/play', 'demo/things/list'];
 
 const say = (said) => process.stdout.write(`${JSON.stringify(said)}\n`);
 let now;
@@ -82,33 +77,29 @@ class Stage {
     }
   }
 
-  fetch(path) {
-    const plain = createMcpHandler(() => this.#server()).fetch;
-    return path === '/plain' ? plain : this.#guard.fetch(plain, this.#transport);
+  /** Returns a listener of HTTP. */
+  serve(path) {
+    const served = () => this.#server();
+    return path === '/plain'
+      ? sdk.plain(served)
+      : sdk.wrapped(served, this.#guard, this.#transport);
   }
 
   async onLines(socket) {
     const { ttl, idle } = this.#transport;
     const streams = await sessionStreams(this.#guard, { stdin: socket, stdout: socket, ttl, idle });
-    return serveStdio(() => this.#server(), { transport: new StdioServerTransport(...streams) });
+    return sdk.onLines(() => this.#server(), streams);
   }
 
   #server() {
-    const info = { name: 's', version: '1' };
-    const server = this.#guard.protect(new Server(info, { capabilities: CAPABILITIES }));
-    const run = (request, ctx) => this.#run(request, ctx);
-    for (const method of METHODS) server.setRequestHandler(method, run);
-    for (const method of OWN)
-      server.setRequestHandler(method, { params: ANYTHING }, (params, ctx) => run({ params }, ctx));
-    server.setNotificationHandler('notifications/demo', { params: ANYTHING }, () => run({}));
-    return server;
+    return this.#guard.protect(sdk.server((params, ctx) => this.#run({ params }, ctx)));
   }
 
   /** Does what it is told, and sees what its request holds. */
   async #run({ params }, ctx) {
     // What was negotiated is said by the header too, whether or not the client sent one.
     const { protocolVersion } = (ctx && this.#guard.negotiated(ctx)) ?? {};
-    const header = ctx?.http?.req.headers.get('mcp-protocol-version');
+    const header = ctx && sdk.header(ctx, 'mcp-protocol-version');
     if (protocolVersion && protocolVersion !== header) throw new Error(`the header says ${header}`);
     const state = this.#state(ctx);
     for await (const { do: name, given, options, result } of waiting({
@@ -252,23 +243,18 @@ async function* waiting(seen) {
 }
 
 let stage;
-const http = listen(async (request, response) => {
-  const body = [];
-  for await (const chunk of request) body.push(chunk);
-  const { method, url, rawHeaders } = request;
-  const headers = new Headers();
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    headers.append(rawHeaders[at], rawHeaders[at + 1]);
-  const with_ = body.length > 0 && { body: Buffer.concat(body) };
-  const answer = await stage.fetch(url)(
-    new Request(`http://localhost${url}`, { method, headers, ...with_ }),
-  );
-  response.writeHead(answer.status, Object.fromEntries(answer.headers));
-  response.end(Buffer.from(await answer.arrayBuffer()));
-}).listen(0, '127.0.0.1');
+const http = listen((request, response) => stage.serve(request.url)(request, response)).listen(
+  0,
+  '127.0.0.1',
+);
 const lines = listenForLines((socket) => stage.onLines(socket)).listen(0, '127.0.0.1');
 await Promise.all([http, lines].map((server) => new Promise((on) => server.on('listening', on))));
-say({ http: http.address().port, lines: lines.address().port, events: true });
+say({
+  http: http.address().port,
+  lines: lines.address().port,
+  events: true,
+  ...(former && { systems: [former], legacy: { [former]: sdk.revision } }),
+});
 
 const doing = {
   serve: (told) => {

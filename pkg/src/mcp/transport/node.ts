@@ -8,11 +8,12 @@ export interface NodeRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly originalUrl?: string | undefined;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly rawHeaders: string[];
   /** Who is signed in, such as `requireBearerAuth` found it. */
   readonly auth?: AuthInfo | undefined;
   /** The message, if a parser of JSON stands in front. */
-  readonly body?: unknown;
+  body?: unknown;
   on(event: string, listener: (chunk: Uint8Array) => void): unknown;
   pause(): unknown;
 }

@@ -23,7 +23,9 @@ final class Scenario {
   public static void main(String[] arguments) throws IOException {
     Scenario scenario = new Scenario();
     int port = scenario.container.port();
-    Channel.say(Map.of("http", port, "systems", List.of("hooks", "sdk"), "events", true));
+    List<String> systems = List.of("hooks", "sdk");
+    Map<String, Object> legacy = Map.of("sdk", "2025-11-25");
+    Channel.say(Map.of("http", port, "systems", systems, "legacy", legacy, "events", true));
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       Map<String, Object> told = Json.object(line);

@@ -1,0 +1,122 @@
+/** Sessions for a listener of Node's HTTP, such as a handler of Express around a transport of `@modelcontextprotocol/sdk`. */
+
+import type { FetchHandler } from './http-sessions.js';
+import { listenerOf, type NodeRequest, type NodeResponse } from './node.js';
+
+/** A response of Node's HTTP to which a listener writes. */
+export interface WrittenResponse extends NodeResponse {
+  writeHead(status: number, ...more: never[]): unknown;
+  getHeaders(): Readonly<Record<string, unknown>>;
+  removeHeader(name: string): void;
+}
+
+/**
+ * Wraps a listener as `wrap` wraps a handler. The listener gets the message as `request.body`, and what it writes passes the
+ * wrapper.
+ */
+export function wrapListener<From extends NodeRequest, To extends WrittenResponse>(
+  listener: (request: From, response: To) => unknown,
+  wrap: (handler: FetchHandler) => FetchHandler,
+  failed: (cause: unknown) => Response,
+): (request: From, response: To) => Promise<void> {
+  return (from, to) => {
+    const handler: FetchHandler = (request, { parsedBody } = {}) => {
+      from.body = parsedBody;
+      const version = request.headers.get(VERSION);
+      if (version !== null && from.headers[VERSION] === undefined) {
+        from.headers[VERSION] = version;
+        from.rawHeaders.push(VERSION, version);
+      }
+      return written(to, () => listener(from, to));
+    };
+    return listenerOf(wrap(handler), failed)(from, asItWas(to));
+  };
+}
+
+const VERSION = 'mcp-protocol-version';
+
+/** Returns the methods that a response has now. */
+function asItWas(to: NodeResponse): NodeResponse {
+  const { flushHeaders, write, end } = to;
+  return {
+    set statusCode(code: number) {
+      to.statusCode = code;
+    },
+    get headersSent() {
+      return to.headersSent;
+    },
+    get writableEnded() {
+      return to.writableEnded;
+    },
+    setHeader: (name, value) => to.setHeader(name, value),
+    setHeaders: (headers) => to.setHeaders(headers),
+    flushHeaders: () => flushHeaders.call(to),
+    write: (chunk) => write.call(to, chunk),
+    end: (chunk) => end.call(to, chunk),
+    destroy: () => to.destroy(),
+    on: (event, listener) => to.on(event, listener),
+  };
+}
+
+/** Returns the response that a listener writes, once it has a head. */
+function written(to: WrittenResponse, listen: () => unknown): Promise<Response> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const body = writable.getWriter();
+  const { writeHead } = to;
+  return new Promise((answered, failed) => {
+    let hasHead = false;
+    const head = () => {
+      if (hasHead) return;
+      hasHead = true;
+      // Node's own methods call it.
+      to.writeHead = writeHead;
+      const headers = new Headers();
+      for (const [name, values] of Object.entries(to.getHeaders())) {
+        for (const value of [values].flat()) headers.append(name, `${value}`);
+        to.removeHeader(name);
+      }
+      const { statusCode: status } = to;
+      answered(
+        new Response(status === 204 || status === 304 ? null : readable, { status, headers }),
+      );
+    };
+    const put = (chunk: unknown) => {
+      // Whoever reads it may be gone.
+      const gone = () => {};
+      if (typeof chunk === 'string') body.write(new TextEncoder().encode(chunk)).catch(gone);
+      else if (chunk instanceof Uint8Array) body.write(chunk).catch(gone);
+    };
+    const called = (given: readonly unknown[]) => {
+      for (const one of given) if (typeof one === 'function') one();
+    };
+    Object.assign(to, {
+      writeHead(status: number, ...more: unknown[]) {
+        to.statusCode = status;
+        const given = more.find((one) => typeof one === 'object') as HeadersInit | undefined;
+        for (const [name, value] of new Headers(given)) to.setHeader(name, value);
+        head();
+        return to;
+      },
+      flushHeaders: head,
+      write(chunk: unknown, ...more: unknown[]) {
+        head();
+        put(chunk);
+        called(more);
+        return true;
+      },
+      end(...given: unknown[]) {
+        head();
+        put(given[0]);
+        body.close().catch(() => {});
+        called(given);
+        return to;
+      },
+    });
+    Promise.resolve()
+      .then(listen)
+      .catch((cause) => {
+        failed(cause);
+        body.abort(cause).catch(() => {});
+      });
+  });
+}
