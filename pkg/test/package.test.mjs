@@ -47,6 +47,17 @@ test('the notices name every crate of the module', () => {
   }
 });
 
+test('the types of the guard need no SDK, of whichever major', () => {
+  const declared = readdirSync(`${INSTALLED}dist/esm/mcp`, { recursive: true })
+    .filter((path) => path.endsWith('.d.ts'))
+    .map((path) => readFileSync(`${INSTALLED}dist/esm/mcp/${path}`, 'utf8'));
+  assert.ok(declared.length > 20);
+  for (const text of declared) {
+    assert.doesNotMatch(text, /^(?:import|export) .*'@modelcontextprotocol/m);
+    assert.doesNotMatch(text, /import\('@modelcontextprotocol/);
+  }
+});
+
 test('it depends on nothing at run time', () => {
   assert.equal(manifest.dependencies, undefined);
   const peers = Object.keys(manifest.peerDependencies).map((name) => [name, { optional: true }]);

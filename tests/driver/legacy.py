@@ -2,6 +2,7 @@
 
 import wire
 
+EARLIER = "2025-03-26"
 #: What a tool's result of the SDK has.
 MEMBERS = {"content", "structuredContent", "isError", "_meta"}
 #: What it serves, or the guard; None is that of an event without a message, or with an answer.
@@ -33,7 +34,8 @@ def as_legacy(value, revision):
     if isinstance(value, list):
         return [as_legacy(item, revision) for item in value]
     if isinstance(value, str):
-        return value.replace(wire.LEGACY, revision)
+        # What was another one stays another one.
+        return value.replace(revision, EARLIER).replace(wire.LEGACY, revision) if revision != wire.LEGACY else value
     if not isinstance(value, dict):
         return value
     changed = {name: as_legacy(member, revision) for name, member in value.items() if name != "resultType"}
