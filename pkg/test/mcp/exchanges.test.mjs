@@ -229,6 +229,20 @@ test('a cancelled request is never answered, and its id is free for another', as
   }
 });
 
+test('a reference that a client chose names nothing', async () => {
+  const guard = guardOf();
+  const handlers = {
+    'tools/list': () => ({ tools: [] }),
+    'tools/call': (_, ctx) => inputRequired({ requestState: guard.state(ctx, { asked: 7 }) }),
+  };
+  const line = await overStdio(factoryOf(handlers, guard));
+  const _meta = { 'io.github.sealwax/exchange': 'x'.repeat(32) };
+  line.request(1, 'tools/call', { name: 'x', arguments: {}, _meta });
+  const { result } = await line.came.first(({ id }) => id === 1);
+  assert.match(result.requestState, /^sw1\./);
+  await line.close();
+});
+
 test("a handler sees the client's id, and no other", async () => {
   const seen = [];
   const factory = () => {

@@ -1,5 +1,7 @@
 // What compiles against the types of @modelcontextprotocol/sdk 1.x.
 
+import { createServer, type ServerResponse } from 'node:http';
+
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -27,12 +29,17 @@ server.registerTool('hold', {}, async (extra) => {
 const app = express();
 app.all(
   '/mcp',
-  guard.listener(async (request: express.Request, response: express.Response) => {
-    const transport = new StreamableHTTPServerTransport();
+  guard.listener(async (request, response) => {
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
     await server.connect(transport);
     await transport.handleRequest(request, response, request.body);
   }),
 );
+app.get(
+  '/other',
+  guard.listener((_: express.Request, response: express.Response) => response.json({})),
+);
+createServer(guard.listener((_, response: ServerResponse) => response.end()));
 const transport = new WebStandardStreamableHTTPServerTransport();
 export const handler = guard.fetch((request, options) => transport.handleRequest(request, options));
 // @ts-expect-error: a listener takes a response too
