@@ -423,10 +423,19 @@ msrv:
 
 # ---- other people's suites and clients: minutes, and not part of `make test` ----
 
-.PHONY: test-suites test-clients
+.PHONY: test-suites test-servers test-clients
 # Those that the packages of mcp, FastMCP and rmcp ship, with every server protected; and those that differ.
-test-suites: wheel
+test-suites: wheel test-servers
 	python3 tests/suites/run.py $(BUILD)/suites $(BUILD)/python/*.whl
+
+# Published servers that nobody here wrote, with the guard put in by a patch.
+SERVERS := $(BUILD)/servers
+test-servers: npm
+	mkdir -p $(SERVERS)
+	cp tests/servers/* $(SERVERS)
+	cd $(SERVERS) && npm ci --silent --no-audit --no-fund
+	cd $(SERVERS) && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/*.tgz
+	$(NODE_24) --test $(SERVERS)/servers.test.mjs
 
 # Against the examples; mcporter needs Node 24.
 test-clients: servers

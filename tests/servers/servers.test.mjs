@@ -1,0 +1,180 @@
+// Published servers that nobody here wrote: what they say without the guard and with it, put in by the patches beside this file.
+// Each runs as far as it does without its upstream.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Key } from 'sealwax';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const keys = Key.generate().toText();
+const running = new Set();
+after(() => {
+  for (const child of running) child.kill();
+});
+
+/** Puts the guard into a package, or takes it out. */
+function patch(name, folder, isGuarded) {
+  const apply = (...more) =>
+    execFileSync('git', ['apply', '-p1', ...more, `${HERE}${name}.patch`], {
+      ...{ cwd: `${HERE}node_modules/${folder}`, stdio: 'pipe' },
+      // It stands in a folder that the repository around it ignores.
+      env: { ...process.env, GIT_CEILING_DIRECTORIES: HERE, GIT_DIR: '/nonexistent' },
+    });
+  let wasGuarded = true;
+  try {
+    apply('--reverse', '--check');
+  } catch {
+    wasGuarded = false;
+  }
+  if (wasGuarded !== isGuarded) apply(...(isGuarded ? [] : ['--reverse']));
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts a server, and waits until it listens. */
+async function started(args, portOf = (port) => ({ env: { PORT: port } })) {
+  const port = await freePort();
+  const { env, more = [] } = portOf(port);
+  const child = spawn(process.execPath, [...args, ...more], {
+    cwd: HERE,
+    env: { ...process.env, ...env, SEALWAX_KEYS: keys },
+    stdio: ['ignore', 'ignore', process.env.SHOW ? 'inherit' : 'ignore'],
+  });
+  running.add(child);
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  for (let tries = 0; ; tries += 1) {
+    if (
+      await fetch(url, { method: 'OPTIONS' }).then(
+        () => true,
+        () => false,
+      )
+    )
+      break;
+    assert.ok(child.exitCode === null && tries < 300, `${args[0]} does not listen`);
+    await sleep(100);
+  }
+  const stop = async () => {
+    running.delete(child);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  return { url, stop };
+}
+
+async function connected(url, revision, user = 'alice') {
+  const versionNegotiation = { mode: { pin: revision } };
+  const settings = { capabilities: {}, ...(revision && { versionNegotiation }) };
+  const client = new Client({ name: 'of servers', version: '1' }, settings);
+  const requestInit = { headers: { 'x-user': user } };
+  const transport = new StreamableHTTPClientTransport(url, { requestInit });
+  await client.connect(transport);
+  return { client, transport };
+}
+
+/** What a server has, and what it answers. */
+async function answersOf(client, calls) {
+  const { tools, prompts, resources } = client.getServerCapabilities();
+  const said = { tools: tools && (await client.listTools()).tools };
+  if (prompts) said.prompts = (await client.listPrompts()).prompts;
+  if (resources) said.resources = (await client.listResources()).resources;
+  for (const [name, args] of Object.entries(calls)) {
+    said[name] = await client.callTool({ name, arguments: args }).catch(({ message }) => message);
+  }
+  return said;
+}
+
+/** Asserts that a server says the same with the guard, but for some tools. */
+async function assertSame(t, starts, revision, calls, missing = []) {
+  const said = [];
+  for (const isGuarded of [false, true]) {
+    const { url, stop } = await starts(isGuarded);
+    t.after(stop);
+    const { client } = await connected(url, revision);
+    said.push(await answersOf(client, calls));
+    await client.close();
+  }
+  said[0].tools = said[0].tools.filter(({ name }) => !missing.includes(name));
+  assert.deepEqual(said[1], said[0]);
+  for (const name of Object.keys(calls)) assert.ok(said[0][name], name);
+  assert.ok(said[0].tools.length > 10);
+}
+
+const EVERYTHING = 'node_modules/@modelcontextprotocol/server-everything';
+const everything = () => started([`${EVERYTHING}/dist/index.js`, 'streamableHttp']);
+
+test('server-everything (@modelcontextprotocol/sdk 1.x) says the same', async (t) => {
+  const starts = (isGuarded) => {
+    patch('everything', '@modelcontextprotocol/server-everything', isGuarded);
+    return everything();
+  };
+  const calls = {
+    echo: { message: 'hello' },
+    'get-sum': { a: 2, b: 3 },
+    'get-structured-content': { location: 'New York' },
+    'get-annotated-message': { messageType: 'error', includeImage: false },
+    'get-tiny-image': {},
+    'trigger-long-running-operation': { duration: 0.2, steps: 2 },
+    'get-resource-links': { count: 2 },
+    none: {},
+  };
+  // It has this one once a client is initialized, which a server for one request never hears of.
+  await assertSame(t, starts, undefined, calls, ['simulate-research-query']);
+});
+
+test('server-everything: a session goes on at another replica, and after a restart', async (t) => {
+  patch('everything', '@modelcontextprotocol/server-everything', true);
+  const [one, two] = [await everything(), await everything()];
+  t.after(one.stop);
+  const { client, transport } = await connected(one.url);
+  t.after(() => client.close());
+  const { sessionId } = transport;
+  assert.match(sessionId, /^sw1\./);
+  const echo = async (url, user) => {
+    const headers = {
+      ...{ 'x-user': user, 'mcp-session-id': sessionId, 'content-type': 'application/json' },
+      accept: 'application/json, text/event-stream',
+    };
+    const params = { name: 'echo', arguments: { message: 'hello' } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const response = await fetch(url, { method: 'POST', headers, body });
+    return [response.status, (await response.text()).includes('Echo: hello')];
+  };
+  assert.deepEqual(await echo(two.url, 'alice'), [200, true]);
+  assert.deepEqual(await echo(two.url, 'mallory'), [404, false]);
+  await two.stop();
+  const again = await everything();
+  t.after(again.stop);
+  assert.deepEqual(await echo(again.url, 'alice'), [200, true]);
+});
+
+test('mcp-server-supabase (@modelcontextprotocol/server 2.x) says the same', async (t) => {
+  const starts = (isGuarded) => started(['supabase.mjs', ...(isGuarded ? ['guarded'] : [])]);
+  const calls = { list_organizations: {}, get_project: { id: 'x' }, none: {} };
+  await assertSame(t, starts, '2026-07-28', calls);
+});
+
+test('mongodb-mcp-server (@modelcontextprotocol/server 2.x) says the same', async (t) => {
+  const starts = (isGuarded) => {
+    patch('mongodb', '@mongodb-js/mcp-http-runners', isGuarded);
+    const options = ['--transport', 'http', '--telemetry', 'disabled', '--httpHost', '127.0.0.1'];
+    return started(['node_modules/mongodb-mcp-server/dist/index.js', ...options], (port) => ({
+      ...{ env: {}, more: ['--httpPort', port] },
+    }));
+  };
+  const calls = { 'list-databases': {}, find: { database: 'a', collection: 'b' }, none: {} };
+  await assertSame(t, starts, '2026-07-28', calls);
+});
