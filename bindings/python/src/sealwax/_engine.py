@@ -42,6 +42,7 @@ _FLAGS = {
     "notification": _NOTIFICATION,
     "modern": _MODERN,
     "unreadable": lib.SEALWAX_FLAG_UNREADABLE,
+    "idInUse": lib.SEALWAX_FLAG_ID_IN_USE,
 }
 #: A client's value that is no text: it is not UTF-8.
 _OTHER = b"\xff"

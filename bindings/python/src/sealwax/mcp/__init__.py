@@ -6,9 +6,7 @@ handler runs. ``pip install 'sealwax[mcp]'``.
 """
 
 try:
-    # 1.x lacks one, and 2.0 the other.
-    from mcp.server.request_state import RequestStateBoundary as _Boundary  # noqa: F401
-    from mcp.server.transport_security import RequestBodyLimitMiddleware as _Limit  # noqa: F401
+    from ._guard import Guard
 except ImportError as _missing:
     from importlib import metadata as _metadata
 
@@ -18,12 +16,11 @@ except ImportError as _missing:
         if one.name in ("mcp", "fastmcp")
     ]
     raise ImportError(
-        "sealwax.mcp: expected the official MCP SDK, mcp 2.3 or later, and FastMCP 4 if any, "
+        "sealwax.mcp: expected the official MCP SDK, mcp 1.13 or later, but not 2.0 to 2.2, "
         f"found {' and '.join(sorted(_found)) or 'none'}: pip install 'sealwax[mcp]'"
     ) from _missing
 
 from .. import Principal, principal_from_claims
-from ._guard import Guard
 from ._handler.handles import (
     OpenedHandle,
     Origin,

@@ -13,12 +13,17 @@ from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
-from ._handler.servers import install, low_level
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
 from ._refusal import LedgerUnavailable, why
-from ._transport import http, stdio
+from ._sdk import IS_SECOND
+from ._transport import http
 from ._transport.message import Transport
+
+if TYPE_CHECKING or IS_SECOND:
+    from ._handler.servers import install, low_level
+else:
+    from ._former.servers import install, low_level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -121,6 +126,9 @@ class Guard:
         replaces the SDK's own ``RequestStateBoundary``. Raises :class:`InvalidArgument` for a
         server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
         the SDK's default if it is a single key.)
+
+        With mcp 1 `server` is a low-level ``Server``, or the application of a FastMCP: what its
+        ``streamable_http_app()`` or ``http_app()`` gives.
         """
         install(self, self._engines, self._sessions, server)
         self._protects = True
@@ -289,8 +297,12 @@ class Guard:
         and `idle` are as for :meth:`asgi`. A :class:`sealwax.ledger.Memory` does not outlive the
         process: it refuses all sessions older than itself.
         """
+        low = low_level(server)
+        # Which mcp 1 has not what it takes for.
+        from ._transport import stdio
+
         transport = Transport(self, self._engines, required=False, ttl=ttl, idle=idle, sep1359=True)
-        await stdio.run(low_level(server), transport)
+        await stdio.run(low, transport)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:
         """Return what was negotiated when the session of a request began; see :meth:`asgi`.

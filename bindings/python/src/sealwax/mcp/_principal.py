@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal, TypeAlias
 
 from mcp.server.auth.middleware.auth_context import get_access_token
-from mcp.server.context import ServerRequestContext
 
 from .. import InvalidArgument, Principal, principal_from_claims
 from .._engine import caller_of
+from ._sdk import IS_SECOND, ServerRequestContext
 
 #: Resolves the caller, at most once per request; returning ``None`` refuses the request. A function
 #: that waits must be asynchronous: a plain one blocks the other requests.
@@ -21,7 +21,7 @@ PrincipalOf: TypeAlias = Callable[
 Anonymous: TypeAlias = Literal["anonymous"]
 
 
-def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Principal | None:
+def principal_from_access_token(ctx: ServerRequestContext[Any, Any]) -> Principal | None:
     """Return the principal of the SDK's access token, on ``MCPServer`` and FastMCP.
 
     If the token's claims have ``iss`` and ``sub``, as a JWT's do, only the claims count, so that a
@@ -34,13 +34,14 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal=sealwax.mcp.principal_from_access_token)
     """
-    token = get_access_token()
+    # In mcp 1 the SDK's own is that of `initialize`, where a server keeps its sessions.
+    token = get_access_token() if IS_SECOND else getattr(_user(ctx), "access_token", None)
     if token is None:
         return None
-    claims = token.claims or {}
+    claims = getattr(token, "claims", None) or {}
     if not {"iss", "sub"} <= claims.keys():
         client = {} if "azp" in claims else {"client_id": token.client_id}
-        claims = {"sub": token.subject, **client, **claims}
+        claims = {"sub": getattr(token, "subject", None), **client, **claims}
     # The other claims do not count, and need not be JSON.
     said = {"iss", "sub", "client_id", "azp"} & claims.keys()
     return principal_from_claims({name: claims[name] for name in said})
@@ -48,9 +49,14 @@ def principal_from_access_token(_ctx: ServerRequestContext[Any, Any]) -> Princip
 
 def is_signed_in(ctx: ServerRequestContext[Any, Any]) -> bool:
     """Return whether a request comes with a user whom somebody has authenticated."""
+    signed_in = getattr(_user(ctx), "is_authenticated", False) is True
+    return signed_in or (IS_SECOND and get_access_token() is not None)
+
+
+def _user(ctx: ServerRequestContext[Any, Any]) -> object:
+    """Return the user of a request over HTTP."""
     scope = getattr(ctx.request, "scope", None) or {}
-    user = scope.get("user")
-    return get_access_token() is not None or getattr(user, "is_authenticated", False) is True
+    return scope.get("user")
 
 
 def checked(found: object) -> Principal:

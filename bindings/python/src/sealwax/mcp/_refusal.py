@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
-
 from .. import InvalidArgument, Refused, SealwaxError
 from .._errors import by_code
+from ._sdk import INVALID_PARAMS, MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mcp_types import CallToolResult, ErrorData
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from ... import token_fields
 from .._refusal import HandleRefused, protocol_error
+from .._sdk import CallToolResult, ErrorData
 from .._sdk_json import with_members
 from .._transport.message import served
 from .exchange import Exchange

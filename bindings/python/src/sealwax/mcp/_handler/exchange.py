@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
 from ... import InvalidArgument, SealwaxError
 from ..._engine import client_value, document_of
 from .._caller import Caller
 from .._hooks import report
 from .._refusal import ArgumentsRefused, HandleRefused, why
+from .._sdk import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND
 from .._sdk_json import json_text
 from .._transport.message import SCOPE_KEY, TransportExchange, served
 from .session import Session, sent_header, sent_session
@@ -23,6 +22,12 @@ if TYPE_CHECKING:
     from ..._engine import Exchange as Engine
     from ..._engine import Guard
     from .._caller import GuardConfig
+
+
+#: The member of ``_meta`` by which a context of mcp 1 names its request.
+REFERENCE = "io.github.sealwax/exchange"
+#: The exchanges of mcp 1, by their references.
+by_reference: dict[object, Exchange] = {}
 
 
 class Exchange:
@@ -49,6 +54,8 @@ class Exchange:
         self._engine: Engine | None = None
         self._delivered: DeliverStep | None = None
         self.session: Session | None = None
+        #: What was raised last of a handle, or of arguments.
+        self.refused: HandleRefused | ArgumentsRefused | None = None
 
     def begin(self, token: object = None, *, sessions: bool = False) -> tuple[Engine, Step]:
         """Begin the engine's exchange; return it and its first step."""
@@ -108,7 +115,8 @@ class Exchange:
             # The handler may keep it to itself, or its text may go to the model alone.
             self.report(error)
             if isinstance(error, InvalidArgument):
-                raise ArgumentsRefused(error) from None
+                self.refused = ArgumentsRefused(error)
+                raise self.refused from None
             raise
 
     def report(self, error: SealwaxError) -> None:
@@ -134,7 +142,8 @@ class Exchange:
             engine.free()
         self._serving()
         if step["step"] == "reply":
-            raise self._handle_refused(step) from why(step)
+            self.refused = self._handle_refused(step)
+            raise self.refused from why(step)
         assert step["step"] == "done"
         return step
 
@@ -163,9 +172,9 @@ def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
     Every handler's context has the session of its request. Comparing it detects an unprotected
     server that a handler calls within its process.
     """
-    found = served.get()
+    found = served.get() if IS_SECOND else by_reference.get(_reference(ctx))
     exchange = found if isinstance(found, Exchange) and found.config is config else None
-    if exchange is not None and exchange._serving().session is _session(ctx):
+    if exchange is not None and (not IS_SECOND or exchange._serving().session is _session(ctx)):
         return exchange
     raise InvalidArgument(
         "ctx: expected the context of a request to a server that this guard protects, found "
@@ -174,8 +183,17 @@ def exchange_of(config: GuardConfig, ctx: Any) -> Exchange:
 
 
 def _session(ctx: Any) -> object:
+    return getattr(_request_context(ctx), "session", None)
+
+
+def _reference(ctx: Any) -> object:
+    meta = getattr(_request_context(ctx), "meta", None)
+    return (getattr(meta, "model_extra", None) or {}).get(REFERENCE)
+
+
+def _request_context(ctx: Any) -> object:
     try:
-        return getattr(getattr(ctx, "request_context", ctx), "session", None)
+        return getattr(ctx, "request_context", ctx)
     except ValueError:
         # A context without a request, which MCPServer makes for calls from the author's own code.
         return None

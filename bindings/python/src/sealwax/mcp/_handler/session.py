@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 
 from ... import _json
+from .._sdk import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -6,13 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from mcp.shared.exceptions import MCPError
-from mcp_types import RequestParams
-
 from ... import InvalidArgument, _json
 from ..._cause import named
 from ..._engine import Told
 from .._caller import awaited, ends
+from .._sdk import MCPError, RequestParams
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 

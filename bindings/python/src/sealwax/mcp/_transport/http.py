@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
-from mcp.server.transport_security import RequestBodyLimitMiddleware
-from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -18,6 +15,11 @@ from starlette.responses import Response
 
 from ... import InvalidArgument
 from .._hooks import report_error
+from .._sdk import (
+    HANDSHAKE_PROTOCOL_VERSIONS,
+    MCP_PROTOCOL_VERSION_HEADER,
+    RequestBodyLimitMiddleware,
+)
 from .._sdk_json import read_message
 from .events import Events
 from .message import SCOPE_KEY, TransportExchange, change, put_session, take_session
@@ -36,22 +38,28 @@ def install(app: Any, transport: Transport, *, limit: int) -> Any:
     """Wrap an endpoint: inside of the authentication, if an SDK made the app."""
     if not isinstance(app, Starlette):
         return SessionsOverHttp(app, transport, limit)
-    wrapped = 0
+    found = endpoints(app)
+    for holder, endpoint in found:
+        holder.app = SessionsOverHttp(endpoint, transport, limit)
+    if len(found) != 1:
+        raise InvalidArgument(
+            f"app: expected what streamable_http_app() or http_app() gives, with one endpoint of "
+            f"MCP, found {len(found)}: wrap it before it is mounted, and once"
+        )
+    return app
+
+
+def endpoints(app: Starlette) -> list[tuple[Any, Any]]:
+    """Return the endpoints of MCP in an application of an SDK, inside of their authentication."""
+    found = []
     for route in app.routes:
         holder: Any = route
         endpoint: Any = getattr(route, "app", None)
         while isinstance(endpoint, RequireAuthMiddleware):
             holder, endpoint = endpoint, endpoint.app
         if hasattr(endpoint, "session_manager"):
-            wrapper = SessionsOverHttp(endpoint, transport, limit)
-            holder.app = wrapper
-            wrapped += 1
-    if wrapped != 1:
-        raise InvalidArgument(
-            f"app: expected what streamable_http_app() or http_app() gives, with one endpoint of "
-            f"MCP, found {wrapped}: wrap it before it is mounted, and once"
-        )
-    return app
+            found.append((holder, endpoint))
+    return found
 
 
 class SessionsOverHttp:

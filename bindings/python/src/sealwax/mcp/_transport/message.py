@@ -5,13 +5,11 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from mcp.server.context import ServerRequestContext
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
-
 from ... import token_fields
 from ..._engine import client_value
 from .._caller import Caller
 from .._engines import document
+from .._sdk import HANDSHAKE_PROTOCOL_VERSIONS, ServerRequestContext
 from .._sdk_json import json_text, with_members
 from .negotiated import Negotiated, negotiated
 

@@ -1,0 +1,227 @@
+"""The guard between a server and its streams: ``Server.run`` takes them, whatever the transport."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+
+from ... import _json, answer
+from .._caller import ends
+from .._handler.boundary import Boundary
+from .._handler.exchange import REFERENCE, Exchange, by_reference
+from .._hooks import report, report_error
+from .._refusal import protocol_error
+from .._transport.message import served
+from .sdk import MCPError, ServerRequestContext
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .._caller import GuardConfig
+    from .._engines import EngineFactory
+
+
+class Answered(Exception):
+    """The SDK answered with an error, which leaves as it is."""
+
+    def __init__(self, error: Any) -> None:
+        self.error = error
+
+
+class Waiting(NamedTuple):
+    """A request whose handler runs."""
+
+    answered: anyio.Event
+    #: The SDK's answer, once it is there: a response or an error.
+    answers: list[Any]
+    scope: anyio.CancelScope
+
+
+def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
+    """Guard the streams that a low-level server is run with."""
+    run, boundary = server.run, Boundary(config, engines)
+
+    async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
+        connection = Connection(config, engines, boundary, writes)
+        await connection.run(run, reads, *given, **options)
+
+    server.run = guarded
+
+
+class Connection:
+    """The messages of one run of a server."""
+
+    def __init__(
+        self, config: GuardConfig, engines: EngineFactory, boundary: Boundary, writes: Any
+    ) -> None:
+        self._config, self._boundary, self._writes = config, boundary, writes
+        self._engine = engines.engine()
+        #: The requests in progress. No two have one id: the SDK pairs by it.
+        self._waiting: dict[Any, Waiting] = {}
+
+    async def run(self, run: Any, reads: Any, *given: Any, **options: Any) -> None:
+        """Run the server on streams of its own."""
+        self._to_sdk, sdk_reads = anyio.create_memory_object_stream[Any](0)
+        sdk_writes, from_sdk = anyio.create_memory_object_stream[Any](0)
+        async with anyio.create_task_group() as tasks, self._writes:
+            tasks.start_soon(self._coming, reads, tasks)
+            async with anyio.create_task_group() as leaving:
+                leaving.start_soon(self._leaving, from_sdk)
+                async with sdk_writes:
+                    await run(sdk_reads, sdk_writes, *given, **options)
+            tasks.cancel_scope.cancel()
+
+    async def _coming(self, reads: Any, tasks: Any) -> None:
+        # A transport closes its streams whenever it is done.
+        async with self._to_sdk, reads, _until_closed():
+            async for item in reads:
+                message = getattr(getattr(item, "message", None), "root", None)
+                if isinstance(message, JSONRPCRequest):
+                    tasks.start_soon(self._request, message, item)
+                elif isinstance(message, JSONRPCNotification):
+                    await self._notification(message, item)
+                else:
+                    await self._to_sdk.send(item)
+
+    async def _notification(self, message: Any, item: Any) -> None:
+        async def passed(_ctx: Any) -> None:
+            if message.method == "notifications/cancelled":
+                # The SDK answers it with an error.
+                dropped = self._waiting.pop(str((message.params or {}).get("requestId")), None)
+                if dropped is not None:
+                    dropped.scope.cancel()
+            await self._to_sdk.send(item)
+
+        try:
+            await self._boundary(_context(message, item), passed)
+        except MCPError:
+            return
+
+    async def _request(self, message: Any, item: Any) -> None:
+        name = str(message.id)
+        if name in self._waiting:
+            await self._answer(message.id, self._refuse_id())
+            return
+        with anyio.CancelScope() as scope:
+            waiting = self._waiting[name] = Waiting(anyio.Event(), [], scope)
+            try:
+                found = await self._answer_of(message, item, waiting)
+            except BaseException as error:
+                if ends(error):
+                    raise
+                report_error(self._config, "request: expected an answer, found an error")
+                found = protocol_error(answer("data-layer", error=error)["error"]).error
+            finally:
+                if self._waiting.get(name) is waiting:
+                    del self._waiting[name]
+            if found is not None:
+                await self._answer(message.id, found)
+
+    async def _answer_of(self, message: Any, item: Any, waiting: Waiting) -> Any:
+        """Return the result of a request, or its error; ``None`` if it was dropped."""
+
+        async def handled(ctx: Any) -> Any:
+            exchange: Any = served.get()
+            if (built := exchange.builtin_result()) is not None:
+                return _json.loads(built.encode())
+            return await self._handled(message, item, waiting, exchange, ctx.params)
+
+        try:
+            return await self._boundary(_context(message, item), handled)
+        except Answered as answered:
+            return answered.error
+        except MCPError as refused:
+            return refused.error
+
+    async def _handled(
+        self, message: Any, item: Any, waiting: Waiting, exchange: Exchange, params: Any
+    ) -> Any:
+        """Return the result of the SDK's handler."""
+        reference = secrets.token_hex(16)
+        given = {**(params or {})}
+        # Of these revisions it is no member of the SDK's; the guard has it.
+        given.pop("requestState", None)
+        if isinstance(meta := given.get("_meta", {}), dict):
+            given["_meta"] = {**meta, REFERENCE: reference}
+        by_reference[reference] = exchange
+        try:
+            passed = JSONRPCMessage(message.model_copy(update={"params": given}))
+            await self._to_sdk.send(SessionMessage(passed, item.metadata))
+            await waiting.answered.wait()
+        finally:
+            del by_reference[reference]
+        (found,) = waiting.answers
+        refused = exchange.refused
+        if refused is not None and _tells(found, refused.tool_result):
+            if message.method == "tools/call":
+                return refused.tool_result
+            raise refused
+        if isinstance(found, JSONRPCError):
+            raise Answered(found.error)
+        return found.result
+
+    def _refuse_id(self) -> Any:
+        """Return the error for a request whose id another in progress has."""
+        engine, step = self._engine.transport({"idInUse": True})
+        engine.free()
+        for entry in step.get("refused") or ():
+            report(self._config, entry)
+        assert step["step"] == "reply"
+        error = step.get("error")
+        assert error is not None
+        return protocol_error(error).error
+
+    async def _leaving(self, from_sdk: Any) -> None:
+        async with from_sdk, _until_closed():
+            async for item in from_sdk:
+                message = item.message.root
+                is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
+                waiting = self._waiting.get(str(message.id)) if is_answer else None
+                if waiting is not None:
+                    waiting.answers.append(message)
+                    waiting.answered.set()
+                elif not isinstance(message, JSONRPCResponse):
+                    await self._writes.send(item)
+
+    async def _answer(self, identity: Any, found: Any) -> None:
+        made: Any = (
+            JSONRPCError(jsonrpc="2.0", id=identity, error=found)
+            if isinstance(found, ErrorData)
+            else JSONRPCResponse(jsonrpc="2.0", id=identity, result=found)
+        )
+        async with _until_closed():
+            await self._writes.send(SessionMessage(JSONRPCMessage(made)))
+
+
+@asynccontextmanager
+async def _until_closed() -> AsyncIterator[None]:
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        yield
+
+
+def _context(message: Any, item: Any) -> Any:
+    request = getattr(item.metadata, "request_context", None)
+    return ServerRequestContext(
+        message.method, message.params, getattr(message, "id", None), request
+    )
+
+
+def _tells(answer: Any, told: Any) -> bool:
+    """Return whether an answer of the SDK has the text of a refusal."""
+    text = told["content"][0]["text"]
+    if isinstance(answer, JSONRPCError):
+        return text in answer.error.message
+    contents = answer.result.get("content") if answer.result.get("isError") else None
+    return any(text in (one.get("text") or "") for one in contents or ())

@@ -1,0 +1,47 @@
+"""What the guard takes from the SDK, of mcp 2 or of mcp 1."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+#: Whether the SDK is mcp 2.
+IS_SECOND = find_spec("mcp_types") is not None
+
+if TYPE_CHECKING or IS_SECOND:
+    from mcp.server.context import ServerRequestContext
+    from mcp.server.transport_security import RequestBodyLimitMiddleware
+    from mcp.shared.exceptions import MCPError
+    from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+    from mcp_types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
+    from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
+    from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+else:
+    from ._former.sdk import (
+        HANDSHAKE_PROTOCOL_VERSIONS,
+        INVALID_PARAMS,
+        MCP_PROTOCOL_VERSION_HEADER,
+        SPEC_CLIENT_METHODS,
+        SPEC_CLIENT_NOTIFICATION_METHODS,
+        CallToolResult,
+        ErrorData,
+        MCPError,
+        RequestBodyLimitMiddleware,
+        RequestParams,
+        ServerRequestContext,
+    )
+
+__all__ = [
+    "HANDSHAKE_PROTOCOL_VERSIONS",
+    "INVALID_PARAMS",
+    "IS_SECOND",
+    "MCP_PROTOCOL_VERSION_HEADER",
+    "SPEC_CLIENT_METHODS",
+    "SPEC_CLIENT_NOTIFICATION_METHODS",
+    "CallToolResult",
+    "ErrorData",
+    "MCPError",
+    "RequestBodyLimitMiddleware",
+    "RequestParams",
+    "ServerRequestContext",
+]
