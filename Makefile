@@ -95,7 +95,7 @@ tools:
 
 wheel: c
 	@$(call say,the Python package)
-	$(MAKE) -C bindings/python build mcp $(BUILD)/python/environment.so
+	$(MAKE) -C bindings/python build mcp former $(BUILD)/python/environment.so
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
 servers: npm wheel programs $(if $(HAS_GO),go)
@@ -322,8 +322,10 @@ test-operation: servers
 	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
 	$(PYTHON_MCP) tests/monitoring/check.py
 
-# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's on the oldest and the newest of both majors.
+# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's and Python's on the oldest and the newest of both majors.
 # And what examples/php has of one.
+on_mcp_1 = env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests:bindings/python/tests/former \
+	$(BUILD)/venv-mcp-$1/bin/python bindings/python/tests/mcp/scenario.py
 .PHONY: test-transcripts
 test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,engine,target/debug/examples/engine-scenario,engine)
@@ -333,6 +335,8 @@ test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs @modelcontextprotocol/sdk,typescript-1)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs @modelcontextprotocol/sdk,typescript-1-oldest)
 	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(PYTHON_MCP) bindings/python/tests/mcp/scenario.py,python)
+	$(call play,python,$(call on_mcp_1,1.30.0),python-1)
+	$(call play,python,$(call on_mcp_1,1.23.0),python-1-oldest)
 	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario,go))
 	$(if $(HAS_JAVA),$(call play,java,$(BUILD)/java/scenario,java))
 	@bindings/c/tests/need.sh php php-cli $(MAKE) --no-print-directory -C bindings/c test-php-adapter

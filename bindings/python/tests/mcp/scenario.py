@@ -14,36 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import environment
-import mcp_types as types
 import uvicorn
-from fastmcp import FastMCP
-from mcp.server import MCPServer
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
-from mcp.shared.exceptions import MCPError
 
 import sealwax
 from sealwax.ledger import Memory
 from sealwax.mcp import Guard, GuardEvent, HandleRefused, LedgerUnavailable, Principal, Refusal
 from sealwax.mcp._handler.exchange import exchange_of
-from sealwax.mcp._handler.servers import low_level
-from sealwax.mcp._transport.message import Transport
-from sealwax.mcp._transport.stdio import serve
+from sealwax.mcp._sdk import IS_SECOND, MCPError
+
+if TYPE_CHECKING or IS_SECOND:
+    import second as sdk
+else:
+    import first as sdk
 
 if TYPE_CHECKING:
     from sealwax.ledger import Command
-
-MODERN = "2026-07-28"
-CACHED = {"cacheScope": "private", "ttlMs": 0}
-LISTS = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
-PARAMS: dict[str, Any] = {
-    "tools/call": types.CallToolRequestParams,
-    "prompts/get": types.GetPromptRequestParams,
-    "resources/read": types.ReadResourceRequestParams,
-    **dict.fromkeys(LISTS, types.PaginatedRequestParams),
-    **dict.fromkeys(("demo/play", "demo/things/list"), types.RequestParams),
-}
-MAKERS: dict[str, Any] = {"mcpserver": MCPServer, "lowlevel": Server, "fastmcp": FastMCP}
 
 
 def say(**said: Any) -> None:
@@ -76,13 +61,7 @@ class Stage:
         )
         self._sessions = self._with_sessions(settings.get("sessions"))
         self._transport = settings.get("transport", {})
-        self._server = MAKERS[told["system"]]("play")
-        self.low = low_level(self._server)
-        for method, params in PARAMS.items():
-            self.low.add_request_handler(method, params, self._handle)
-        noted: Any = types.NotificationParams
-        self.low.add_notification_handler("notifications/demo", noted, self._handle)
-        self.guard.protect(self._server)
+        self.served = sdk.Served(self.guard, told["system"], self._transport, self._handle)
         self._stack, self.apps = AsyncExitStack(), dict[str, Any]()
 
     def _with_sessions(self, settings: dict[str, Any] | None) -> Any:
@@ -110,43 +89,31 @@ class Stage:
 
     async def open(self) -> None:
         """Serve over HTTP, within the guard's wrapper and without."""
-        make = getattr(self._server, "http_app", None) or self._server.streamable_http_app
-        for path in ("/plain", "/wrapped"):
-            app = make(stateless_http=True, **{ROUTE[type(self._server)]: path})
-            if path == "/wrapped":
-                app = self.guard.asgi(app, **self._transport)
-            await self._stack.enter_async_context(app.router.lifespan_context(app))
-            self.apps[path] = app
-
-    async def on_lines(self, reader: Any, writer: Any) -> None:
-        ttl, idle = self._transport.get("ttl"), self._transport.get("idle")
-        engines = self.guard._engines
-        transport = Transport(self.guard, engines, required=False, ttl=ttl, idle=idle, sep1359=True)
-        lines = SocketLines(reader, writer)
-        await serve(self.low, transport, lines, lines)
-
-    async def on_stream(self, reader: Any, writer: Any) -> None:
-        lines: Any = SocketLines(reader, writer)
-        async with stdio_server(lines, lines) as (reads, writes):
-            await self.low.run(reads, writes, self.low.create_initialization_options())
+        self.apps = await self.served.open(self._stack)
 
     async def close(self) -> None:
         await self._stack.aclose()
 
-    async def _handle(self, ctx: Any, _params: Any) -> Any:
-        """Do what is told, and say what the request holds."""
-        if ctx.method != self.method:
+    async def _handle(self, ctx: Any, method: str, params: Any, more: dict[str, Any]) -> Any:
+        """Do what is told, and say what the request holds; `more` has every result."""
+        if method != self.method:
             # The SDK's HTTP looks for headers in the schemas of tools.
-            return {**demanded(ctx), "tools": []}
-        params, session = ctx.params or {}, self._session(ctx)
-        seen = {"state": params.get("requestState"), "cursor": params.get("cursor")}
+            return {**more, "tools": []}
+        session = self._session(ctx)
+        seen = {"state": self._state(ctx, method), "cursor": params.get("cursor")}
         told = waiting(**seen, session=session)
         async for one in told:
             if one["do"] == "throw":
                 raise MCPError(-32000, "the handler's own")
             if one["do"] == "return":
-                return {**demanded(ctx), **self._with_states(ctx, one["result"])}
+                return {**more, **self._with_states(ctx, one["result"])}
             say(done=await self._did(ctx, one["do"], one["given"], one["options"]))
+
+    def _state(self, ctx: Any, method: str) -> Any:
+        """Return the state that came, as its text."""
+        if ctx is None or method not in ("tools/call", "prompts/get", "resources/read"):
+            return None
+        return exchange_of(self.guard, ctx).state()
 
     def _session(self, ctx: Any) -> Any:
         session = None if self._sessions is None else self._sessions.of(ctx)
@@ -197,9 +164,6 @@ class Stage:
         return {"handle": made.handle}
 
 
-ROUTE = {MCPServer: "streamable_http_path", Server: "streamable_http_path", FastMCP: "path"}
-
-
 def refused(refusal: Refusal) -> None:
     say(reported={"code": refusal.code, "kind": refusal.kind})
 
@@ -207,14 +171,6 @@ def refused(refusal: Refusal) -> None:
 def happened(event: GuardEvent) -> None:
     parts = (event.event, event.kind, event.key_id, event.age)
     say(happened=" ".join(str(part) for part in parts if part is not None))
-
-
-def demanded(ctx: Any) -> dict[str, Any]:
-    """Return what every result has in the newest revision."""
-    if ctx.protocol_version != MODERN:
-        return {}
-    cached = {} if ctx.method in ("tools/call", "prompts/get") else CACHED
-    return {"resultType": "complete", **cached}
 
 
 class ScriptedLedger:
@@ -253,26 +209,6 @@ class ScriptedLedger:
         return reply
 
 
-class SocketLines:
-    """A socket's streams, as the files that stdio has."""
-
-    def __init__(self, reader: Any, writer: Any) -> None:
-        self._reader, self._writer = reader, writer
-
-    async def readline(self) -> str:
-        return str((await self._reader.readline()).decode())
-
-    async def __aiter__(self) -> Any:
-        while line := await self.readline():
-            yield line
-
-    async def write(self, text: str) -> None:
-        self._writer.write(text.encode())
-
-    async def flush(self) -> None:
-        await self._writer.drain()
-
-
 numbers = itertools.count()
 #: What the handlers that wait are told.
 handlers = dict[int, "asyncio.Queue[dict[str, Any]]"]()
@@ -294,27 +230,20 @@ async def main() -> None:
         assert stage is not None
         await stage.apps[scope["path"]](scope, receive, send)
 
-    async def on_lines(reader: Any, writer: Any) -> None:
-        assert stage is not None
-        await stage.on_lines(reader, writer)
-        writer.close()
+    def on(name: str) -> Any:
+        async def serve(reader: Any, writer: Any) -> None:
+            assert stage is not None
+            await getattr(stage.served, f"on_{name}")(reader, writer)
+            writer.close()
 
-    async def on_stream(reader: Any, writer: Any) -> None:
-        assert stage is not None
-        await stage.on_stream(reader, writer)
-        writer.close()
+        return serve
 
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(over_http, lifespan="off", log_level="critical"))
     serving = asyncio.create_task(server.serve([listening]))
-    lines, stream = [await asyncio.start_server(on, "127.0.0.1", 0) for on in (on_lines, on_stream)]
-    say(
-        http=listening.getsockname()[1],
-        lines=lines.sockets[0].getsockname()[1],
-        stream=stream.sockets[0].getsockname()[1],
-        systems=list(MAKERS),
-        events=True,
-    )
+    sockets = {one: await asyncio.start_server(on(one), "127.0.0.1", 0) for one in sdk.STREAMS}
+    ports = {name: one.sockets[0].getsockname()[1] for name, one in sockets.items()}
+    say(http=listening.getsockname()[1], **ports, **sdk.READY, events=True)
     async for line in anyio.wrap_file(sys.stdin):
         told = json.loads(line)
         done: Any = None
