@@ -3,6 +3,7 @@
 import contextlib
 import json
 import pathlib
+import re
 import socket
 import sys
 import threading
@@ -34,6 +35,7 @@ except ImportError:
         return streamablehttp_client(url, headers={"x-user": http_client.headers["x-user"]})
 
 
+HAS_FASTMCP = "fastmcp" in {one.name for one in metadata.distributions()}
 KEYS = sealwax.Key.generate().to_text()
 VERSION = types.LATEST_PROTOCOL_VERSION
 SESSION = "io.modelcontextprotocol/session"
@@ -48,7 +50,7 @@ def anyio_backend() -> str:
 
 def fastmcp_app(world: World, *, wrapped: bool = False, stateless_http: bool = False) -> Any:
     """Return the protected application of a FastMCP: of its own package if that is here."""
-    if "fastmcp" in {one.name for one in metadata.distributions()}:
+    if HAS_FASTMCP:
         from fastmcp import Context, FastMCP
 
         server = with_tools(FastMCP("notes"), world, Context)
@@ -280,6 +282,20 @@ async def test_an_id_in_progress_is_refused() -> None:
         assert answered.result == {"prompts": []}
         await to_server.aclose()
     assert world.refused == [("malformed", "session")]
+
+
+async def test_the_page_of_the_first_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = pathlib.Path(__file__).parents[4] / "docs/start/python.md"
+    of_mcp, of_fastmcp = re.findall(
+        r"^```py\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE
+    )
+    monkeypatch.setenv("SEALWAX_KEYS", KEYS)
+    names: dict[str, Any] = {}
+    exec(of_fastmcp if HAS_FASTMCP else of_mcp, names)
+    with serving(names["app"]) as url:
+        async with connected(url) as (client, session_id):
+            assert session_id.startswith("sw1.")
+            assert text_of(await told(client, "new_basket")).startswith("sw1.")
 
 
 async def test_who_forgot_to_protect_is_told_so() -> None:
