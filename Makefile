@@ -434,11 +434,16 @@ test-suites: wheel test-servers
 
 # Published servers that nobody here wrote, with the guard put in by a patch.
 SERVERS := $(BUILD)/servers
-test-servers: npm
+ON_PYTHON = $(BUILD)/uv/bin/uv pip install --quiet --python $(SERVERS)/venv-$1/bin/python
+test-servers: npm wheel
 	mkdir -p $(SERVERS)
 	cp tests/servers/* $(SERVERS)
 	cd $(SERVERS) && npm ci --silent --no-audit --no-fund
 	cd $(SERVERS) && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/*.tgz
+	for of in git atlassian; do $(BUILD)/uv/bin/uv venv --quiet --clear $(SERVERS)/venv-$$of || exit 1; done
+	$(call ON_PYTHON,git) mcp-server-git==2026.10.19 mcp==2.3.0 cffi
+	$(call ON_PYTHON,atlassian) mcp-atlassian==0.22.1 fastmcp==2.14.7 cffi
+	for of in git atlassian; do $(call ON_PYTHON,$$of) --no-deps $(BUILD)/python/*.whl || exit 1; done
 	$(NODE_24) --test $(SERVERS)/servers.test.mjs
 
 # Against the examples; mcporter needs Node 24.

@@ -4,12 +4,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Key } from 'sealwax';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -23,7 +25,7 @@ after(() => {
 function patch(name, folder, isGuarded) {
   const apply = (...more) =>
     execFileSync('git', ['apply', '-p1', ...more, `${HERE}${name}.patch`], {
-      ...{ cwd: `${HERE}node_modules/${folder}`, stdio: 'pipe' },
+      ...{ cwd: `${HERE}${folder}`, stdio: 'pipe' },
       // It stands in a folder that the repository around it ignores.
       env: { ...process.env, GIT_CEILING_DIRECTORIES: HERE, GIT_DIR: '/nonexistent' },
     });
@@ -48,8 +50,8 @@ async function freePort() {
 /** Starts a server, and waits until it listens. */
 async function started(args, portOf = (port) => ({ env: { PORT: port } })) {
   const port = await freePort();
-  const { env, more = [] } = portOf(port);
-  const child = spawn(process.execPath, [...args, ...more], {
+  const { env, more = [], command = process.execPath } = portOf(port);
+  const child = spawn(command, [...args, ...more], {
     cwd: HERE,
     env: { ...process.env, ...env, SEALWAX_KEYS: keys },
     stdio: ['ignore', 'ignore', process.env.SHOW ? 'inherit' : 'ignore'],
@@ -75,12 +77,15 @@ async function started(args, portOf = (port) => ({ env: { PORT: port } })) {
   return { url, stop };
 }
 
-async function connected(url, revision, user = 'alice') {
+async function connected(to, revision, user = 'alice') {
   const versionNegotiation = { mode: { pin: revision } };
   const settings = { capabilities: {}, ...(revision && { versionNegotiation }) };
   const client = new Client({ name: 'of servers', version: '1' }, settings);
   const requestInit = { headers: { 'x-user': user } };
-  const transport = new StreamableHTTPClientTransport(url, { requestInit });
+  const transport =
+    to instanceof URL
+      ? new StreamableHTTPClientTransport(to, { requestInit })
+      : new StdioClientTransport({ ...to, stderr: 'ignore' });
   await client.connect(transport);
   return { client, transport };
 }
@@ -101,9 +106,9 @@ async function answersOf(client, calls) {
 async function assertSame(t, starts, revision, calls, missing = []) {
   const said = [];
   for (const isGuarded of [false, true]) {
-    const { url, stop } = await starts(isGuarded);
-    t.after(stop);
-    const { client } = await connected(url, revision);
+    const { url, stop, program } = await starts(isGuarded);
+    if (stop) t.after(stop);
+    const { client } = await connected(url ?? program, revision);
     said.push(await answersOf(client, calls));
     await client.close();
   }
@@ -118,7 +123,7 @@ const everything = () => started([`${EVERYTHING}/dist/index.js`, 'streamableHttp
 
 test('server-everything (@modelcontextprotocol/sdk 1.x) says the same', async (t) => {
   const starts = (isGuarded) => {
-    patch('everything', '@modelcontextprotocol/server-everything', isGuarded);
+    patch('everything', EVERYTHING, isGuarded);
     return everything();
   };
   const calls = {
@@ -135,30 +140,35 @@ test('server-everything (@modelcontextprotocol/sdk 1.x) says the same', async (t
   await assertSame(t, starts, undefined, calls, ['simulate-research-query']);
 });
 
-test('server-everything: a session goes on at another replica, and after a restart', async (t) => {
-  patch('everything', '@modelcontextprotocol/server-everything', true);
-  const [one, two] = [await everything(), await everything()];
+/** Asserts that a session goes on at another replica, after a restart too, and for no other user. */
+async function assertSessions(t, starts, method, params, expected) {
+  const [one, two] = [await starts(), await starts()];
   t.after(one.stop);
   const { client, transport } = await connected(one.url);
   t.after(() => client.close());
   const { sessionId } = transport;
   assert.match(sessionId, /^sw1\./);
-  const echo = async (url, user) => {
+  const asked = async (url, user) => {
     const headers = {
       ...{ 'x-user': user, 'mcp-session-id': sessionId, 'content-type': 'application/json' },
       accept: 'application/json, text/event-stream',
     };
-    const params = { name: 'echo', arguments: { message: 'hello' } };
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const response = await fetch(url, { method: 'POST', headers, body });
-    return [response.status, (await response.text()).includes('Echo: hello')];
+    return [response.status, (await response.text()).includes(expected)];
   };
-  assert.deepEqual(await echo(two.url, 'alice'), [200, true]);
-  assert.deepEqual(await echo(two.url, 'mallory'), [404, false]);
+  assert.deepEqual(await asked(two.url, 'alice'), [200, true]);
+  assert.deepEqual(await asked(two.url, 'mallory'), [404, false]);
   await two.stop();
-  const again = await everything();
+  const again = await starts();
   t.after(again.stop);
-  assert.deepEqual(await echo(again.url, 'alice'), [200, true]);
+  assert.deepEqual(await asked(again.url, 'alice'), [200, true]);
+}
+
+test('server-everything: a session goes on at another replica, and after a restart', async (t) => {
+  patch('everything', EVERYTHING, true);
+  const params = { name: 'echo', arguments: { message: 'hello' } };
+  await assertSessions(t, everything, 'tools/call', params, 'Echo: hello');
 });
 
 test('mcp-server-supabase (@modelcontextprotocol/server 2.x) says the same', async (t) => {
@@ -169,7 +179,7 @@ test('mcp-server-supabase (@modelcontextprotocol/server 2.x) says the same', asy
 
 test('mongodb-mcp-server (@modelcontextprotocol/server 2.x) says the same', async (t) => {
   const starts = (isGuarded) => {
-    patch('mongodb', '@mongodb-js/mcp-http-runners', isGuarded);
+    patch('mongodb', 'node_modules/@mongodb-js/mcp-http-runners', isGuarded);
     const options = ['--transport', 'http', '--telemetry', 'disabled', '--httpHost', '127.0.0.1'];
     return started(['node_modules/mongodb-mcp-server/dist/index.js', ...options], (port) => ({
       ...{ env: {}, more: ['--httpPort', port] },
@@ -177,4 +187,55 @@ test('mongodb-mcp-server (@modelcontextprotocol/server 2.x) says the same', asyn
   };
   const calls = { 'list-databases': {}, find: { database: 'a', collection: 'b' }, none: {} };
   await assertSame(t, starts, '2026-07-28', calls);
+});
+
+// ---- Python: what `make test-servers` installs ----
+
+const GIT = 'venv-git';
+const ATLASSIAN = 'venv-atlassian';
+
+/** The folder of a virtual environment's packages. */
+const packagesOf = (venv) => {
+  const [python] = readdirSync(`${HERE}${venv}/lib`);
+  return `${venv}/lib/${python}/site-packages`;
+};
+
+test('mcp-server-git (mcp 2) says the same on stdio', async (t) => {
+  const repository = `${HERE}repository`;
+  rmSync(repository, { recursive: true, force: true });
+  execFileSync('git', ['init', '--quiet', repository]);
+  const starts = async (isGuarded) => {
+    patch('git', packagesOf(GIT), isGuarded);
+    const env = { ...process.env, SEALWAX_KEYS: keys };
+    const args = ['-m', 'mcp_server_git', '--repository', repository];
+    return { program: { command: `${HERE}${GIT}/bin/python`, args, env } };
+  };
+  const repo_path = repository;
+  await assertSame(t, starts, undefined, {
+    git_status: { repo_path },
+    git_log: { repo_path },
+    none: {},
+  });
+});
+
+const atlassian = () => {
+  const options = ['--transport', 'streamable-http', '--stateless', '--host', '127.0.0.1'];
+  const command = `${HERE}${ATLASSIAN}/bin/python`;
+  const env = {
+    ...{ JIRA_URL: 'http://127.0.0.1:9', JIRA_USERNAME: 'x', JIRA_API_TOKEN: 'x' },
+    // It names the members of sets.
+    ...{ ALLOW_GLOBAL_CRED_FALLBACK: 'true', TOOLSETS: 'all', PYTHONHASHSEED: '0' },
+  };
+  return started([`${ATLASSIAN}/bin/mcp-atlassian`, ...options], (port) => ({
+    ...{ command, env, more: ['--port', port] },
+  }));
+};
+
+test('mcp-atlassian (FastMCP 2) says the same, and its sessions go on', async (t) => {
+  const starts = (isGuarded) => {
+    patch('atlassian', packagesOf(ATLASSIAN), isGuarded);
+    return atlassian();
+  };
+  await assertSame(t, starts, undefined, { none: {} });
+  await assertSessions(t, atlassian, 'tools/list', {}, 'jira_search');
 });
