@@ -341,7 +341,9 @@ export class Guard {
    * console.log(typeof listener); // function
    * ```
    */
-  listener<From extends NodeRequest, To extends WrittenResponse>(
+  // Those of the framework, where TypeScript finds them out.
+  // biome-ignore lint/suspicious/noExplicitAny: Express tells a handler's types by overloads, which are no inference
+  listener<From extends NodeRequest = any, To extends WrittenResponse = any>(
     listener: (request: From, response: To) => unknown,
     given: HttpSessionsOptions = {},
   ): (request: From, response: To) => Promise<void> {
