@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { inputRequired } from '@modelcontextprotocol/server';
+import { InMemoryTransport, inputRequired } from '@modelcontextprotocol/server';
 import { LEGACY, MODERN } from './client.mjs';
-import { factoryOf, guardOf, modern, overHttp, overStdio, text } from './wire.mjs';
+import { ANYTHING, factoryOf, guardOf, modern, overHttp, overStdio, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 
@@ -89,6 +89,28 @@ test('what the SDK gets of a state is sealed; the guard has it opened', async ()
   const { state, params, sealed } = JSON.parse(told.result.content[0].text);
   assert.deepEqual([state, sealed], [{ asked: 7 }, requestState]);
   assert.ok(!JSON.stringify(params).includes('asked'));
+});
+
+test('a method that carries no state gets none', async () => {
+  const guard = guardOf();
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const server = factoryOf({}, guard)();
+  const states = [];
+  server.setRequestHandler('demo/own', { params: ANYTHING }, (_, ctx) => {
+    states.push(ctx.mcpReq.requestState());
+    return {};
+  });
+  await theirs.start();
+  await server.connect(ours);
+  const answers = [];
+  theirs.onmessage = (message) => answers.push(message);
+  for (const [id, _meta] of [undefined, {}].entries()) {
+    const params = { requestState: '{"asked":7}', ...(_meta !== undefined && { _meta }) };
+    await theirs.send({ jsonrpc: '2.0', id, method: 'demo/own', params });
+    await new Promise(setImmediate);
+  }
+  assert.equal(answers.length, 2);
+  assert.deepEqual(states, [undefined, undefined]);
 });
 
 // ---- what is bound ----

@@ -18,7 +18,7 @@ import type {
   Params,
   ServerResponse,
 } from '../sdk.js';
-import { changed, isTooDeep } from '../transport/messages.js';
+import { changed, isMessage, isTooDeep } from '../transport/messages.js';
 import type { Negotiated } from '../transport/negotiated.js';
 import { HandleRefused } from './handle-refused.js';
 import { newReference, referenceIn, withReference } from './reference.js';
@@ -152,13 +152,14 @@ export class Call {
     const message = this.#message;
     if (!('id' in message)) return message;
     this.policy.calls.set(this.#reference, this);
+    const { params = {} } = message;
+    // The SDK refuses it.
+    if (!isMessage(params)) return message;
     const { param = 'requestState', kind } = this.#fields ?? {};
-    const params = withReference(message.params, this.#reference);
-    if (params === message.params) return message;
     const { [param]: token, requestState: _, ...rest } = params;
     // An empty text is a cursor too.
     const given = isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
-    return { ...message, params: { ...rest, ...given } };
+    return { ...message, params: withReference({ ...rest, ...given }, this.#reference) };
   }
 
   /**

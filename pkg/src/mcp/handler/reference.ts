@@ -4,6 +4,7 @@
  */
 
 import type { HandlerContext, Params } from '../sdk.js';
+import { isMessage } from '../transport/messages.js';
 
 const REFERENCE = 'io.github.sealwax/exchange';
 
@@ -17,15 +18,10 @@ export function referenceOf(context: HandlerContext): unknown {
   return referenceIn(context?.mcpReq ?? context);
 }
 
-/** Returns parameters with a reference in place of the client's; unchanged where the SDK refuses them. */
+/** Returns parameters with a reference in place of the client's; as they are where the SDK refuses them. */
 export function withReference(params: Params = {}, reference: string): Params {
   const { _meta = {} } = params;
-  if (!isMembers(params) || !isMembers(_meta)) return params;
-  return { ...params, _meta: { ..._meta, [REFERENCE]: reference } };
-}
-
-function isMembers(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isMessage(_meta) ? { ...params, _meta: { ..._meta, [REFERENCE]: reference } } : params;
 }
 
 const POOL = 64;
