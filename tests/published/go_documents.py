@@ -59,6 +59,8 @@ def try_document(document: str, folder: pathlib.Path, version: str | None) -> in
     run("go", "mod", "tidy", folder=folder)
     run("go", "vet", "./...", folder=folder)
     run("go", "test", "./...", folder=folder)
+    if (folder / "keygen").is_dir():
+        ENVIRONMENT["SEALWAX_KEYS"] = run("go", "run", "./keygen", folder=folder).strip()
     for name, expected in outputs.items():
         printed = run("go", "run", f"./{name}", folder=folder)
         assert printed == expected, f"{document}, {name}: expected {expected!r}, found {printed!r}"
