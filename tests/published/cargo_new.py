@@ -1,4 +1,5 @@
-"""Compiles the Rust programs of docs/ as a reader would: after `cargo new`, and with the `cargo add` lines of docs/start/rust.md.
+"""Compiles the Rust programs of docs/ as a reader would: after `cargo new`, and with the `cargo add` lines of docs/start/rust.md; and
+runs the client of that page, whose server is the page's first program.
 
 The crates of this repository are taken from it, and their dependencies from its lock file and target directory.
 """
@@ -8,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,15 +19,20 @@ BLOCK = re.compile(r"^```rust\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADD = re.compile(r"^cargo add (.+)$", re.MULTILINE)
 
 
-def cargo(*arguments, folder):
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
-    subprocess.run(["cargo", *arguments], cwd=folder, env=environment, check=True)
+# Of the vectors.
+KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
+
+
+def cargo(*arguments, folder, stdout=None):
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "SEALWAX_KEYS": KEY}
+    run = subprocess.run(["cargo", *arguments], cwd=folder, env=environment, check=True, stdout=stdout, text=True)
+    return run.stdout
 
 
 def main(work):
     # Outside of this repository: inside, it would be a member of the workspace.
-    cargo("new", "--quiet", "--vcs", "none", "reader", folder=work)
-    project = pathlib.Path(work) / "reader"
+    cargo("new", "--quiet", "--vcs", "none", "notes", folder=work)
+    project = pathlib.Path(work) / "notes"
     # The profile by which the dependencies have been compiled.
     manifest = (ROOT / "Cargo.toml").read_text()
     with (project / "Cargo.toml").open("a") as file:
@@ -41,9 +48,14 @@ def main(work):
             cargo("add", "--quiet", *words, folder=project)
     (project / "src/bin").mkdir()
     programs = [program for page in pages for program in BLOCK.findall(page)]
-    for number, program in enumerate(programs, 1):
-        (project / f"src/bin/program_{number}.rs").write_text(program)
+    for number, program in enumerate(programs):
+        named = re.match(r"// (src/bin/\w+\.rs)\n", program)
+        file = named[1] if named else f"src/bin/program_{number}.rs" if number else "src/main.rs"
+        (project / file).write_text(program)
     cargo("check", "--quiet", "--bins", folder=project)
+    asked = cargo("run", "--quiet", "--bin", "ask", folder=project, stdout=subprocess.PIPE)
+    if asked not in pages[0]:
+        sys.exit(f"ask: expected what the page says, found:\n{asked}")
     print(f"{len(programs)} programs: {len(programs)} passed, 0 failed")
 
 
