@@ -179,8 +179,8 @@ test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-go test-java test-systems test-inspector \
-	test-conformance test-docs test-recipes assurance-more
+test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-python-former test-go test-java test-systems \
+	test-inspector test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
 	soak
@@ -317,6 +317,11 @@ test-npm: sqlite $(LEDGER)/.installed
 test-python: wheel
 	$(MAKE) -C bindings/python test
 
+# Other versions of mcp 1 and FastMCP 2.
+.PHONY: test-python-former
+test-python-former: wheel
+	$(MAKE) -C bindings/python test-former-more
+
 # What an operator has: a case solved from the default logs, the dashboard and the alerts.
 test-operation: servers
 	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
@@ -325,7 +330,7 @@ test-operation: servers
 # The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's and Python's on the oldest and the newest of both majors.
 # And what examples/php has of one.
 on_mcp_1 = env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests:bindings/python/tests/former \
-	$(BUILD)/venv-mcp-$1/bin/python bindings/python/tests/mcp/scenario.py
+	$(BUILD)/venv-former-$1/bin/python bindings/python/tests/mcp/scenario.py
 .PHONY: test-transcripts
 test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,engine,target/debug/examples/engine-scenario,engine)
@@ -335,8 +340,8 @@ test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs @modelcontextprotocol/sdk,typescript-1)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs @modelcontextprotocol/sdk,typescript-1-oldest)
 	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(PYTHON_MCP) bindings/python/tests/mcp/scenario.py,python)
-	$(call play,python,$(call on_mcp_1,1.30.0),python-1)
-	$(call play,python,$(call on_mcp_1,1.23.0),python-1-oldest)
+	$(call play,python,$(call on_mcp_1,newest),python-1)
+	$(call play,python,$(call on_mcp_1,oldest),python-1-oldest)
 	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario,go))
 	$(if $(HAS_JAVA),$(call play,java,$(BUILD)/java/scenario,java))
 	@bindings/c/tests/need.sh php php-cli $(MAKE) --no-print-directory -C bindings/c test-php-adapter

@@ -1,11 +1,13 @@
 """Servers of mcp 1, and of a FastMCP that stands on it. As a program it serves stdio."""
 
 import sys
+from importlib import metadata
 from typing import Any
 
 import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
 
 import sealwax
 from sealwax.mcp import Guard, HandleRefused
@@ -94,7 +96,7 @@ def low_level(world: World) -> Server:
 
 
 def with_tools(server: Any, world: World, context: Any) -> Any:
-    """Return a FastMCP, of mcp 1 or by itself, with its tools."""
+    """Return a protected FastMCP with its tools."""
 
     async def fill(ctx: Any, basket: str | None = None) -> str:
         return await world.fill(ctx, basket)
@@ -105,20 +107,45 @@ def with_tools(server: Any, world: World, context: Any) -> Any:
     def negotiated(ctx: Any) -> str:
         return world.negotiated(ctx)
 
+    world.guard.protect(server)
     for tool in (fill, count, negotiated):
         tool.__annotations__["ctx"] = context
         server.tool()(tool)
     return server
 
 
-async def main(keys: str) -> None:
-    """Serve stdio."""
-    from mcp.server.stdio import stdio_server
+def of_mcp(world: World, **settings: Any) -> Any:
+    """Return the FastMCP of mcp 1."""
+    from mcp.server.fastmcp import Context, FastMCP
 
-    server = low_level(World(keys))
+    return with_tools(FastMCP("notes", **settings), world, Context)
+
+
+def of_fastmcp(world: World, **settings: Any) -> Any:
+    """Return that of FastMCP 2 or 3; version 3 makes pages."""
+    from fastmcp import Context, FastMCP
+
+    if MAJOR == "3":
+        settings["list_page_size"] = 2
+    return with_tools(FastMCP("notes", **settings), world, Context)
+
+
+#: The major version of FastMCP, if it is here.
+MAJOR = next((one.version[0] for one in metadata.distributions() if one.name == "fastmcp"), None)
+KINDS: dict[str, Any] = {"low-level": low_level, "mcp": of_mcp}
+if MAJOR is not None:
+    KINDS["fastmcp"] = of_fastmcp
+
+
+async def on_streams(server: Server) -> None:
+    """Serve stdio as the SDK's examples do."""
     async with stdio_server() as (reads, writes):
         await server.run(reads, writes, server.create_initialization_options())
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[1])
+    made = KINDS[sys.argv[1]](World(sys.argv[2]))
+    if isinstance(made, Server):
+        anyio.run(on_streams, made)
+    else:
+        made.run()

@@ -8,7 +8,6 @@ import socket
 import sys
 import threading
 import time
-from importlib import metadata
 from typing import Any
 
 import anyio
@@ -16,15 +15,19 @@ import httpx
 import pytest
 import uvicorn
 from mcp import ClientSession, McpError, StdioServerParameters, types
+from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.shared.message import SessionMessage
-from served import World, low_level, with_tools
+from served import KINDS, MAJOR, World, low_level
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 import sealwax
+from sealwax.mcp import principal_from_access_token
 
 try:
     from mcp.client.streamable_http import streamable_http_client
@@ -35,8 +38,9 @@ except ImportError:
         return streamablehttp_client(url, headers={"x-user": http_client.headers["x-user"]})
 
 
-HAS_FASTMCP = "fastmcp" in {one.name for one in metadata.distributions()}
 KEYS = sealwax.Key.generate().to_text()
+FASTMCPS = [kind for kind in KINDS if kind != "low-level"]
+CLIENT = {"name": "client", "version": "1"}
 VERSION = types.LATEST_PROTOCOL_VERSION
 SESSION = "io.modelcontextprotocol/session"
 ACCEPT = "application/json, text/event-stream"
@@ -48,19 +52,14 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def fastmcp_app(world: World, *, wrapped: bool = False, stateless_http: bool = False) -> Any:
-    """Return the protected application of a FastMCP: of its own package if that is here."""
-    if HAS_FASTMCP:
-        from fastmcp import Context, FastMCP
-
-        server = with_tools(FastMCP("notes"), world, Context)
-        app = server.http_app(stateless_http=stateless_http)
+def app_of(kind: str, world: World, *, wrapped: bool = False, stateless_http: bool = False) -> Any:
+    """Return the application of a server."""
+    if kind == "low-level":
+        return low_level_app(world, wrapped=wrapped, stateless_http=stateless_http)
+    if kind == "mcp":
+        app = KINDS[kind](world, stateless_http=stateless_http).streamable_http_app()
     else:
-        from mcp.server.fastmcp import Context, FastMCP
-
-        server = with_tools(FastMCP("notes", stateless_http=stateless_http), world, Context)
-        app = server.streamable_http_app()
-    world.guard.protect(app)
+        app = KINDS[kind](world).http_app(stateless_http=stateless_http)
     return world.guard.asgi(app) if wrapped else app
 
 
@@ -147,10 +146,15 @@ async def assert_sessions(client: ClientSession, new: Any) -> None:
 
 async def posted(url: str, session_id: str | None, method: str, params: Any, user: str) -> Any:
     """Post a request as a client that goes on; return the response."""
-    headers = {"x-user": user, "accept": ACCEPT, "mcp-protocol-version": VERSION}
+    headers = {
+        **{"x-user": user, "authorization": f"Bearer {user}"},
+        **{"accept": ACCEPT, "mcp-protocol-version": VERSION},
+    }
     if session_id is not None:
         headers["mcp-session-id"] = session_id
-    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    body = {"jsonrpc": "2.0", "method": method, "params": params}
+    if not method.startswith("notifications/"):
+        body["id"] = 1
     async with httpx.AsyncClient(follow_redirects=True, timeout=20) as http:
         return await http.post(url, json=body, headers=headers)
 
@@ -163,16 +167,16 @@ def result_of(response: Any) -> Any:
 
 
 @pytest.mark.parametrize("stateless", [True, False])
-@pytest.mark.parametrize("app_of", [fastmcp_app, low_level_app])
-async def test_over_http(app_of: Any, stateless: bool) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+async def test_over_http(kind: str, stateless: bool) -> None:
     world = World(KEYS)
-    with serving(app_of(world, stateless_http=stateless)) as url:
+    with serving(app_of(kind, world, stateless_http=stateless)) as url:
         async with connected(url) as (alice, session_id), connected(url, "mallory") as (mallory, _):
             await assert_baskets(alice, mallory)
-            if app_of is low_level_app:
-                await assert_cursors(alice, mallory)
-        created = None if not stateless else await posted(url, None, "sessions/create", {}, "alice")
-        if created is not None:
+            if has_pages(kind):
+                await assert_cursors(alice, mallory, kind)
+        if stateless:
+            created = await posted(url, None, "sessions/create", {}, "alice")
             new = result_of(created)["result"]["session"]
             async with connected(url) as (alice, session_id):
                 await assert_sessions(alice, new)
@@ -183,33 +187,44 @@ async def test_over_http(app_of: Any, stateless: bool) -> None:
     ]
 
 
-async def assert_cursors(alice: ClientSession, mallory: ClientSession | None) -> None:
+def has_pages(kind: str) -> bool:
+    return kind == "low-level" or (kind == "fastmcp" and MAJOR == "3")
+
+
+async def assert_cursors(alice: ClientSession, mallory: Any, kind: str) -> None:
     """A cursor is the caller's, of this list."""
-    first = await listed(alice)
-    assert first.nextCursor.startswith("sw1.")
-    assert (await listed(alice, first.nextCursor)).resources[0].name == "page 2"
-    for who, cursor in ((mallory, first.nextCursor), (alice, "page 2")):
+    listed = listed_resources if kind == "low-level" else listed_tools
+    cursor, first = await listed(alice)
+    assert cursor.startswith("sw1.")
+    assert (await listed(alice, cursor))[1] != first
+    for who, given in ((mallory, cursor), (alice, "page 2")):
         if who is not None:
             with pytest.raises(McpError) as refused:
-                await listed(who, cursor)
+                await listed(who, given)
             assert refused.value.error.code == types.INVALID_PARAMS
 
 
-async def listed(client: ClientSession, cursor: str | None = None) -> Any:
+async def listed_resources(client: ClientSession, cursor: str | None = None) -> Any:
     params = types.PaginatedRequestParams(cursor=cursor)
-    request = types.ClientRequest(
-        types.ListResourcesRequest(method="resources/list", params=params)
-    )
-    return await client.send_request(request, types.ListResourcesResult)
+    request = types.ListResourcesRequest(method="resources/list", params=params)
+    found = await client.send_request(types.ClientRequest(request), types.ListResourcesResult)
+    return found.nextCursor, [one.name for one in found.resources]
 
 
-@pytest.mark.parametrize("app_of", [fastmcp_app, low_level_app])
-async def test_a_session_of_the_transport_goes_on_at_another_replica(app_of: Any) -> None:
+async def listed_tools(client: ClientSession, cursor: str | None = None) -> Any:
+    params = types.PaginatedRequestParams(cursor=cursor)
+    request = types.ListToolsRequest(method="tools/list", params=params)
+    found = await client.send_request(types.ClientRequest(request), types.ListToolsResult)
+    return found.nextCursor, [one.name for one in found.tools]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) -> None:
     worlds = [World(KEYS), World(KEYS)]
     with contextlib.ExitStack() as stack:
         urls = []
         for world in worlds:
-            app = app_of(world, wrapped=True, stateless_http=True)
+            app = app_of(kind, world, wrapped=True, stateless_http=True)
             urls.append(stack.enter_context(serving(app)))
         async with connected(urls[0]) as (alice, session_id):
             assert session_id.startswith("sw1.")
@@ -222,18 +237,21 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(app_of: Any
             assert refused.status_code == (404 if given else 400)
 
 
-async def test_on_stdio() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+async def test_on_stdio(kind: str) -> None:
     file = pathlib.Path(__file__).with_name("served.py")
-    parameters = StdioServerParameters(command=sys.executable, args=[str(file), KEYS])
-    cursors = []
-    for _ in range(2):
+    parameters = StdioServerParameters(command=sys.executable, args=[str(file), kind, KEYS])
+    baskets = [None]
+    for _ in range(2 if kind == "low-level" else 1):
         async with stdio_client(parameters) as streams, ClientSession(*streams) as client:
             await client.initialize()
-            cursors.append((await listed(client)).nextCursor)
             # Of the process before, too.
-            assert (await listed(client, cursors[0])).resources[0].name == "page 2"
-            await assert_cursors(client, None)
+            given = {} if baskets[-1] is None else {"basket": baskets[-1]}
+            baskets.append(text_of(await told(client, "fill", given)))
             await assert_baskets(client, None)
+            if has_pages(kind):
+                await assert_cursors(client, None, kind)
+    assert all(one.startswith("sw1.") for one in baskets[1:])
 
 
 async def test_in_memory_with_a_state_of_the_client() -> None:
@@ -284,18 +302,125 @@ async def test_an_id_in_progress_is_refused() -> None:
     assert world.refused == [("malformed", "session")]
 
 
-async def test_the_page_of_the_first_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = pathlib.Path(__file__).parents[4] / "docs/start/python.md"
-    of_mcp, of_fastmcp = re.findall(
-        r"^```py\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE
+@pytest.mark.parametrize("kind", FASTMCPS)
+async def test_the_page_of_the_first_steps(
+    kind: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (pathlib.Path(__file__).parents[4] / "docs/start/python.md").read_text()
+    (program,) = re.findall(r"^```py\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    by_import, at_fastmcp, made, at_mcp = re.findall(
+        r"`(from fastmcp import .*?|app = .*?|server = FastMCP.*?)`", page
     )
+    if kind == "fastmcp":
+        program = re.sub("^from mcp.*", by_import, program, flags=re.MULTILINE)
+    file = tmp_path / "basket.py"
+    file.write_text(program)
+    env = {"SEALWAX_KEYS": KEYS}
+    parameters = StdioServerParameters(command=sys.executable, args=[str(file)], env=env)
+    async with stdio_client(parameters) as streams, ClientSession(*streams) as client:
+        await client.initialize()
+        assert text_of(await told(client, "new_basket")).startswith("sw1.")
+    if kind == "mcp":
+        program = re.sub("^server = .*", made, program, flags=re.MULTILINE)
     monkeypatch.setenv("SEALWAX_KEYS", KEYS)
-    names: dict[str, Any] = {}
-    exec(of_fastmcp if HAS_FASTMCP else of_mcp, names)
+    names: dict[str, Any] = {"__name__": "basket"}
+    exec(program + (at_mcp if kind == "mcp" else at_fastmcp), names)
     with serving(names["app"]) as url:
         async with connected(url) as (client, session_id):
             assert session_id.startswith("sw1.")
             assert text_of(await told(client, "new_basket")).startswith("sw1.")
+
+
+class Token(AccessToken):
+    claims: dict[str, Any]
+
+
+class Verifier:
+    async def verify_token(self, token: str) -> AccessToken:
+        claims = {"iss": "https://idp.example.com", "sub": token}
+        return Token(token=token, client_id="client", scopes=[], claims=claims)
+
+
+def authenticating(kind: str) -> dict[str, Any]:
+    """Return the settings of a FastMCP whose users have a token each."""
+    if kind == "mcp":
+        url: Any = "http://127.0.0.1"
+        return {
+            "token_verifier": Verifier(),
+            "auth": AuthSettings(issuer_url=url, resource_server_url=url),
+        }
+    from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
+
+    of = {
+        name: {"client_id": "client", "iss": "https://idp.example.com", "sub": name}
+        for name in ("alice", "mallory")
+    }
+    return {"auth": StaticTokenVerifier(of)}
+
+
+@pytest.mark.parametrize("kind", FASTMCPS)
+async def test_a_user_is_that_of_each_request(kind: str) -> None:
+    world = World(KEYS, principal=principal_from_access_token)
+    server = KINDS[kind](world, **authenticating(kind))
+    app = server.streamable_http_app() if kind == "mcp" else server.http_app()
+    with serving(app) as url:
+        begin = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": CLIENT}
+        began = await posted(url, None, "initialize", begin, "alice")
+        # A server that keeps its sessions runs all of them in the context of `initialize`.
+        session_id = began.headers["mcp-session-id"]
+        await posted(url, session_id, "notifications/initialized", None, "alice")
+        call = {"name": "fill", "arguments": {}}
+        filled = result_of(await posted(url, session_id, "tools/call", call, "alice"))
+        basket = filled["result"]["content"][0]["text"]
+        assert basket.startswith("sw1.")
+        call = {"name": "fill", "arguments": {"basket": basket}}
+        theirs = await posted(url, session_id, "tools/call", call, "mallory")
+        # Later versions of the SDK know whose session it is.
+        assert theirs.status_code == 404 or result_of(theirs)["result"]["isError"]
+        assert "sw1." not in theirs.text
+        again = result_of(await posted(url, session_id, "tools/call", call, "alice"))
+        assert again["result"]["content"][0]["text"].startswith("sw1.")
+    if theirs.status_code != 404:
+        assert world.refused == [("principal_mismatch", "handle-state")]
+
+
+@pytest.mark.parametrize("kind", FASTMCPS)
+async def test_in_memory(kind: str) -> None:
+    server = KINDS[kind](World(KEYS))
+    if kind == "mcp":
+        low = server.session_manager.app
+        async with create_connected_server_and_client_session(low) as client:
+            assert text_of(await told(client, "fill")).startswith("sw1.")
+        return
+    from fastmcp import Client
+
+    if MAJOR == "3":
+        # Its low-level server is not known before an application of it has started.
+        async with Client(server) as client:
+            with pytest.raises(Exception, match=r"call guard\.protect\(server\)"):
+                await client.call_tool("fill")
+    app = server.http_app()
+    async with app.lifespan(app), Client(server) as client:
+        assert (await client.call_tool("fill")).data.startswith("sw1.")
+
+
+@pytest.mark.parametrize("kind", FASTMCPS)
+async def test_over_sse(kind: str) -> None:
+    world = World(KEYS)
+    server = KINDS[kind](world)
+    if kind == "fastmcp" and MAJOR == "3":
+        with pytest.raises(TypeError, match="expected a low-level Server of mcp 1, a FastMCP"):
+            server.http_app(transport="sse")
+        return
+    app = server.sse_app() if kind == "mcp" else server.http_app(transport="sse")
+    with serving(app) as url:
+        sse = url.replace("/mcp", "/sse")
+        async with (
+            sse_client(sse, headers={"x-user": "alice"}) as streams,
+            ClientSession(*streams) as client,
+        ):
+            await client.initialize()
+            await assert_baskets(client, None)
 
 
 async def test_who_forgot_to_protect_is_told_so() -> None:
@@ -314,7 +439,7 @@ async def test_who_forgot_to_protect_is_told_so() -> None:
     with pytest.raises(sealwax.InvalidArgument):
         world.count(context[0])
     for none in (object(), Starlette()):
-        with pytest.raises(TypeError, match="expected a low-level Server of mcp 1"):
+        with pytest.raises(TypeError, match="expected a low-level Server of mcp 1, a FastMCP"):
             world.guard.protect(none)
     with pytest.raises(sealwax.InvalidArgument, match="protect it once"):
         world.guard.protect(server)

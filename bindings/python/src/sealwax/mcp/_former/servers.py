@@ -1,7 +1,8 @@
-"""Installs a guard in a server of mcp 1, or in the application of a FastMCP that stands on it."""
+"""Installs a guard in each kind of server that stands on mcp 1."""
 
 from __future__ import annotations
 
+from contextlib import asynccontextmanager
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from .._transport.http import endpoints
 from . import streams
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from collections.abc import AsyncIterator
 
     from .._caller import GuardConfig
     from .._engines import EngineFactory
@@ -22,49 +23,70 @@ _guarded = "sealwax_guard"
 
 
 def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server: Any) -> None:
-    """Install a guard where a server, or an application's, gets its streams."""
+    """Install a guard where the low-level server of a server gets its streams."""
+    found = getattr(server, _guarded, None)
+    if found is config:
+        return
+    if found is not None:
+        raise InvalidArgument("server: expected one without a guard: protect it once")
     if isinstance(server, Server):
-        if hasattr(server, _guarded):
-            raise InvalidArgument("server: expected one without a guard: protect it once")
         streams.protect(config, engines, server)
         setattr(server, _guarded, config)
         return
-    found = endpoints(server) if isinstance(server, Starlette) else []
-    if len(found) != 1:
+    # A FastMCP has no public member for its low-level server; its application does.
+    make = getattr(server, "http_app", None) or getattr(server, "streamable_http_app", None)
+    app = server if make is None else make()
+    ends = endpoints(app) if isinstance(app, Starlette) else []
+    if len(ends) != 1:
         kind = f"{type(server).__module__}.{type(server).__qualname__}"
         raise TypeError(
-            "server: expected a low-level Server of mcp 1, or what streamable_http_app() or "
-            f"http_app() of a FastMCP gives, found a {kind}, and mcp {metadata.version('mcp')}"
+            "server: expected a low-level Server of mcp 1, a FastMCP, or what its "
+            "streamable_http_app() or http_app() gives, "
+            f"found a {kind}, and mcp {metadata.version('mcp')}"
         )
-    holder, endpoint = found[0]
-    if isinstance(endpoint, Guarded):
-        raise InvalidArgument("server: expected one without a guard: protect it once")
-    holder.app = Guarded(endpoint, config, engines)
+    ((_, endpoint),) = ends
+    if endpoint.session_manager is not None:
+        install(config, engines, None, endpoint.session_manager.app)
+    elif make is None:
+        _once_started(config, engines, app, endpoint)
+    else:
+        _late(config, engines, server)
 
 
-class Guarded:
-    """An endpoint whose server is known once it is started."""
+def _once_started(config: GuardConfig, engines: EngineFactory, app: Any, endpoint: Any) -> None:
+    """Guard an application of FastMCP 3, which knows its server once it has started."""
+    lifespan = app.router.lifespan_context
 
-    def __init__(self, endpoint: Any, config: GuardConfig, engines: EngineFactory) -> None:
-        self._endpoint, self._config, self._engines = endpoint, config, engines
+    @asynccontextmanager
+    async def guarded(started: Any) -> AsyncIterator[Any]:
+        async with lifespan(started) as state:
+            install(config, engines, None, endpoint.session_manager.app)
+            yield state
 
-    @property
-    def session_manager(self) -> Any:
-        """The SDK's own."""
-        return self._endpoint.session_manager
+    app.router.lifespan_context = guarded
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        # Before its lifespan there is none; the endpoint says so.
-        server = getattr(self.session_manager, "app", None)
-        if server is not None and getattr(server, _guarded, None) is not self._config:
-            install(self._config, self._engines, None, server)
-        await self._endpoint(scope, receive, send)
+
+def _late(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
+    """Guard each application of a FastMCP 3; one is started for stdio too."""
+    make, run = server.http_app, server.run_stdio_async
+
+    def http_app(*given: Any, **options: Any) -> Any:
+        app = make(*given, **options)
+        install(config, engines, None, app)
+        return app
+
+    async def run_stdio_async(*given: Any, **options: Any) -> None:
+        app = http_app()
+        async with app.router.lifespan_context(app):
+            await run(*given, **options)
+
+    server.http_app, server.run_stdio_async = http_app, run_stdio_async
+    setattr(server, _guarded, config)
 
 
 def low_level(server: Any) -> Any:
     """Return the low-level server of :meth:`Guard.run_stdio`, which there is none of."""
     raise InvalidArgument(
         "run_stdio: expected mcp 2.3 or later, found "
-        f"mcp {metadata.version('mcp')}: run the server on stdio_server() of the SDK"
+        f"mcp {metadata.version('mcp')}: a protected server is run on stdio as without a guard"
     )
