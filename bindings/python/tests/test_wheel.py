@@ -84,7 +84,7 @@ def test_the_metadata_says_what_is_needed() -> None:
     assert found["Requires-Python"] == ">=3.10"
     assert metadata.requires("sealwax") == [
         "cffi>=1.16",
-        "mcp!=2.0.*,!=2.1.*,!=2.2.*,<3,>=1.23; extra == 'mcp'",
+        "mcp!=2.0.*,!=2.1.*,!=2.2.*,<3,>=1.13; extra == 'mcp'",
         "opentelemetry-api<2,>=1.30; extra == 'otel'",
     ]
     assert found["Description-Content-Type"] == "text/markdown"

@@ -127,7 +127,7 @@ class Guard:
         server that was made with `request_state_security`. (An ``MCPServer``'s cannot be told from
         the SDK's default if it is a single key.)
 
-        With mcp 1 `server` is a low-level ``Server``, or the application of a FastMCP: what its
+        With mcp 1 `server` is a low-level ``Server``, a FastMCP, or its application for HTTP: what
         ``streamable_http_app()`` or ``http_app()`` gives.
         """
         install(self, self._engines, self._sessions, server)
