@@ -72,7 +72,7 @@ await new Promise((later) => setTimeout(later, 1100));
 
 /** How many rounds are over: sealed by the guard; without it plain, as any client could write it. */
 function roundsOver(ctx: ServerContext): number | undefined {
-  const state = ctx.mcpReq.requestState<number | string>();
+  const state = bare ? ctx.mcpReq.requestState<string>() : guard.opened<number>(ctx);
   return state === undefined ? undefined : Number(state);
 }
 
