@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+use crate::confirm::Said;
+use crate::members::is_false;
 use sealwax::{Error, SessionMetadata};
 
 /// The part of the protocol of a refused token.
@@ -85,19 +88,27 @@ pub enum ErrorData {
     Stale(Box<Stale>),
 }
 
-/// A `CallToolResult` with `isError` and one text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// The result of a tool that did not run: with `isError` and one text, or one that requires input.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The text for the model.
-    pub content: [TextContent; 1],
-    /// Always true.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub content: Vec<TextContent>,
+    /// Whether it is an error.
+    #[serde(skip_serializing_if = "is_false")]
     pub is_error: bool,
     /// The member that each result of revision 2026-07-28 has, where no handler sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_type: Option<&'static str>,
+    /// The questions of a result that requires input.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_requests: Option<Map<String, Value>>,
+    /// The state that comes back with the answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
     /// The latest state of the session.
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -312,6 +323,31 @@ impl Answer {
         Self::ToolResult(result)
     }
 
+    /// Returns a result that requires input: one question, by its name.
+    pub(super) fn input_required(name: &'static str, question: Value, state: String) -> Self {
+        Self::ToolResult(ToolResult {
+            result_type: Some("input_required"),
+            input_requests: Some(Map::from_iter([(name.into(), question)])),
+            request_state: Some(state),
+            ..ToolResult::default()
+        })
+    }
+
+    /// Returns what a model hears of a call that its user did not confirm.
+    pub(super) fn not_confirmed(tool: &str, said: Said, modern: bool) -> Self {
+        let text = match said {
+            Said::No => format!("The user declined. {tool} was not run. Do not try again unless the user asks for it."),
+            Said::Dismissed => format!("The user closed the question without an answer. {tool} was not run."),
+            Said::Yes | Said::NotShown => format!(
+                "{tool} was not run: it needs the user's consent, and this client did not ask for it. Tell the user to use a \
+                 client that supports elicitation."
+            ),
+        };
+        let mut result = ToolResult::error(text);
+        result.result_type = modern.then_some("complete");
+        Self::ToolResult(result)
+    }
+
     fn tool_error(text: &'static str) -> Self {
         Self::ToolResult(ToolResult::error(text))
     }
@@ -320,13 +356,12 @@ impl Answer {
 impl ToolResult {
     fn error(text: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            content: [TextContent {
+            content: vec![TextContent {
                 content_type: "text",
                 text: text.into(),
             }],
             is_error: true,
-            result_type: None,
-            meta: None,
+            ..Self::default()
         }
     }
 }

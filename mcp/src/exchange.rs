@@ -376,6 +376,8 @@ impl Step {
             Self::Identify => Some(Question::Principal),
             Self::Ledger(_) => Some(Question::Ledger),
             Self::Begin => Some(Question::Initial),
+            Self::Word => Some(Question::Confirm),
+            Self::Elicit(_) => Some(Question::Elicit),
             _ => None,
         }
     }

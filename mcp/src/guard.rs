@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use crate::confirm::Confirm;
 use crate::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
@@ -23,6 +24,9 @@ pub(super) struct Settings {
     pub request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
+    /// The tools whose calls are confirmed.
+    pub confirm: Vec<(String, Confirm)>,
+    pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
     pub events: bool,
@@ -56,6 +60,8 @@ impl Guard {
             codec,
             request_state_ttl: None,
             only: Vec::new(),
+            confirm: Vec::new(),
+            confirm_ttl: None,
             sessions: None,
             transport: TransportSettings::default(),
             events: false,
@@ -149,6 +155,8 @@ pub struct GuardBuilder {
     codec: Codec,
     pub(super) request_state_ttl: Option<Duration>,
     pub(super) only: Vec<(String, Vec<String>)>,
+    pub(super) confirm: Vec<(String, Confirm)>,
+    pub(super) confirm_ttl: Option<Duration>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) events: bool,
@@ -174,6 +182,20 @@ impl GuardBuilder {
     ) -> Self {
         let arguments = arguments.into_iter().map(Into::into).collect();
         self.only.push((target.into(), arguments));
+        self
+    }
+
+    /// Runs the tool `tool` only for a call that its user confirmed.
+    #[must_use]
+    pub fn confirm(mut self, tool: impl Into<String>, confirm: Confirm) -> Self {
+        self.confirm.push((tool.into(), confirm));
+        self
+    }
+
+    /// Sets how long a user may take to confirm, in whole seconds: 600 by default.
+    #[must_use]
+    pub fn confirm_ttl(mut self, ttl: Duration) -> Self {
+        self.confirm_ttl = Some(ttl);
         self
     }
 
@@ -220,11 +242,12 @@ impl GuardBuilder {
     /// # Errors
     ///
     /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
-    /// limit under a millisecond or over 60 seconds, for an `only` without names, for a required method that never depends on a session, and for a
+    /// limit under a millisecond or over 60 seconds, for an `only` without names, for a `confirm` whose question has other braces than those of arguments, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
     pub fn build(self) -> Result<Guard, Error> {
         for (name, ttl) in [
             ("request_state_ttl", self.request_state_ttl),
+            ("confirm_ttl", self.confirm_ttl),
             ("ttl of the transport's sessions", self.transport.ttl),
             ("idle time of the transport's sessions", self.transport.idle),
         ] {
@@ -241,6 +264,10 @@ impl GuardBuilder {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)
                 .map_err(|error| Error::argument(format!("only: {error}")))?;
+        }
+        for (tool, confirm) in &self.confirm {
+            let bound = self.only.iter().find(|(target, _)| target == tool);
+            confirm.check(tool, bound.map(|(_, names)| &**names))?;
         }
         if let Some(sessions) = &self.sessions {
             sessions.check()?;
@@ -265,6 +292,8 @@ impl GuardBuilder {
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
             only: self.only,
+            confirm: self.confirm,
+            confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,
             events: self.events,

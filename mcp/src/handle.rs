@@ -317,9 +317,10 @@ impl HandleFlow {
         };
         let code = if reason.is_refusal() { -32602 } else { -32603 };
         let reply = Reply::from(context.refuse(reason, about));
-        let error = reply.tool.as_ref().map(|tool| RpcError {
+        let told = reply.tool.as_ref().and_then(|tool| tool.content.first());
+        let error = told.map(|told| RpcError {
             code,
-            message: tool.content[0].text.clone(),
+            message: told.text.clone(),
             data: None,
         });
         Step::Reply(Reply { error, ..reply })

@@ -104,6 +104,8 @@ pub struct Message<'a> {
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<ClientSession<'a>>,
+    /// What its client can do and said: of a call, where the guard [confirms](super::GuardBuilder::confirm) some.
+    pub client: Client<'a>,
     /// The caller, if the adapter knows it already.
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
@@ -119,6 +121,17 @@ pub struct ClientSession<'a> {
     pub id: ClientValue<'a>,
     /// `state`.
     pub state: ClientValue<'a>,
+}
+
+/// The client of a call that its user may have to confirm.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Client<'a> {
+    /// Its capabilities, as JSON: of the request's `_meta`, or before revision 2026-07-28 of `initialize` on this connection.
+    pub capabilities: Option<&'a str>,
+    /// `params.inputResponses`, as JSON.
+    pub responses: Option<&'a str>,
+    /// Whether the server can send it a request while this one waits. A server for one request alone never can.
+    pub can_be_asked: bool,
 }
 
 /// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
@@ -233,6 +246,10 @@ pub enum Event<'a> {
     Ledger(Result<Vec<String>, Failed>),
     /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
     Begun(Result<&'a str, Failed>),
+    /// The question of a confirmation, as a JSON text; after [`Step::Word`](super::Step::Word).
+    Worded(Result<&'a str, Failed>),
+    /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](super::Step::Elicit).
+    Elicited(Result<&'a str, Failed>),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
     NotResumed(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).

@@ -105,6 +105,7 @@ mod admission;
 mod answer;
 mod caller;
 mod collecting;
+mod confirm;
 mod context;
 #[cfg(feature = "documents")]
 pub mod document;
@@ -136,16 +137,17 @@ mod transport;
 pub use answer::{
     Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
 };
+pub use confirm::Confirm;
 pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
+    Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
     Outcome, Predecessor, Scope, TransportMessage,
 };
 pub use log::{Fault, Level, Origin, Refused};
 pub use session::Session;
 pub use set::{Set, SetValue};
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
-pub use step::{Deliver, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step};
+pub use step::{Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step};
 pub use token_fields::TokenFields;

@@ -13,7 +13,7 @@ use frame::{number, sent};
 use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{ClientSession, ClientValue, Failed, Message, TransportMessage};
+use crate::input::{Client, ClientSession, ClientValue, Failed, Message, TransportMessage};
 use crate::ledger::{Memory, redis};
 use crate::members::PrincipalParts;
 use sealwax::{Codec, Error, Principal};
@@ -27,7 +27,8 @@ pub mod kind {
     /// Makes a guard: its settings. Its answer is [`MADE`].
     pub const GUARD: u8 = 1;
     /// Begins the exchange of a message at the SDK's handlers: method, target, arguments, token, the caller's issuer, client and
-    /// subject, header, the session's id and state, and how many milliseconds are left.
+    /// subject, header, the session's id and state, how many milliseconds are left, and the client's capabilities and
+    /// `inputResponses`.
     pub const MESSAGE: u8 = 2;
     /// Begins the exchange of a message around HTTP or stdio: the method of HTTP, method, target, `MCP-Protocol-Version`,
     /// `Mcp-Session-Id`, `sessionId`, the `params` of `initialize`, and the caller's issuer, client and subject.
@@ -97,6 +98,8 @@ pub mod flag {
     pub const UNREADABLE: u16 = 256;
     /// Of a message around HTTP or stdio: a request in progress on its connection has its id.
     pub const ID_IN_USE: u16 = 512;
+    /// Of a message: the server can send its client a request while it waits.
+    pub const CAN_BE_ASKED: u16 = 1024;
 }
 
 /// One of the state machines.
@@ -211,6 +214,11 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
         })
         .filter(|_| given.has(flag::SESSION)),
         within: number(next())?.map(Duration::from_millis),
+        client: Client {
+            capabilities: sent(next()),
+            responses: sent(next()),
+            can_be_asked: given.has(flag::CAN_BE_ASKED),
+        },
     };
     let (exchange, step) = guard.message(message);
     // It is large, and from here on moves no more.

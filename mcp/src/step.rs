@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
@@ -22,6 +23,10 @@ pub enum Step {
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
+    /// Get the question of a confirmation from the author's function, which has the arguments of the call.
+    Word,
+    /// Ask the user by `elicitation/create`, a request to the client that belongs to this one.
+    Elicit(Box<Elicitation>),
     /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
@@ -45,6 +50,23 @@ pub(super) enum Question {
     Ledger,
     /// The first value of a session.
     Initial,
+    /// The question of a confirmation.
+    Confirm,
+    /// The user's answer to it.
+    Elicit,
+}
+
+/// A question for the user.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Elicitation {
+    /// The `params` of `elicitation/create`.
+    pub params: Value,
+}
+
+impl Elicitation {
+    /// How long a user may take: a client waits a minute for the result of its call.
+    pub const WITHIN: Duration = Duration::from_secs(50);
 }
 
 /// The kinds of things that a guard handles, by their names in every language.

@@ -1,5 +1,6 @@
 """Plays the events of a transcript on a scenario server."""
 
+import queue
 import threading
 from dataclasses import dataclass, field
 
@@ -30,6 +31,8 @@ class Found:
     asked: list = field(default_factory=list)
     #: What the ledger was asked, but `open`.
     commands: list = field(default_factory=list)
+    #: The params of what the user was asked on a connection.
+    elicited: list = field(default_factory=list)
     delivered: dict | None = None
     did: list = field(default_factory=list)
     #: What was answered, once it was.
@@ -160,8 +163,27 @@ class Playing:
     def _hear(self, said, event, found):
         if "handler" in said:
             self._handle(said["handler"], event, found)
+        elif "elicited" in said:
+            self._elicit(said, event, found)
         else:
             self._note(said)
+
+    def _elicit(self, said, event, found):
+        """Answer as the event says, after so many seconds."""
+        found.elicited.append(said["elicited"])
+        answer = dict(event["elicits"])
+        self._world.now += answer.pop("after")
+        self._at(event)
+        if "answer" in said:
+            said["answer"].put(answer)
+        else:
+            self._server.tell(do="elicited", answer=answer)
+
+    def _asked(self, params):
+        """Have a question of the server's answered, which came on a stream."""
+        answer = queue.Queue()
+        self._server.came.put({"elicited": params, "answer": answer})
+        return answer.get()
 
     def _handle(self, handler, event, found):
         found.delivered = handler
@@ -187,7 +209,7 @@ class Playing:
     def _stream(self, name, first=None):
         """Return the stream to that port, which the first message begins."""
         if name not in self._lines:
-            self._lines[name] = wire.Lines(self._server.ready[name])
+            self._lines[name] = wire.Lines(self._server.ready[name], self._asked)
             if first:
                 self._lines[name].answer(first, False)
         return self._lines[name]

@@ -27,7 +27,9 @@ revoke   whom; done: whether the ledger recorded it
 settle   done when all that was sent has been served
 return, throw, and the operations of a handler, which `to` names, with what is given and options
 
-And it says, whenever it is so: {"asked": "principal" | "begin"}, {"commands": name}, {"reported": {code, kind}},
+A `direct` server also says {"elicited": params}, and is told by `elicited` what the client answers.
+
+And it says, whenever it is so: {"asked": "principal" | "begin" | "confirm"}, {"commands": name}, {"reported": {code, kind}},
 {"happened": "event kind key age"}, and {"handler": {id, state, cursor, session}}: a handler runs, and waits to be told.
 """
 

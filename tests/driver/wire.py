@@ -29,7 +29,7 @@ def framed(message, modern):
     made = {"jsonrpc": "2.0", **message}
     if modern and "method" in made:
         params = made.get("params") or {}
-        made["params"] = {**params, "_meta": {**(params.get("_meta") or {}), **ENVELOPE}}
+        made["params"] = {**params, "_meta": {**ENVELOPE, **(params.get("_meta") or {})}}
     return made
 
 
@@ -93,7 +93,9 @@ def last_message(text):
 class Lines:
     """A stream of messages to a server and back."""
 
-    def __init__(self, port):
+    def __init__(self, port, elicited):
+        """`elicited` takes the params of `elicitation/create`, and returns what answers it."""
+        self._elicited = elicited
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
         self._file = self._socket.makefile("rw", encoding="utf-8", newline="\n")
         self._asked = 0
@@ -103,10 +105,12 @@ class Lines:
         self._file.flush()
 
     def hear(self):
-        line = self._file.readline()
-        if not line:
-            raise OSError("the server closed the stream")
-        return json.loads(line)
+        while line := self._file.readline():
+            heard = json.loads(line)
+            if heard.get("method") != "elicitation/create":
+                return heard
+            self.send({"id": heard["id"], **self._elicited(heard["params"])}, False)
+        raise OSError("the server closed the stream")
 
     def answer(self, message, modern):
         """Send a message; return its answer, if it has one before the next one's."""

@@ -10,6 +10,7 @@ The server has a tool, a prompt and a resource named `play`, a list of each, and
 handler runs the event's `handler`: each operation in turn, whose outcome is in `did`; then it returns a result.
 
 settings   requestStateTtl, only                        as in every language
+           confirm: {tool: {message} or {words}}, confirmTtl        `words` is what the author's function makes; null: it throws
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
            transport: {required, ttl, idle, sep1359}        of the wrapper around HTTP or stdio
            ledger: memory | failing                     the language's own ledger in memory, with the transcript's clock; or one that
@@ -33,8 +34,10 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      in a result, {"$state": value} is what an author gets for a state: `state`, `State::write`
                      Options of handles: `as`, a name for what was made; maxAge; `once`, for a single use; selfContained, of `end`
            during    events that happen while the handler runs: after its operations, before it returns
+           elicits   what the client answers if it is asked: {"result"} or {"error"}; `after` so many seconds
            again     false: the SDK cannot begin the session that was negotiated again
-expected   asked     principal, begin, in order
+expected   asked     principal, begin, confirm, in order
+           elicited  the params of each `elicitation/create` on a connection, in order
            delivered whether a handler ran, and the `state`, `cursor` and `session` that it saw
            commands  what the ledger was asked: admit, commit, revoke, in order; absent: whatever. `open` is never named, for its
                      moment is the SDK's
@@ -64,6 +67,7 @@ import sys
 from collections import Counter
 
 from transcripts import (
+    confirm,
     cursors,
     events,
     handles,
@@ -86,6 +90,7 @@ FILE = pathlib.Path(__file__).with_name("guard.json")
 #: In the order of the file.
 SUBJECTS = (
     request_state,
+    confirm,
     principal,
     cursors,
     own_methods,

@@ -50,7 +50,10 @@ impl From<Answer> for JsAnswer {
                 error_answer(error.code, &error.message, session_id, reason)
             }
             Answer::HttpStatus(status) => status_answer(status),
-            Answer::ToolResult(result) => tool_answer(&result.content[0].text),
+            Answer::ToolResult(result) => {
+                let text = result.content.first().map(|content| &*content.text);
+                tool_answer(text.unwrap_or_default())
+            }
             _ => unreachable!("the answers of this very version"),
         }
     }

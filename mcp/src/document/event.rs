@@ -78,6 +78,8 @@ pub fn told(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Result<Str
         }),
         Question::Ledger => Event::Ledger(answer.map(reply)),
         Question::Initial => Event::Begun(answer),
+        Question::Confirm => Event::Worded(answer),
+        Question::Elicit => Event::Elicited(answer),
     };
     reported(exchange, event)
 }

@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::read::{parse, read};
+use crate::confirm::Confirm;
 use crate::guard::Guard;
 use crate::members::Seconds;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings};
@@ -26,6 +27,15 @@ pub(super) struct Settings {
         schemars(with = "std::collections::BTreeMap<String, Vec<String>>")
     )]
     only: IgnoredAny,
+    /// The tools that run only for a confirmed call.
+    #[cfg_attr(
+        test,
+        schemars(with = "std::collections::BTreeMap<String, ConfirmFacts>")
+    )]
+    confirm: IgnoredAny,
+    /// How long a user may take to confirm: 600 by default.
+    #[serde(with = "Seconds")]
+    confirm_ttl: Option<Duration>,
     /// Whether the server has data-layer sessions, and which.
     sessions: Option<SessionSettings>,
     transport: TransportSettings,
@@ -33,6 +43,15 @@ pub(super) struct Settings {
     ledger: Option<LedgerSettings>,
     /// How long all questions of one request may take together: 1000 by default.
     time_limit_ms: Option<u64>,
+}
+
+/// A tool's confirmation.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+struct ConfirmFacts {
+    /// The question, with arguments in braces; absent: the author's function makes it.
+    message: Option<String>,
 }
 
 /// Returns a guard with these settings.
@@ -51,6 +70,12 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     for (target, names) in only.into_iter().flatten() {
         builder.only.push((target.clone(), read(names)?));
     }
+    let confirm = document.get("confirm").and_then(Value::as_object);
+    for (tool, facts) in confirm.into_iter().flatten() {
+        let ConfirmFacts { message } = read(facts)?;
+        builder.confirm.push((tool.clone(), Confirm { message }));
+    }
+    builder.confirm_ttl = settings.confirm_ttl;
     builder.sessions = settings.sessions;
     builder.transport = settings.transport;
     builder.ledger = settings.ledger;

@@ -10,7 +10,7 @@ use crate::ledger::{Command, Script};
 use crate::members::Millis;
 use crate::session::Session;
 use crate::set::Set;
-use crate::step::{Deliver, HandleResult, Question, Reply, Step};
+use crate::step::{Deliver, Elicitation, HandleResult, Question, Reply, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 
@@ -53,6 +53,8 @@ enum Next<'a> {
         keys: Option<&'a [String]>,
         #[serde(skip_serializing_if = "Option::is_none")]
         args: Option<&'a [String]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        params: Option<&'a Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         within_ms: Option<u64>,
     },
@@ -111,6 +113,15 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Identify => ask(Question::Principal, None),
         Step::Ledger(command) => ask(Question::Ledger, Some(command)),
         Step::Begin => ask(Question::Initial, None),
+        Step::Word => ask(Question::Confirm, None),
+        Step::Elicit(elicitation) => Next::Ask {
+            name: Question::Elicit,
+            script: None,
+            keys: None,
+            args: None,
+            params: Some(&elicitation.params),
+            within_ms: Some(Millis::of(Elicitation::WITHIN)),
+        },
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
@@ -143,6 +154,7 @@ fn ask(name: Question, command: Option<&Command>) -> Next<'_> {
         script: command.map(|command| command.script),
         keys: command.map(|command| &*command.keys),
         args: command.map(|command| &*command.args),
+        params: None,
         within_ms: command.map(|command| Millis::of(command.within)),
     }
 }

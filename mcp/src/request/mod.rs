@@ -1,12 +1,14 @@
 //! A request or a notification in the guard: its session and its token on the way in, the token and
 //! the session of its result on the way out.
 
+mod confirming;
 mod handler;
 mod responding;
 mod sessions;
 
 use std::sync::Arc;
 
+use self::confirming::Confirmation;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
@@ -42,6 +44,7 @@ pub(super) struct Request {
     /// Whether that token may be anybody's: the cursor of a public page.
     public: bool,
     session: Option<Session>,
+    confirmation: Box<Confirmation>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
 }
@@ -56,6 +59,10 @@ enum Phase {
     },
     /// The author is asked for the first value of a session.
     Beginning,
+    /// The author is asked for the question of a confirmation.
+    Wording,
+    /// The user is asked, since this time in Unix milliseconds.
+    Asking { at: u64 },
     /// The handler runs.
     Delivered,
     /// The handler has run; the caller may still be unknown.
@@ -83,6 +90,7 @@ impl Request {
             bound: None,
             public: false,
             session: None,
+            confirmation: Box::new(Confirmation::new(message.client)),
             sealed: Vec::new(),
         }
     }
@@ -133,6 +141,10 @@ impl Request {
                 let first = first.map_err(|failed| Error::argument(failed.says("initial")));
                 let created = first.and_then(|first| self.create(context, first));
                 Some(self.created(context, created))
+            }
+            (Phase::Wording, Event::Worded(words)) => Some(self.worded(context, words)),
+            (Phase::Asking { at }, Event::Elicited(answer)) => {
+                Some(self.elicited(context, at, answer))
             }
             (Phase::Delivered, Event::Result(result)) => {
                 self.phase = Phase::Responding(Outgoing::new(&result));
@@ -190,7 +202,13 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            if has_token {
+            let guard = context.guard.clone();
+            if let Some(confirm) = self.confirm_of(&guard.settings().confirm) {
+                if let Some((opened, token)) = self.confirm(context, confirm, fields, &view)? {
+                    deliver.opened = opened;
+                    tokens.push(token);
+                }
+            } else if has_token {
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {
                         deliver.opened = Some(text);

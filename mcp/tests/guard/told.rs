@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
+    Client, ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,7 @@ pub fn message(guard: &Guard, told: &Value, arguments: Option<&str>) -> (Exchang
         token: ClientValue::from(&told["token"]),
         session,
         principal: caller(&told["principal"]),
+        client: Client::default(),
         within: told["withinMs"].as_u64().map(Duration::from_millis),
     };
     document::message(guard, message)

@@ -26,6 +26,17 @@ impl Program {
         Some(serde_json::from_str(&line).unwrap())
     }
 
+    /// Returns what the client answers to a question.
+    fn elicited(&mut self) -> Value {
+        loop {
+            let told = self.next().unwrap();
+            if told["do"] == "elicited" {
+                return told["answer"].clone();
+            }
+            self.act(&told);
+        }
+    }
+
     fn stage(&mut self) -> &mut Stage {
         self.stage.as_mut().unwrap()
     }

@@ -2,14 +2,15 @@
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, HandlerResult, Message, Outcome, Reply, Report, Respond,
+    Client, ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Reply, Report, Respond,
     Scope, Step, TokenFields, TransportMessage,
 };
 use serde_json::{Value, json};
 
 use crate::stage::report;
-use crate::{Program, handler};
+use crate::{Program, handler, say};
 
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SESSION: &str = "io.modelcontextprotocol/session";
 
 /// Returns what is answered: a message; over HTTP with the status and the header.
@@ -41,6 +42,11 @@ fn at_the_handlers(
     let arguments = arguments.map(Value::to_string);
     let session = params["_meta"].get(SESSION).filter(|it| !it.is_null());
     let notification = told["notification"] == true;
+    let responses = params.get("inputResponses").map(Value::to_string);
+    let capabilities = match params["_meta"].get(CAPABILITIES) {
+        Some(capabilities) => capabilities.to_string(),
+        None => r#"{"elicitation":{"form":{}}}"#.into(),
+    };
     let guard = program.stage().guard.clone();
     let (mut exchange, mut step) = guard.message(Message {
         method,
@@ -57,7 +63,13 @@ fn at_the_handlers(
         }),
         principal: known.map(Ok),
         within: None,
+        client: Client {
+            capabilities: Some(&capabilities),
+            responses: responses.as_deref(),
+            can_be_asked: told["via"] == "stdio",
+        },
     });
+    let mut words = String::new();
     let mut returned = None;
     let mut watched = false;
     let answered = loop {
@@ -67,6 +79,23 @@ fn at_the_handlers(
             Step::Begin => {
                 returned = Some(json!(program.stage().initial()));
                 Event::Begun(Ok(returned.as_ref().unwrap().as_str().unwrap()))
+            }
+            Step::Word => Event::Worded(match program.stage().words() {
+                Some(made) => {
+                    words = made;
+                    Ok(&words)
+                }
+                None => Err(Failed::Threw("an error".into())),
+            }),
+            Step::Elicit(elicitation) => {
+                say(json!({"elicited": elicitation.params}));
+                words = program.elicited().to_string();
+                let answer: Value = serde_json::from_str(&words).unwrap();
+                words = answer["result"].to_string();
+                Event::Elicited(match &answer["error"] {
+                    Value::Null => Ok(&words),
+                    error => Err(Failed::Threw(error.to_string())),
+                })
             }
             Step::Deliver(deliver) => {
                 let mut seen = json!({"session": handler::session_of(&exchange)});

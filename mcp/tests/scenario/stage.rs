@@ -7,7 +7,7 @@ use std::time::Duration;
 use sealwax::{Codec, Environment, Error, KeyRing, Principal, System};
 use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
-    Event, Exchange, Failed, Guard, LedgerSettings, Level, Required, SessionSettings, Step,
+    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, Required, SessionSettings, Step,
     TransportSettings,
 };
 use serde_json::{Value, json};
@@ -84,6 +84,13 @@ impl Stage {
         self.settings["sessions"]["initial"].to_string()
     }
 
+    /// Returns what the author's function makes of a call, as JSON; `None` if it throws.
+    pub fn words(&self) -> Option<String> {
+        say(json!({"asked": "confirm"}));
+        let words = &self.settings["confirm"]["play"]["words"];
+        (!words.is_null()).then(|| words.to_string())
+    }
+
     pub fn identify(&mut self) -> Event<'static> {
         // Who is anonymous by name is not asked for.
         if !std::mem::replace(&mut self.identified, true) && !self.anonymous {
@@ -157,6 +164,13 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
     for (target, names) in settings["only"].as_object().into_iter().flatten() {
         let names = names.as_array().unwrap().iter();
         builder = builder.only(target, names.map(|name| name.as_str().unwrap()));
+    }
+    for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
+        let message = confirm["message"].as_str().map(Into::into);
+        builder = builder.confirm(tool, Confirm { message });
+    }
+    if let Some(ttl) = seconds(&settings["confirmTtl"]) {
+        builder = builder.confirm_ttl(ttl);
     }
     let sessions = &settings["sessions"];
     if sessions.is_object() {

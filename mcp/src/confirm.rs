@@ -1,0 +1,327 @@
+//! What a tool's user is asked before it runs: settings, the words, the form, and what the answer means.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value, json};
+
+use crate::input::{Client, Failed};
+use sealwax::Error;
+
+/// A tool that runs only for a call that its user confirmed.
+#[derive(Clone, Debug, Default)]
+pub struct Confirm {
+    /// The question, with the call's arguments in place of `{name}`: `Delete note {id}?`. `{{` and `}}` are braces.
+    /// `None`: the author's function makes it of the arguments ([`Step::Word`](crate::Step::Word)).
+    pub message: Option<String>,
+}
+
+/// The key of the question among those of an `input_required` result.
+pub(super) const QUESTION: &str = "io.github.sealwax/confirm";
+
+/// The longest question in characters; what is left out of a longer one is said.
+const LONGEST: usize = 4_000;
+
+/// The time in which no user answers, in milliseconds.
+const AT_ONCE: u64 = 1_000;
+
+/// The longest title of an answer in characters.
+const LONGEST_TITLE: usize = 100;
+
+impl Confirm {
+    pub(super) fn check(&self, tool: &str, bound: Option<&[String]>) -> Result<(), Error> {
+        let Some(message) = &self.message else {
+            return Ok(());
+        };
+        let mistake = |why: String| Error::argument(format!("confirm {tool:?}: {why}"));
+        if message.trim().is_empty() {
+            return Err(mistake("expected a question, found an empty text".into()));
+        }
+        for piece in pieces(message) {
+            let name = match piece {
+                Piece::Argument(name) => name,
+                Piece::Text(_) => continue,
+                Piece::Open => {
+                    let why = "expected an argument in braces, such as {id}, or {{ for a brace";
+                    return Err(mistake(why.into()));
+                }
+            };
+            if bound.is_some_and(|bound| !bound.iter().any(|one| one == name)) {
+                return Err(mistake(format!(
+                    "expected arguments that `only` binds, found {{{name}}}, which may change after the user agreed"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Argument(&'a str),
+    /// A brace that nothing closes, or opens.
+    Open,
+}
+
+/// Splits a question at its arguments.
+fn pieces(message: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        let at = rest.find(['{', '}']);
+        let (piece, end) = match (at, rest.get(at.unwrap_or_default()..at.unwrap_or_default() + 2)) {
+            _ if rest.is_empty() => return None,
+            (None, _) => (Piece::Text(rest), rest.len()),
+            (Some(0), Some(double @ ("{{" | "}}"))) => (Piece::Text(&double[..1]), 2),
+            (Some(0), _) => match rest[1..].find(['{', '}']) {
+                Some(close) if close > 0 && rest.starts_with('{') && rest[1 + close..].starts_with('}') => {
+                    (Piece::Argument(&rest[1..=close]), close + 2)
+                }
+                _ => (Piece::Open, rest.len()),
+            },
+            (Some(at), _) => (Piece::Text(&rest[..at]), at),
+        };
+        rest = &rest[end..];
+        Some(piece)
+    })
+}
+
+/// Returns a question with a call's arguments, each as JSON: so nobody takes one for words of the server's.
+pub(super) fn filled(message: &str, arguments: Option<&str>) -> String {
+    let arguments: Map<_, _> = arguments
+        .and_then(|arguments| serde_json::from_slice(arguments.as_bytes()).ok())
+        .unwrap_or_default();
+    let mut words = String::new();
+    for piece in pieces(message) {
+        match piece {
+            Piece::Text(text) => words.push_str(text),
+            Piece::Argument(name) => match arguments.get(name) {
+                Some(value) => {
+                    let _ = write!(words, "{value}");
+                }
+                None => words.push_str("(none)"),
+            },
+            Piece::Open => {}
+        }
+    }
+    words
+}
+
+/// Returns words as a user may see them: without what is invisible, or turns the direction of a text. Nothing is left out unsaid.
+pub(super) fn shown(words: &str) -> String {
+    let mut shown = String::new();
+    let mut characters = words.chars();
+    for character in characters.by_ref().take(LONGEST) {
+        if is_hidden(character) {
+            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            shown.push(character);
+        }
+    }
+    match characters.count() {
+        0 => {}
+        more => {
+            let _ = write!(shown, "… (and {more} characters more)");
+        }
+    }
+    shown
+}
+
+/// Returns whether a character is seen by nobody, or changes how others are seen. Joiners are not: names have them.
+fn is_hidden(character: char) -> bool {
+    (character.is_control() && character != '\n')
+        || matches!(character,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Returns the params of `elicitation/create`: a form with one choice, which has to be made. The legacy form of an `enum`
+/// with names is the one that all revisions have.
+pub(super) fn form(words: &str) -> Value {
+    let title = words.trim().trim_end_matches('?');
+    let agrees = if title.contains('\n') || title.chars().count() > LONGEST_TITLE {
+        "Yes, do it"
+    } else {
+        title
+    };
+    json!({
+        "message": words,
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "choice": {
+                    "type": "string",
+                    "title": "Your choice",
+                    "enum": ["yes", "no"],
+                    "enumNames": [agrees, "No, leave it"],
+                },
+            },
+            "required": ["choice"],
+        },
+    })
+}
+
+/// What an answer means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    Yes,
+    No,
+    /// The user closed the question.
+    Dismissed,
+    /// The user did not see it: no answer to the form, or one that no user gives.
+    NotShown,
+}
+
+impl Said {
+    /// Reads the answer to the form, after so many milliseconds.
+    pub fn of(answer: &Value, after: u64) -> Self {
+        let choice = answer.pointer("/content/choice").and_then(Value::as_str);
+        let slow = after >= AT_ONCE;
+        match (answer.get("action").and_then(Value::as_str), choice) {
+            (Some("accept"), Some("yes")) => Self::Yes,
+            (Some("accept"), Some("no")) => Self::No,
+            (Some("decline"), _) if slow => Self::No,
+            (Some("cancel"), _) if slow => Self::Dismissed,
+            _ => Self::NotShown,
+        }
+    }
+
+    pub fn told(answer: Result<&str, Failed>, after: u64) -> Self {
+        let answer = answer.ok().and_then(|answer| serde_json::from_slice(answer.as_bytes()).ok());
+        answer.map_or(Self::NotShown, |answer| Self::of(&answer, after))
+    }
+}
+
+/// The way to ask a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By a result that requires input (2026-07-28).
+    InputRequired,
+    /// By a request of the server's, while the call waits.
+    Elicit,
+    /// The client has none.
+    Nothing,
+}
+
+impl Client<'_> {
+    pub(super) fn way(&self, modern: bool) -> Way {
+        let capabilities: Value = self
+            .capabilities
+            .and_then(|capabilities| serde_json::from_slice(capabilities.as_bytes()).ok())
+            .unwrap_or_default();
+        // `{}` is by a form, as it was before there were other ways.
+        let elicits = capabilities
+            .get("elicitation")
+            .and_then(Value::as_object)
+            .is_some_and(|ways| ways.contains_key("form") || !ways.contains_key("url"));
+        match (elicits, modern) {
+            (true, true) => Way::InputRequired,
+            (true, false) if self.can_be_asked => Way::Elicit,
+            _ => Way::Nothing,
+        }
+    }
+
+    /// Returns the answer to the question that an `input_required` result asked.
+    pub(super) fn answer(&self) -> Value {
+        let responses: Value = self
+            .responses
+            .and_then(|responses| serde_json::from_slice(responses.as_bytes()).ok())
+            .unwrap_or_default();
+        responses.get(QUESTION).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Confirm, LONGEST, Said, Way, filled, form, shown};
+    use crate::input::Client;
+    use serde_json::json;
+
+    fn mistake(message: &str, bound: Option<&[String]>) -> Option<String> {
+        let confirm = Confirm {
+            message: Some(message.into()),
+        };
+        confirm.check("delete_note", bound).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn arguments_are_shown_as_json() {
+        let arguments = Some(r#"{"id":7,"to":"\"me\"\n","none":null,"all":[1,{"a":true}]}"#);
+        for (message, words) in [
+            ("Delete note {id}?", "Delete note 7?"),
+            ("To {to}", r#"To "\"me\"\n""#),
+            ("{all}{none}{other}", r#"[1,{"a":true}]null(none)"#),
+            ("{{{id}}} {{}}", "{7} {}"),
+            ("é{id}é", "é7é"),
+        ] {
+            assert_eq!(filled(message, arguments), words, "{message}");
+            assert_eq!(mistake(message, None), None, "{message}");
+        }
+        assert_eq!(filled("{id}", None), "(none)");
+    }
+
+    #[test]
+    fn a_question_of_no_form_is_a_mistake() {
+        for message in ["", " \n", "{", "}", "a{b", "a}b", "{}", "{a{b}}", "{a}}", "}{"] {
+            let found = mistake(message, None).unwrap_or_default();
+            assert!(found.contains("confirm \"delete_note\""), "{message}: {found}");
+        }
+        let bound = ["id".to_owned()];
+        assert_eq!(mistake("{id}", Some(&bound)), None);
+        let found = mistake("{id} {name}", Some(&bound)).unwrap_or_default();
+        assert!(found.contains("{name}, which may change"), "{found}");
+    }
+
+    #[test]
+    fn a_user_sees_all_of_it() {
+        let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d";
+        assert_eq!(shown(turned), "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d");
+        let long = "é".repeat(LONGEST);
+        assert_eq!(shown(&long), long);
+        assert_eq!(shown(&format!("{long}bc")), format!("{long}… (and 2 characters more)"));
+    }
+
+    #[test]
+    fn the_choice_says_what_will_be_done() {
+        let names = |words| form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone();
+        assert_eq!(names("Delete note 7?"), json!(["Delete note 7", "No, leave it"]));
+        assert_eq!(names(&"a".repeat(101)), json!(["Yes, do it", "No, leave it"]));
+        assert_eq!(names("a\nb"), json!(["Yes, do it", "No, leave it"]));
+    }
+
+    #[test]
+    fn only_a_choice_is_a_yes() {
+        use Said::{Dismissed, No, NotShown, Yes};
+        for (answer, at_once, later) in [
+            (json!({"action": "accept", "content": {"choice": "yes"}}), Yes, Yes),
+            (json!({"action": "accept", "content": {"choice": "no"}}), No, No),
+            (json!({"action": "accept", "content": {"choice": true}}), NotShown, NotShown),
+            (json!({"action": "accept", "content": {}}), NotShown, NotShown),
+            (json!({"action": "accept"}), NotShown, NotShown),
+            (json!({"action": "decline"}), NotShown, No),
+            (json!({"action": "cancel"}), NotShown, Dismissed),
+            (json!({"action": "decline", "content": {"choice": "yes"}}), NotShown, No),
+            (json!({"content": {"choice": "yes"}}), NotShown, NotShown),
+            (json!("accept"), NotShown, NotShown),
+            (json!(null), NotShown, NotShown),
+        ] {
+            assert_eq!((Said::of(&answer, 999), Said::of(&answer, 1_000)), (at_once, later), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_a_client_says_of_itself_is_a_way_to_ask() {
+        for (capabilities, modern, legacy) in [
+            (Some(r#"{"elicitation":{}}"#), Way::InputRequired, Way::Elicit),
+            (Some(r#"{"elicitation":{"form":{},"url":{}}}"#), Way::InputRequired, Way::Elicit),
+            (Some(r#"{"elicitation":{"url":{}}}"#), Way::Nothing, Way::Nothing),
+            (Some(r#"{"elicitation":true}"#), Way::Nothing, Way::Nothing),
+            (Some("{}"), Way::Nothing, Way::Nothing),
+            (Some("["), Way::Nothing, Way::Nothing),
+            (None, Way::Nothing, Way::Nothing),
+        ] {
+            let mut client = Client { capabilities, can_be_asked: true, ..Client::default() };
+            assert_eq!((client.way(true), client.way(false)), (modern, legacy), "{capabilities:?}");
+            client.can_be_asked = false;
+            assert_eq!((client.way(true), client.way(false)), (modern, Way::Nothing));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! A tool that its user confirms: asks before the handler runs.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Phase, Request, once, read, text};
+use crate::answer::Answer;
+use crate::confirm::{Confirm, QUESTION, Said, Way, filled, form, shown};
+use crate::context::{About, Context};
+use crate::input::{Client, Failed};
+use crate::reason::Reason;
+use crate::step::{Elicitation, Item, Step};
+use crate::token::Token;
+use crate::token_fields::TokenFields;
+use sealwax::{Error, RequestContext, View};
+
+/// What is known of a call's confirmation.
+#[derive(Default)]
+pub(super) struct Confirmation {
+    capabilities: Option<String>,
+    responses: Option<String>,
+    can_be_asked: bool,
+    /// What the author's function made of the arguments.
+    words: Option<String>,
+    /// Whether the user agreed, on this connection.
+    agreed: bool,
+}
+
+impl Confirmation {
+    pub fn new(client: Client<'_>) -> Self {
+        Self {
+            capabilities: client.capabilities.map(Into::into),
+            responses: client.responses.map(Into::into),
+            can_be_asked: client.can_be_asked,
+            ..Self::default()
+        }
+    }
+
+    fn client(&self) -> Client<'_> {
+        Client {
+            capabilities: self.capabilities.as_deref(),
+            responses: self.responses.as_deref(),
+            can_be_asked: self.can_be_asked,
+        }
+    }
+}
+
+/// What a confirmation, and the states of a confirmed call, are bound to.
+struct Bound {
+    /// The state of the question.
+    asked: RequestContext,
+    /// The question with its words.
+    words: RequestContext,
+    /// The states of a handler that runs: one that was sealed without a confirmation opens nowhere.
+    confirmed: RequestContext,
+}
+
+impl Bound {
+    fn new(request: &RequestContext, target: &str, words: &str) -> Result<Self, Error> {
+        let request = request.to_string();
+        let of = |purpose, words| {
+            let bound = json!({"request": request, "words": words});
+            RequestContext::new(purpose, target, Some(&bound.to_string()))
+        };
+        Ok(Self {
+            asked: of("confirm", None)?,
+            words: of("confirm", Some(words))?,
+            confirmed: of("confirmed", None)?,
+        })
+    }
+}
+
+impl Request {
+    /// Returns whether it may run: with what its token opened to, if that is a state of its handler's. Else the user is asked,
+    /// or it is refused.
+    #[inline(never)]
+    pub(super) fn confirm(
+        &mut self,
+        context: &mut Context,
+        confirm: &Confirm,
+        fields: TokenFields,
+        view: &Arc<View>,
+    ) -> Result<Option<(Option<String>, Token)>, Step> {
+        let refused = |request: &Self, context: &mut Context, reason| {
+            Err(request.refuse_token(context, fields, reason))
+        };
+        let request = match self.binding(context, fields) {
+            Ok(request) => request,
+            Err(reason) => return refused(self, context, reason),
+        };
+        let target = self.target.clone().unwrap_or_default();
+        let words = match (&self.confirmation.words, &confirm.message) {
+            (Some(words), _) => shown(words),
+            (None, Some(message)) => shown(&filled(message, self.arguments.as_deref())),
+            (None, None) => {
+                self.phase = Phase::Wording;
+                return Err(Step::Word);
+            }
+        };
+        let bound = match Bound::new(&request, &target, &words) {
+            Ok(bound) => bound,
+            Err(error) => return refused(self, context, error.into()),
+        };
+        self.bound = Some(bound.confirmed);
+        if self.token.is_absent() {
+            return match self.confirmation.agreed {
+                true => Ok(None),
+                false => Err(self.ask(context, view, &bound, &words)),
+            };
+        }
+        let token = match text(self.token.borrowed()) {
+            Ok(token) => token,
+            Err(error) => return refused(self, context, error.into()),
+        };
+        let once = once(context);
+        let opened = view.request_state(&bound.confirmed).open(token);
+        match opened {
+            Err(Error::Unauthentic) => {}
+            opened => {
+                return match opened.and_then(|opened| read(Item::RequestState, opened, Some(once))) {
+                    Ok((state, token)) => Ok(Some((Some(state), token))),
+                    Err(error) => refused(self, context, error.into()),
+                };
+            }
+        }
+        let asked = view.request_state(&bound.asked).open(token);
+        let asked = asked.and_then(|opened| read(Item::RequestState, opened, Some(once)));
+        let (asked, token) = match asked {
+            Ok(asked) => asked,
+            Err(error) => return refused(self, context, error.into()),
+        };
+        let (at, words_then) = asked.split_once(' ').unwrap_or_default();
+        let after = context.guard.now_ms().saturating_sub(at.parse().unwrap_or_default());
+        let said = Said::of(&self.confirmation.client().answer(), after);
+        match said {
+            // Other words than those that the user agreed to.
+            Said::Yes if words_then != bound.words.to_string() => {
+                Err(self.ask(context, view, &bound, &words))
+            }
+            Said::Yes => Ok(Some((None, token))),
+            said => Err(self.not_confirmed(context, said)),
+        }
+    }
+
+    /// Asks the user.
+    fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &str) -> Step {
+        let now = context.guard.now_ms();
+        match self.confirmation.client().way(self.modern) {
+            Way::InputRequired => {
+                let settings = context.guard.settings();
+                let sealer = view.request_state(&bound.asked);
+                let sealer = match settings.confirm_ttl {
+                    Some(ttl) => sealer.ttl(ttl),
+                    None => sealer,
+                };
+                let token = match sealer.seal(format!("{now} {}", bound.words).as_bytes()) {
+                    Ok(token) => token.into_string(),
+                    Err(error) => {
+                        let about = About::new(Item::RequestState);
+                        return context.reply(Reason::Unsealed(error), about);
+                    }
+                };
+                context.sealed(Item::RequestState, &token, None);
+                let question = json!({"method": "elicitation/create", "params": form(words)});
+                Step::Reply(Answer::input_required(QUESTION, question, token).into())
+            }
+            Way::Elicit => {
+                self.phase = Phase::Asking { at: now };
+                Step::Elicit(Box::new(Elicitation { params: form(words) }))
+            }
+            Way::Nothing => self.not_confirmed(context, Said::NotShown),
+        }
+    }
+
+    /// Takes the answer of a user who was asked at `at`.
+    pub(super) fn elicited(
+        &mut self,
+        context: &mut Context,
+        at: u64,
+        answer: Result<&str, Failed>,
+    ) -> Step {
+        match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
+            Said::Yes => {
+                self.confirmation.agreed = true;
+                self.phase = Phase::Entering;
+                self.advance(context)
+            }
+            said => self.not_confirmed(context, said),
+        }
+    }
+
+    /// Takes the words of the author's function.
+    pub(super) fn worded(&mut self, context: &mut Context, words: Result<&str, Failed>) -> Step {
+        let words = words.map_err(|failed| failed.says("confirm"));
+        let words = words.and_then(|words| match serde_json::from_slice(words.as_bytes()) {
+            Ok(Value::String(words)) if !words.trim().is_empty() => Ok(words),
+            _ => Err("confirm: expected a text that is not empty".to_owned()),
+        });
+        match words {
+            Ok(words) => {
+                self.confirmation.words = Some(words);
+                self.phase = Phase::Entering;
+                self.advance(context)
+            }
+            Err(why) => {
+                let reason = Reason::Unsealed(Error::argument(why));
+                context.reply(reason, About::new(Item::RequestState))
+            }
+        }
+    }
+
+    /// Answers a call that nobody confirmed.
+    fn not_confirmed(&self, context: &mut Context, said: Said) -> Step {
+        let tool = self.target.as_deref().unwrap_or_default();
+        if said == Said::NotShown {
+            let asks = self.confirmation.client().way(self.modern) != Way::Nothing;
+            let why = if asks { NOT_SHOWN } else { NO_WAY };
+            let reason = Reason::ledger("unconfirmed", why);
+            context.refuse(reason, About::new(Item::RequestState));
+        }
+        Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
+    }
+
+    /// Returns the confirmation that its tool needs.
+    pub(super) fn confirm_of<'c>(&self, confirm: &'c [(String, Confirm)]) -> Option<&'c Confirm> {
+        let target = self.target.as_deref().filter(|_| *self.method == *"tools/call")?;
+        let of = |(tool, _): &&(String, Confirm)| tool == target;
+        confirm.iter().find(of).map(|(_, confirm)| confirm)
+    }
+}
+
+const NOT_SHOWN: &str = "confirm: expected the user's answer, found that the client gave none, or one at once: it says that it \
+                         elicits, and shows nothing";
+const NO_WAY: &str = "confirm: expected a client that elicits by a form, or a connection on which it can be asked, found none";
