@@ -157,7 +157,7 @@ export async function during(events, work) {
   const from = events.length;
   const result = await work();
   const told = () => events.slice(from).some(({ code }) => code);
-  for (let waits = 0; !told() && waits < 500; waits += 1) await sleep(10);
+  for (let waits = 0; !told() && waits < 3000; waits += 1) await sleep(10);
   await sleep(10);
   return { result, events: events.slice(from) };
 }

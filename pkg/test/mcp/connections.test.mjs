@@ -24,7 +24,7 @@ for (const client of ['ioredis', 'redis']) {
       if (/state=online/.test(await master.admin.info('replication'))) break;
       await new Promise((later) => setTimeout(later, 50));
     }
-    const server = served(aged(client, master.url));
+    const server = served(aged(client, master.url), { timeLimit: 60 });
     const minted = async () => (await server.call('mint')).result.content[0].text;
     replica.pause();
     closing.push(() => replica.resume());
@@ -85,7 +85,7 @@ for (const client of ['ioredis', 'redis']) {
   test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
     const store = await started();
     const proxy = await between(store.port);
-    const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { timeLimit: 1 });
+    const server = served(aged(client, `redis://127.0.0.1:${proxy.port}`), { timeLimit: 3 });
     const states = [];
     for (let made = 0; made < 5; made += 1) states.push(await server.asked());
     const used = await server.asked();
@@ -97,10 +97,10 @@ for (const client of ['ioredis', 'redis']) {
     let answer;
     do {
       answer = await server.again(used);
-    } while (answer.error?.code === -32603 && performance.now() - from < 30_000);
+    } while (answer.error?.code === -32603 && performance.now() - from < 90_000);
     const took = performance.now() - from;
     assert.equal(server.events.at(-1).code, 'used');
-    assert.ok(took < 20_000, `${took} ms`);
+    assert.ok(took < 60_000, `${took} ms`);
     // The client was told to keep them.
     for (const state of states) assert.ok((await server.again(state)).result);
   });

@@ -135,7 +135,7 @@ test('stdio: a session outlives the process', async () => {
   await transport.send({ ...request, id: 1 });
   await transport.send({ ...request, id: 2 });
   await transport.send({ ...request, id: 3, sessionId: 'x' });
-  for (let waits = 0; waits < 300 && seen.length < 3; waits += 1) await sleep(10);
+  for (let waits = 0; waits < 3000 && seen.length < 3; waits += 1) await sleep(10);
   await sleep(50);
   const byId = new Map(seen.map((message) => [message.id, message]));
   assert.deepEqual([...byId.keys()].sort(), [1, 2, 3]);
