@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_choice_says_what_will_be_done() {
-        let names = |words| form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone();
+        let names = |words: &str| form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone();
         assert_eq!(names("Delete note 7?"), json!(["Delete note 7", "No, leave it"]));
         assert_eq!(names(&"a".repeat(101)), json!(["Yes, do it", "No, leave it"]));
         assert_eq!(names("a\nb"), json!(["Yes, do it", "No, leave it"]));

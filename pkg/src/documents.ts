@@ -2,6 +2,10 @@
 
 export type ClientValue = string | true;
 
+export interface ConfirmFacts {
+  readonly message?: string | undefined;
+}
+
 export interface Deliver {
   readonly addSessionId?: string | undefined;
   readonly builtinResult?: string | undefined;
@@ -108,7 +112,7 @@ export interface PrincipalParts {
   readonly subject?: string | undefined;
 }
 
-export type Question = 'principal' | 'ledger' | 'initial';
+export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit';
 
 export interface TextsRedisAnswer {
   readonly texts: readonly string[];
@@ -191,6 +195,8 @@ export interface SessionSettings {
 }
 
 export interface Settings {
+  readonly confirm?: Readonly<Record<string, ConfirmFacts>> | undefined;
+  readonly confirmTtl?: number | undefined;
   readonly events?: boolean | undefined;
   readonly ledger?: LedgerSettings | undefined;
   readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -204,6 +210,7 @@ export interface AskStep {
   readonly args?: readonly string[] | undefined;
   readonly keys?: readonly string[] | undefined;
   readonly name: Question;
+  readonly params?: unknown | undefined;
   readonly script?: Script | undefined;
   readonly step: 'ask';
   readonly withinMs?: number | undefined;
@@ -278,8 +285,10 @@ export interface TokenEvent {
 
 export interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>> | undefined;
-  readonly content: readonly TextContent[];
-  readonly isError: boolean;
+  readonly content?: readonly TextContent[] | undefined;
+  readonly inputRequests?: Readonly<Record<string, unknown>> | undefined;
+  readonly isError?: boolean | undefined;
+  readonly requestState?: string | undefined;
   readonly resultType?: string | undefined;
 }
 

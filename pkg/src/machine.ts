@@ -37,6 +37,7 @@ export const WAITS = 64;
 export const DEFERS = 128;
 export const UNREADABLE = 256;
 export const ID_IN_USE = 512;
+export const CAN_BE_ASKED = 1024;
 
 /** What a machine is told: a kind, flags, and texts, of which `true` stands for a client's value that is none. */
 export interface Frame {

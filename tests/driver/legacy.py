@@ -20,8 +20,14 @@ def is_served(event):
         and "header" not in event
         and wire.MODERN not in event.get("headers", {}).values()
         and (method != "tools/call" or all(map(_is_expressible, event.get("handler", ()))))
+        and not {"inputRequests", "inputResponses"} & {*_members(event["answered"]), *_members(event["message"])}
         and all(map(is_served, event.get("during", ())))
     )
+
+
+def _members(message):
+    message = message or {}
+    return {**(message.get("result") or {}), **(message.get("params") or {})}
 
 
 def _is_expressible(operation):

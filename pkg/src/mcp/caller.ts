@@ -5,7 +5,7 @@ import { anonymous, type Parts, type Principal, partsOf } from '../principal.js'
 import { failed } from './cause.js';
 import type { Exchange, Told } from './engine.js';
 import { observe, report } from './hooks.js';
-import { after, attempt } from './later.js';
+import { after, attempt, within } from './later.js';
 import { answered } from './ledger/answered.js';
 import type { Known, Policy } from './policy.js';
 import type { RequestContext } from './request-context.js';
@@ -19,6 +19,18 @@ interface Sender {
   readonly params?: unknown;
 }
 
+/** The client at the other end of a message's connection. */
+export interface Peer {
+  /** Asks its user, by `elicitation/create`; only an answer of this caller counts. */
+  elicit(params: unknown, caller: Parts): Promise<unknown>;
+}
+
+interface CallerFacts {
+  readonly known?: Known | undefined;
+  readonly principal?: Principal;
+  readonly peer?: Peer;
+}
+
 /** The caller of one message, and the application's functions that are called for it. */
 export class Caller {
   readonly policy: Policy;
@@ -26,6 +38,7 @@ export class Caller {
   readonly known: Known | undefined;
   readonly #context: RequestContext;
   readonly #message: Sender;
+  readonly #peer: Peer | undefined;
   /** When the message came, if events are wanted. */
   readonly #arrived: number;
   #principal: Principal | undefined;
@@ -36,9 +49,10 @@ export class Caller {
     policy: Policy,
     context: RequestContext,
     message: Sender,
-    { known, principal }: { known?: Known | undefined; principal?: Principal } = {},
+    { known, principal, peer }: CallerFacts = {},
   ) {
     this.policy = policy;
+    this.#peer = peer;
     this.known = known;
     this.#context = context;
     this.#message = message;
@@ -100,6 +114,10 @@ export class Caller {
         return answered(this.policy, step);
       case 'initial':
         return this.#initial();
+      case 'confirm':
+        return this.#question();
+      case 'elicit':
+        return this.#elicit(step);
     }
   }
 
@@ -127,6 +145,25 @@ export class Caller {
     }
     this.#principal = principal;
     return { caller: this.#parts };
+  }
+
+  /** Returns the question of a confirmation, as the application's function makes it. */
+  #question(): Outcome | Promise<Outcome> {
+    const { name, arguments: args } = Object(this.#message.params);
+    return attempt<unknown, Outcome>(
+      () => this.policy.questions.get(name)?.(args ?? {}, this.#context),
+      (question) => ({ value: json('confirm', question) }),
+      failed,
+    );
+  }
+
+  /** Asks the user, on the connection that the message came by. */
+  #elicit({ params, withinMs = 0 }: AskStep): Outcome | Promise<Outcome> {
+    return attempt<unknown, Outcome>(
+      () => this.#peer && within(withinMs, this.#peer.elicit(params, this.parts as Parts)),
+      (answer) => ({ value: json('elicit', answer ?? null) }),
+      failed,
+    );
   }
 
   #initial(): Outcome | Promise<Outcome> {

@@ -23,6 +23,16 @@ export interface Arrival {
   readonly session: { readonly id: ClientValue; readonly state: ClientValue } | undefined;
   readonly notification: boolean;
   readonly modern: boolean;
+  /** Of a tool's call, where the guard confirms some. */
+  readonly user?: UserFacts | undefined;
+}
+
+/** How the user of a call can be asked, and what was answered, as JSON. */
+export interface UserFacts {
+  readonly capabilities: string | undefined;
+  readonly responses: string | undefined;
+  /** Whether the server can send it a request while this one waits. */
+  readonly canBeAsked: boolean;
 }
 
 /** A message on HTTP or stdio. Absent members are `undefined`. */
@@ -86,7 +96,7 @@ export class Engine {
    * caller, if known.
    */
   request(
-    { method, target, args, token, header, session, notification, modern }: Arrival,
+    { method, target, args, token, header, session, notification, modern, user }: Arrival,
     member: string | undefined,
     principal: Parts | undefined,
     withinMs?: number,
@@ -96,8 +106,12 @@ export class Engine {
     if (principal !== undefined) flags |= machine.CALLER | anonymity(principal);
     const [issuer, client, subject] = named(principal);
     const texts = [method, target, args, token, issuer, client, subject];
-    if ((session ?? header ?? withinMs) !== undefined) {
+    if ((session ?? header ?? withinMs ?? user) !== undefined) {
       texts.push(header, session?.id, session?.state, withinMs?.toString());
+    }
+    if (user !== undefined) {
+      if (user.canBeAsked) flags |= machine.CAN_BE_ASKED;
+      texts.push(user.capabilities, user.responses);
     }
     return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
   }

@@ -21,7 +21,7 @@ import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { guardTransport } from './handler/transport.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
-import type { Policy, PrincipalOf } from './policy.js';
+import type { Policy, PrincipalOf, QuestionOf } from './policy.js';
 import type { AnyServer, HandlerContext, Transport } from './sdk.js';
 import {
   type FetchHandler,
@@ -64,6 +64,8 @@ export interface GuardOptions {
   readonly ledgerOptions?: LedgerOptions | undefined;
   /** The lifetime of a `requestState`, in seconds: 600 by default. */
   readonly requestStateTtl?: number | undefined;
+  /** How long a user may take to confirm, in seconds: 600 by default. */
+  readonly confirmTtl?: number | undefined;
   /**
    * The arguments that a `requestState` is bound to, by the name of the tool or prompt: all by default. A
    * request that has none of them cannot be bound.
@@ -139,7 +141,7 @@ export class Guard {
       logger = standard,
       ...rest
     } = checked(given, OPTIONS);
-    const { onRefused, onEvent, ledger, ledgerOptions, requestStateTtl, only } = rest;
+    const { onRefused, onEvent, ledger, ledgerOptions, requestStateTtl, confirmTtl, only } = rest;
     if (ledger === undefined && ledgerOptions !== undefined) {
       throw invalidArgument('ledgerOptions: expected a ledger too, found none');
     }
@@ -149,12 +151,12 @@ export class Guard {
       timeLimitMs: Math.ceil(1000 * timeLimit),
     };
     this.#codec = codec;
-    this.#settings = { ...common, requestStateTtl, only };
+    this.#settings = { ...common, requestStateTtl, confirmTtl, only };
     const warn = (line: string) => write(logger, `sealwax: ${line}`);
     this.#policy = {
       ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
-      initial: undefined,
-      ...{ known: new Map(), calls: new Map() },
+      ...{ initial: undefined, confirms: false },
+      ...{ known: new Map(), calls: new Map(), questions: new Map() },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
       warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
@@ -242,6 +244,44 @@ export class Guard {
    */
   readonly verify = (state: string, context: HandlerContext): unknown =>
     this.#callOf(context).verified(state);
+
+  /**
+   * Runs a tool only for a call that its user confirmed: the handler needs no code for it. A client of 2026-07-28 that elicits
+   * is asked by `input_required`, an earlier one by `elicitation/create` on its connection; for others the tool does not run.
+   * The confirmation is bound to user, tool, arguments and question, and counts for ten minutes; with a `ledger` it counts once.
+   *
+   * @param tool its name
+   * @param question a text, with arguments of the call in braces, as JSON; `{{` is a brace. Or a function that makes it
+   * @throws {@link SealwaxError} `invalid_argument` for a question with other braces, and after `protect`
+   *
+   * @example
+   * ```js
+   * import { Codec, Key, KeyRing } from 'sealwax';
+   * import { Guard } from 'sealwax/mcp';
+   *
+   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+   * const guard = new Guard({ codec, principal: 'anonymous' });
+   * guard.confirm('delete_note', 'Delete note {id}?');
+   * guard.confirm('empty', async ({ folder }) => `Delete all notes in ${JSON.stringify(folder)}?`);
+   * console.log(guard instanceof Guard); // true
+   * ```
+   */
+  confirm<Arguments = Readonly<Record<string, unknown>>>(
+    tool: string,
+    question: string | QuestionOf<Arguments>,
+  ): this {
+    if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
+    const isText = typeof question === 'string';
+    if (!isText) method('question', question, 'a text or a function');
+    const confirm = { ...this.#settings.confirm, [text('tool', tool)]: isText ? { message: question } : {} };
+    const settings = { ...this.#settings, confirm };
+    this.#policy.engine = new Engine(this.#codec, settings);
+    this.#policy.confirms = true;
+    this.#settings = settings;
+    if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
+    return this;
+  }
 
   /**
    * Adds data-layer sessions to every server that is protected afterwards: the capability, the method
@@ -435,6 +475,7 @@ const OPTIONS = {
       },
     }),
   requestStateTtl: checkTtl,
+  confirmTtl: checkTtl,
   only: onlyOf,
 } satisfies Record<keyof GuardOptions, Check<unknown>>;
 

@@ -29,7 +29,7 @@ export {
 } from './ledger/ledger.js';
 export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
 export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
-export type { Beginning, PrincipalOf } from './policy.js';
+export type { Beginning, PrincipalOf, QuestionOf } from './policy.js';
 export { principalFromAuthInfo } from './principal.js';
 export type { RequestContext } from './request-context.js';
 export type { AnyServer, AuthInfo, HandlerContext } from './sdk.js';

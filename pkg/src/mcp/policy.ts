@@ -12,6 +12,13 @@ export type PrincipalOf = (
   context: RequestContext,
 ) => Principal | undefined | PromiseLike<Principal | undefined>;
 
+/** Makes the question of a confirmation of a call's arguments. */
+// biome-ignore lint/suspicious/noExplicitAny: an author says which arguments the tool has
+export type QuestionOf<Arguments = any> = (
+  args: Arguments,
+  context: RequestContext,
+) => string | PromiseLike<string>;
+
 /** The context in which a session begins. */
 export interface Beginning extends RequestContext {
   /** The parameters of `sessions/create`. */
@@ -42,6 +49,10 @@ export interface Policy extends Listener {
   readonly warnOfUser: () => void;
   /** Logs the ledger's warnings, once. */
   readonly warnOfLedger: () => void;
+  /** Whether some tools run only for a confirmed call. */
+  confirms: boolean;
+  /** The functions that make the questions of confirmations, by the tools' names. */
+  readonly questions: Map<unknown, QuestionOf>;
   /** Returns the first value of a data-layer session. */
   initial: ((beginning: Beginning) => unknown) | undefined;
 }

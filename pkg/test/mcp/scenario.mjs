@@ -28,7 +28,7 @@ class Stage {
   who;
 
   constructor({ keys, audience, anonymous: nobody, settings }) {
-    const { sessions, transport, ledger, ledgerOptions, ...rest } = settings;
+    const { sessions, transport, ledger, ledgerOptions, confirm = {}, ...rest } = settings;
     this.#transport = transport ?? {};
     if (ledger) this.#ledger = new ScriptedLedger(ledger, ledgerOptions);
     this.#guard = new Guard({
@@ -45,6 +45,14 @@ class Stage {
       ...(ledger && { ledger: this.#ledger, ledgerOptions: this.#ledger.options }),
       ...rest,
     });
+    for (const [tool, { message, words }] of Object.entries(confirm)) {
+      const made = () => {
+        say({ asked: 'confirm' });
+        if (words === null) throw new Error("the question's function throws");
+        return words;
+      };
+      this.#guard.confirm(tool, message ?? made);
+    }
     if (!sessions) return;
     const { initial, ...more } = sessions;
     const first = () => {

@@ -8,6 +8,9 @@ from typing_extensions import NotRequired, TypedDict
 
 ClientValue: TypeAlias = "str | Literal[True]"
 
+class ConfirmFacts(TypedDict):
+    message: NotRequired[str | None]
+
 class Deliver(TypedDict):
     addSessionId: NotRequired[str | None]
     builtinResult: NotRequired[str | None]
@@ -101,7 +104,7 @@ class PrincipalParts(TypedDict):
     issuer: NotRequired[str | None]
     subject: NotRequired[str | None]
 
-Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial']"
+Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit']"
 
 class TextsRedisAnswer(TypedDict):
     texts: Sequence[str]
@@ -173,6 +176,8 @@ class SessionSettings(TypedDict):
     ttl: NotRequired[int | None]
 
 class Settings(TypedDict):
+    confirm: NotRequired[Mapping[str, ConfirmFacts] | None]
+    confirmTtl: NotRequired[int | None]
     events: NotRequired[bool | None]
     ledger: NotRequired[LedgerSettings | None]
     only: NotRequired[Mapping[str, Sequence[str]] | None]
@@ -185,6 +190,7 @@ class AskStep(TypedDict):
     args: NotRequired[Sequence[str] | None]
     keys: NotRequired[Sequence[str] | None]
     name: Question
+    params: NotRequired[Any | None]
     script: NotRequired[Script | None]
     step: Literal["ask"]
     withinMs: NotRequired[int | None]
@@ -251,8 +257,10 @@ class TokenEvent(TypedDict):
 
 class ToolResult(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
-    content: Sequence[TextContent]
-    isError: bool
+    content: NotRequired[Sequence[TextContent] | None]
+    inputRequests: NotRequired[dict[str, Any] | None]
+    isError: NotRequired[bool | None]
+    requestState: NotRequired[str | None]
     resultType: NotRequired[str | None]
 
 class TransportSettings(TypedDict):

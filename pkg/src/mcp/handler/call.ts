@@ -4,11 +4,18 @@ import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../../erro
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
 import { anonymous } from '../../principal.js';
-import { Caller } from '../caller.js';
-import { type Arrival, clientJson, clientValue, type Exchange, isText } from '../engine.js';
+import { Caller, type Peer } from '../caller.js';
+import {
+  type Arrival,
+  type UserFacts,
+  clientJson,
+  clientValue,
+  type Exchange,
+  isText,
+} from '../engine.js';
 import { reportError } from '../hooks.js';
 import { after } from '../later.js';
-import { metadataOf, PROTOCOL_VERSION } from '../metadata.js';
+import { CLIENT_CAPABILITIES, metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
 import type {
@@ -32,6 +39,14 @@ export type Entered = Arrived | ServerResponse | undefined;
 
 type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session'>;
 
+/** The connection that a message came by. */
+export interface Connection extends Peer {
+  /** The capabilities of `initialize`, as JSON. */
+  readonly capabilities: string | undefined;
+  /** Whether the client can be sent a request while this one waits. */
+  readonly canBeAsked: boolean;
+}
+
 /** Returns the protected request that a handler's context belongs to. */
 export type CallOf = (context: HandlerContext) => Call;
 
@@ -41,6 +56,7 @@ export class Call {
   readonly #caller: Caller;
   readonly #message: Arrived;
   readonly #context: RequestContext;
+  readonly #connection: Connection;
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   /** What names it in its handler's context, and what a wrapper knows of it. */
@@ -54,13 +70,14 @@ export class Call {
   /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
-  constructor(policy: Policy, message: Arrived, context: RequestContext) {
+  constructor(policy: Policy, message: Arrived, context: RequestContext, connection: Connection) {
     const given = referenceIn(message.params);
     const known = policy.known.get(given);
     policy.known.delete(given);
     this.policy = policy;
     this.#reference = known ? (given as string) : newReference();
-    this.#caller = new Caller(policy, context, message, { known });
+    this.#caller = new Caller(policy, context, message, { known, peer: connection });
+    this.#connection = connection;
     this.#message = message;
     this.#context = context;
     this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
@@ -129,6 +146,18 @@ export class Call {
       session,
       notification: !('id' in this.#message),
       modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
+      user: this.policy.confirms && method === 'tools/call' ? this.#user() : undefined,
+    };
+  }
+
+  #user(): UserFacts {
+    const responses = this.#param('inputResponses');
+    const { [CLIENT_CAPABILITIES]: own } = Object(this.#param('_meta'));
+    const { capabilities, canBeAsked } = this.#connection;
+    return {
+      capabilities: own === undefined ? capabilities : JSON.stringify(own),
+      responses: responses === undefined ? undefined : JSON.stringify(responses),
+      canBeAsked,
     };
   }
 
@@ -253,7 +282,8 @@ export class Call {
   opened({ mcpReq }: HandlerContext): unknown {
     this.#assertState();
     // 1.x has none.
-    const given = mcpReq?.requestState ? mcpReq.requestState() : this.#token;
+    const came = this.#delivered?.opened === undefined ? undefined : this.#token;
+    const given = mcpReq?.requestState ? mcpReq.requestState() : came;
     if (given === undefined) return undefined;
     const opened = isText(given) ? this.#unsealed(given) : this.#delivered?.opened;
     const state = this.#verified ?? opened ?? undefined;

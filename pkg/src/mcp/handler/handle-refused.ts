@@ -22,7 +22,7 @@ export class HandleRefused extends Error {
   /** @internal */
   constructor({ tool, error }: Reply) {
     if (!tool) throw new TypeError('engine: expected the result of a tool');
-    super(tool.content[0]?.text);
+    super(tool.content?.[0]?.text);
     this.name = 'HandleRefused';
     this.toolResult = tool as HandleRefusal;
     this.code = error?.code;

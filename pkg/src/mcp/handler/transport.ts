@@ -15,7 +15,8 @@ import type {
   Transport,
 } from '../sdk.js';
 import { cancelled } from '../transport/messages.js';
-import { Call, type Entered } from './call.js';
+import { Call, type Connection, type Entered } from './call.js';
+import { Questions } from './questions.js';
 
 /** Guards the messages of a transport, from its start on. */
 export function guardTransport(transport: Transport, policy: Policy): void {
@@ -36,10 +37,17 @@ class GuardedTransport {
   /** The requests that are not answered or dropped yet. No two of them have one id: the SDK pairs by it too. */
   readonly #pending = new Map<RequestId, Call>();
 
+  readonly #questions: Questions;
+  /** What the client said at `initialize`, as JSON. */
+  #capabilities: string | undefined;
+
   constructor(transport: Transport, policy: Policy) {
     this.#transport = transport;
     this.#policy = policy;
     this.#send = transport.send;
+    this.#questions = new Questions(policy, (message, options) =>
+      this.#send.call(transport, message, options),
+    );
   }
 
   attach(): void {
@@ -65,10 +73,29 @@ class GuardedTransport {
   }
 
   #arrived(message: ProtocolMessage, extra?: MessageExtra) {
-    if (!('method' in message)) return this.#deliver?.(message, extra);
-    const call = new Call(this.#policy, message, contextOf(this.#transport, extra));
+    const context = contextOf(this.#transport, extra);
+    if (!('method' in message)) {
+      if (!this.#questions.isAnswered(message, context)) this.#deliver?.(message, extra);
+      return;
+    }
+    const { method, params } = message;
+    if (method === 'initialize') this.#capabilities = JSON.stringify(params?.capabilities);
+    const call = new Call(this.#policy, message, context, this.#connectionOf(message, extra));
     if ('id' in message) this.#request(message, call, extra);
     else this.#notification(message, call, extra);
+  }
+
+  #connectionOf(message: ClientRequest | ClientNotification, extra: MessageExtra = {}): Connection {
+    const isHttp = extra.request !== undefined || extra.requestInfo !== undefined;
+    return {
+      capabilities: this.#capabilities,
+      // One that serves a single request over HTTP has no session, and no way back.
+      canBeAsked: !isHttp || this.#transport.sessionId !== undefined,
+      elicit: (params, caller) => {
+        const { id } = message as ClientRequest;
+        return this.#questions.ask(params, id, caller);
+      },
+    };
   }
 
   #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
@@ -150,7 +177,10 @@ class GuardedTransport {
   }
 
   #end(id: RequestId, call: Call): void {
-    if (this.#isPending(id, call)) this.#pending.delete(id);
+    if (this.#isPending(id, call)) {
+      this.#pending.delete(id);
+      this.#questions.end(id);
+    }
     call.end();
   }
 

@@ -1,0 +1,78 @@
+/** What users are asked on a connection, while their calls wait. */
+
+import type { Parts } from '../../principal.js';
+import { Caller } from '../caller.js';
+import { after } from '../later.js';
+import type { Policy } from '../policy.js';
+import type { RequestContext } from '../request-context.js';
+import type { ProtocolMessage, RequestId, ServerResponse, Transport } from '../sdk.js';
+import { newReference } from './reference.js';
+
+interface Asked {
+  /** The call that waits. */
+  readonly call: RequestId;
+  readonly caller: Parts;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Questions {
+  readonly #policy: Policy;
+  readonly #send: Transport['send'];
+  /** By their ids, which no client can guess; the SDK's own are numbers. */
+  readonly #asked = new Map<RequestId, Asked>();
+
+  constructor(policy: Policy, send: Transport['send']) {
+    this.#policy = policy;
+    this.#send = send;
+  }
+
+  /** Asks the user of a call that waits, and returns the result. */
+  async ask(params: unknown, call: RequestId, caller: Parts): Promise<unknown> {
+    const id = `sealwax:${newReference()}`;
+    const answer = new Promise((resolve, reject) => {
+      this.#asked.set(id, { call, caller, resolve, reject });
+    });
+    const request = { jsonrpc: '2.0', id, method: 'elicitation/create', params } as ProtocolMessage;
+    try {
+      await this.#send(request, { relatedRequestId: call });
+      return await answer;
+    } finally {
+      this.#asked.delete(id);
+    }
+  }
+
+  /** Whether a response is one to a question. */
+  isAnswered(message: ServerResponse, context: RequestContext): boolean {
+    const asked = message.id === undefined ? undefined : this.#asked.get(message.id);
+    if (asked === undefined) return false;
+    const take = () => {
+      if ('result' in message) asked.resolve(message.result);
+      else asked.reject(new ClientError());
+    };
+    if (context.http === undefined) {
+      take();
+      return true;
+    }
+    // Over HTTP another user may know the session, and answers for nobody else.
+    const caller = new Caller(this.#policy, context, {});
+    after(caller.identify(), () => {
+      if (JSON.stringify(caller.parts) === JSON.stringify(asked.caller)) take();
+    });
+    return true;
+  }
+
+  /** Ends what was asked for a call that is over. */
+  end(call: RequestId): void {
+    for (const [id, asked] of this.#asked) {
+      if (asked.call !== call) continue;
+      asked.reject(new ClientError());
+      const params = { requestId: id };
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params } as const;
+      this.#send(cancelled, { relatedRequestId: call }).catch(() => {});
+    }
+  }
+}
+
+/** The client did not answer. */
+class ClientError extends Error {}
