@@ -308,7 +308,7 @@ test('rust-mcp-server (rmcp) says the same, and its sessions go on', async (t) =
   };
   await assertSame(t, starts, undefined, {
     'rustc-explain': { error_code: 'E0382' },
-    'workspace-info': {},
+    'cargo-list': {},
     none: {},
   });
   const params = { name: 'workspace-info', arguments: {} };
