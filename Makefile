@@ -440,16 +440,38 @@ test-suites: wheel test-servers
 # Published servers that nobody here wrote, with the guard put in by a patch.
 SERVERS := $(BUILD)/servers
 ON_PYTHON = $(BUILD)/uv/bin/uv pip install --quiet --python $(SERVERS)/venv-$1/bin/python
-test-servers: npm wheel
+test-servers: npm wheel $(if $(HAS_GO),go)
 	mkdir -p $(SERVERS)
 	cp tests/servers/* $(SERVERS)
 	cd $(SERVERS) && npm ci --silent --no-audit --no-fund
 	cd $(SERVERS) && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/*.tgz
-	for of in git atlassian; do $(BUILD)/uv/bin/uv venv --quiet --clear $(SERVERS)/venv-$$of || exit 1; done
+	for of in git atlassian workspace; do $(BUILD)/uv/bin/uv venv --quiet --clear $(SERVERS)/venv-$$of || exit 1; done
 	$(call ON_PYTHON,git) mcp-server-git==2026.10.19 mcp==2.3.0 cffi
 	$(call ON_PYTHON,atlassian) mcp-atlassian==0.22.1 fastmcp==2.14.7 cffi
-	for of in git atlassian; do $(call ON_PYTHON,$$of) --no-deps $(BUILD)/python/*.whl || exit 1; done
+	$(call ON_PYTHON,workspace) workspace-mcp==2.2.1 fastmcp==4.2.3 mcp==2.3.0 cffi
+	for of in git atlassian workspace; do $(call ON_PYTHON,$$of) --no-deps $(BUILD)/python/*.whl || exit 1; done
+	$(NEED) go golang $(MAKE) server-in-go
+	$(MAKE) server-in-rust
 	$(NODE_24) --test $(SERVERS)/servers.test.mjs
+
+# Their sources, as their registries have them, with this Sealwax. Each names an SDK that is older than what the guard is for.
+.PHONY: server-in-go server-in-rust
+server-in-go:
+	rm -rf $(SERVERS)/gopls
+	go mod download golang.org/x/tools/gopls@v0.23.0
+	cp -R "$$(go env GOMODCACHE)/golang.org/x/tools/gopls@v0.23.0" $(SERVERS)/gopls && chmod -R u+w $(SERVERS)/gopls
+	@# gopls uses internals of the x/tools that it names, and of no later one.
+	cd $(SERVERS)/gopls && go mod edit -replace golang.org/x/tools=$$(go list -m golang.org/x/tools | tr ' ' @) \
+		-require github.com/sealwax/sealwax-go@v0.0.0 -replace github.com/sealwax/sealwax-go=$(CURDIR)/bindings/go
+	cd $(SERVERS)/gopls && go get github.com/modelcontextprotocol/go-sdk@v1.8.0
+
+server-in-rust:
+	cargo info --quiet rust-mcp-server@0.4.1 > /dev/null
+	rm -rf $(SERVERS)/rust
+	cp -R $${CARGO_HOME:-$$HOME/.cargo}/registry/src/*/rust-mcp-server-0.4.1 $(SERVERS)/rust
+	echo '[workspace]' >> $(SERVERS)/rust/Cargo.toml
+	cd $(SERVERS)/rust && cargo add --quiet --path $(CURDIR) && cargo add --quiet --path $(CURDIR)/adapters/rmcp && \
+		cargo update --quiet --precise 3.11.0 rmcp
 
 # Against the examples; mcporter needs Node 24.
 test-clients: servers
