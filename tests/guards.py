@@ -106,6 +106,13 @@ PYTEST = (
     " http_sessions.py hooks.py servers.py"
 )
 
+#: The same on mcp 1, whose tests start servers too.
+FORMER = (
+    "env LD_PRELOAD=$ROOT/build/python/environment.so PYTHONPATH=$COPY/site:tests:tests/former"
+    " $ROOT/build/venv-former-{}/bin/python"
+)
+FORMER_PYTEST = f"{FORMER} -m pytest --quiet -x -p no:cacheprovider --disable-warnings"
+
 #: What is compiled again and again is one crate, and what it is linked into.
 CARGO = "CARGO_INCREMENTAL=1 cargo"
 #: Without the tests of rmcp that sleep for seconds.
@@ -174,6 +181,23 @@ GUARDS = {
                 cd "$ROOT/bindings/python"
                 {PYTHON} -m pytest --quiet -x -p no:cacheprovider $(printf 'tests/mcp/test_%s ' {PYTEST})
             """,
+        ),
+    ),
+    "former": Guard(
+        copied=("bindings/python/src/sealwax",),
+        prepare="""
+            rm -rf site && mkdir site
+            cp -r "$ROOT"/build/venv-former-newest/lib/python3.*/site-packages/sealwax site/
+        """,
+        build=f"""
+            find site -name __pycache__ -prune -exec rm -r {{}} +
+            cp -r bindings/python/src/sealwax site/
+            {FORMER.format("newest")} -c 'import sealwax.mcp as it; assert it.__file__.startswith("'"$COPY"'/")'
+        """,
+        tests=(
+            f'cd "$ROOT/bindings/python" && {FORMER_PYTEST.format("newest")} tests/former/test_streams.py tests/former/test_former.py',
+            # Later versions of the SDK know whose session it is.
+            f'cd "$ROOT/bindings/python" && {FORMER_PYTEST.format("oldest")} tests/former -k user',
         ),
     ),
     "rmcp": Guard(
