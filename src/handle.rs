@@ -4,9 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::format::handle;
-use crate::format::handle::Purpose;
 use crate::format::ulid::Ulid;
-use crate::{Error, RequestContext, View};
+use crate::{Error, View};
 
 /// A handle that this service issued to this principal: minted, or verified.
 ///
@@ -24,26 +23,14 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1`, `swk1` and `yes`;
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`;
     /// [`Error::EntropyUnavailable`].
     pub fn mint_handle(&self, handle_type: &str) -> Result<Handle, Error> {
-        self.mint(Purpose::of_type(handle_type)?)
-    }
-
-    /// Mints the confirmation of what `context` names: `yes`, an underscore and 42 characters.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::EntropyUnavailable`].
-    pub fn mint_confirmation(&self, context: &RequestContext) -> Result<Handle, Error> {
-        self.mint(Purpose::confirmation(context.as_bytes()))
-    }
-
-    fn mint(&self, purpose: Purpose<'_>) -> Result<Handle, Error> {
+        handle::check_type(handle_type)?;
         let codec = self.codec();
         let ulid = Ulid::new(codec.clock().now_ms, codec.draw()?);
         Ok(Handle {
-            text: handle::mint(self.holder(), purpose, ulid),
+            text: handle::mint(self.holder(), handle_type, ulid),
             ulid,
             needs_reseal: false,
         })
@@ -63,32 +50,9 @@ impl View {
         text: &str,
         max_age: Option<Duration>,
     ) -> Result<Handle, Error> {
-        self.verified(Purpose::of_type(handle_type)?, text, max_age)
-    }
-
-    /// Verifies the confirmation of what `context` names, made within `max_age`.
-    ///
-    /// # Errors
-    ///
-    /// As [`verify_handle`](Self::verify_handle).
-    pub fn verify_confirmation(
-        &self,
-        context: &RequestContext,
-        text: &str,
-        max_age: Duration,
-    ) -> Result<Handle, Error> {
-        self.verified(Purpose::confirmation(context.as_bytes()), text, Some(max_age))
-    }
-
-    fn verified(
-        &self,
-        purpose: Purpose<'_>,
-        text: &str,
-        max_age: Option<Duration>,
-    ) -> Result<Handle, Error> {
         let max_age = max_age.map(|age| age.as_secs());
         let clock = self.codec().clock();
-        let (ulid, at) = handle::verify(self.holder(), purpose, text, &clock, max_age)?;
+        let (ulid, at) = handle::verify(self.holder(), handle_type, text, &clock, max_age)?;
         Ok(Handle {
             text: text.into(),
             ulid,
@@ -102,7 +66,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1`, `swk1` and `yes`.
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`.
     pub fn check_type(handle_type: &str) -> Result<(), Error> {
         handle::check_type(handle_type)
     }

@@ -17,79 +17,39 @@ const LEN: usize = Ulid::LEN + MAC_LEN;
 const MAX_TYPE_LEN: usize = 32;
 /// The prefixes of other texts of this format.
 const RESERVED_TYPES: [&str; 3] = ["sess", "sw1", "swk1"];
-/// The type of a confirmation, the only one with a context.
-const CONFIRMATION: &str = "yes";
 
-/// The purpose of a handle: its type, and of a confirmation what it confirms.
-#[derive(Clone, Copy)]
-pub(crate) struct Purpose<'a> {
-    handle_type: &'a str,
-    context: Option<&'a [u8; 32]>,
-}
-
-impl<'a> Purpose<'a> {
-    /// Returns that of an author's handles.
-    pub fn of_type(handle_type: &'a str) -> Result<Self, Error> {
-        check_type(handle_type)?;
-        Ok(Self {
-            handle_type,
-            context: None,
-        })
-    }
-
-    pub fn confirmation(context: &'a [u8; 32]) -> Self {
-        Self {
-            handle_type: CONFIRMATION,
-            context: Some(context),
-        }
-    }
-
-    fn signature(self, key: &Key, audience: &str, tag: &Tag, ulid: Ulid) -> [u8; MAC_LEN] {
-        let (audience, handle_type) = (audience.as_bytes(), self.handle_type.as_bytes());
-        let pieces: [&[u8]; 5] = [b"handle", audience, handle_type, tag, &ulid.0];
-        leading(&match self.context {
-            None => key.id_mac(&pieces),
-            // One field more, which PAE counts: neither passes as the other.
-            Some(context) => {
-                let [a, b, c, d, e] = pieces;
-                key.id_mac(&[a, b, c, d, e, context])
-            }
-        })
-    }
-}
-
-/// Mints a handle.
-pub(crate) fn mint(holder: Holder<'_>, purpose: Purpose<'_>, ulid: Ulid) -> String {
+/// Mints a handle of a type that passed [`check_type`].
+pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String {
     let (key, tag) = holder.sealing();
     let mut bytes = [0; LEN];
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-    let mac = purpose.signature(key, holder.audience, tag, ulid);
+    let mac = signature(key, holder.audience, handle_type, tag, ulid);
     bytes[Ulid::LEN..].copy_from_slice(&mac);
-    format!("{}_{}", purpose.handle_type, base32::encode(&bytes))
+    format!("{handle_type}_{}", base32::encode(&bytes))
 }
 
 /// Returns the ulid of a handle, and the index in the ring of the key that made it: every key is
 /// tried. With `max_age` in seconds, a handle made longer ago has expired.
 pub(crate) fn verify(
     holder: Holder<'_>,
-    purpose: Purpose<'_>,
+    handle_type: &str,
     text: &str,
     clock: &Clock,
     max_age: Option<u64>,
 ) -> Result<(Ulid, usize), Error> {
+    check_type(handle_type)?;
     at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
     let (found, ulid, mac) = decode(text)?;
-    let expected = purpose.handle_type;
-    if found != expected {
+    if found != handle_type {
         return Err(Error::WrongPurpose {
-            expected: format!("a handle of type {expected}"),
+            expected: format!("a handle of type {handle_type}"),
             found: format!("one of type {found}"),
         });
     }
     let mut keys = holder.keys.iter().zip(holder.tags);
     let at = keys
         .position(|(key, tag)| {
-            let expected = purpose.signature(key, holder.audience, tag, ulid);
+            let expected = signature(key, holder.audience, handle_type, tag, ulid);
             mac.ct_eq(&expected).into()
         })
         .ok_or(Error::Unauthentic)?;
@@ -99,12 +59,12 @@ pub(crate) fn verify(
 
 /// Checks the type that the caller gave.
 pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
-    if is_type(handle_type) && handle_type != CONFIRMATION {
+    if is_type(handle_type) {
         return Ok(());
     }
     Err(Error::argument(
         "handle type: expected a small letter, then up to 31 small letters or digits; \
-         sess, sw1, swk1 and yes are taken",
+         sess, sw1 and swk1 are taken",
     ))
 }
 
@@ -135,4 +95,9 @@ fn is_type(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
         && text.len() <= MAX_TYPE_LEN
         && !RESERVED_TYPES.contains(&text)
+}
+
+fn signature(key: &Key, audience: &str, handle_type: &str, tag: &Tag, ulid: Ulid) -> [u8; MAC_LEN] {
+    let (audience, handle_type) = (audience.as_bytes(), handle_type.as_bytes());
+    leading(&key.id_mac(&[b"handle", audience, handle_type, tag, &ulid.0]))
 }

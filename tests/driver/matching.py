@@ -30,7 +30,7 @@ def compare(world, event, found):
     # Who is anonymous by name is not asked for.
     unasked = {"principal"} if found.anonymous else set()
     same([one for one in event["asked"] if one not in unasked], found.asked, "asked")
-    same(event.get("elicited", []), found.elicited, "elicited")
+    matches(world, event.get("elicited", []), found.elicited, "elicited")
     same(event.get("commands", found.commands), found.commands, "commands")
     if found.scripted or event["delivered"] is None:
         same(event["delivered"] is None, found.delivered is None, "not delivered")

@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 
 use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
-use rmcp::{RoleServer, ServerHandler};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
-use sealwax_mcp::{Event, Failed, Fault, LedgerSettings, Reply, Step};
+use serde_json::Value;
+use sealwax_mcp::{Confirm, Event, Failed, Fault, LedgerSettings, Reply, Step};
 
 use crate::event::{Timed, TokenEvent};
+use crate::handler::confirm::Question;
 use crate::ledger::{Ledger, LedgerError, record};
 use crate::log;
 use crate::principal::{IntoPrincipal, signed_in};
@@ -57,6 +59,10 @@ pub(crate) struct Options {
     on_refused: Vec<Box<Hook<Refusal>>>,
     on_event: Vec<Box<Hook<TokenEvent>>>,
     pub ledger: Option<Box<dyn Ledger>>,
+    /// Whether some tools run only for a confirmed call.
+    pub confirms: bool,
+    /// The functions that make their questions, by the tools' names.
+    pub questions: Vec<(String, Box<Question>)>,
     pub has_sessions: bool,
     /// `None`: the server holds the state.
     pub initial: Option<Box<Initial>>,
@@ -78,6 +84,8 @@ impl Guard {
                 on_refused: Vec::new(),
                 on_event: Vec::new(),
                 ledger: None,
+                confirms: false,
+                questions: Vec::new(),
                 has_sessions: false,
                 initial: None,
             },
@@ -342,6 +350,59 @@ impl GuardBuilder {
         arguments: impl IntoIterator<Item = N>,
     ) -> Self {
         self.settings = self.settings.only(target, arguments);
+        self
+    }
+
+    /// Runs the tool `tool` only for a call that its user confirmed; its handler needs no code for it. `question` has arguments of
+    /// the call in braces, which are shown as JSON; `{{` is a brace.
+    ///
+    /// A client of 2026-07-28 that elicits is asked by `input_required`, an earlier one by `elicitation/create` on its
+    /// connection; for others the tool does not run. The confirmation is bound to user, tool, arguments and question, and
+    /// counts for ten minutes; with a [ledger](Self::ledger) it counts once.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Key, KeyRing};
+    /// # use sealwax_rmcp::{Guard, anonymous};
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let guard = Guard::builder(codec, anonymous)
+    ///     .confirm("delete_note", "Delete note {id}?")
+    ///     .confirm_with("empty", |arguments, _| async move {
+    ///         Ok(format!("Delete all notes in {}?", arguments["folder"]))
+    ///     })
+    ///     .build()?;
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    #[must_use]
+    pub fn confirm(self, tool: impl Into<String>, question: impl Into<String>) -> Self {
+        let message = Some(question.into());
+        self.confirmed(tool.into(), Confirm { message })
+    }
+
+    /// As [`confirm`](Self::confirm), with a function that makes the question of the call's arguments, an object. If it fails,
+    /// the call is answered with an internal error.
+    #[must_use]
+    pub fn confirm_with<F, P>(mut self, tool: impl Into<String>, question: F) -> Self
+    where
+        F: Fn(Value, Context) -> P + Send + Sync + 'static,
+        P: Future<Output = Result<String, ErrorData>> + Send + 'static,
+    {
+        let tool = tool.into();
+        let question: Box<Question> =
+            Box::new(move |arguments, context| Box::pin(question(arguments, context)));
+        self.options.questions.push((tool.clone(), question));
+        self.confirmed(tool, Confirm::default())
+    }
+
+    fn confirmed(mut self, tool: String, confirm: Confirm) -> Self {
+        self.settings = self.settings.confirm(tool, confirm);
+        self.options.confirms = true;
+        self
+    }
+
+    /// Sets how long a user may take to confirm, in whole seconds: 600 by default.
+    #[must_use]
+    pub fn confirm_ttl(mut self, ttl: Duration) -> Self {
+        self.settings = self.settings.confirm_ttl(ttl);
         self
     }
 

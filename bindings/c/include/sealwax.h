@@ -252,6 +252,9 @@
 // Of a message around HTTP or stdio: a request in progress on its connection has its id.
 #define SEALWAX_FLAG_ID_IN_USE 512
 
+// Of a message: the server can send its client a request while it waits.
+#define SEALWAX_FLAG_CAN_BE_ASKED 1024
+
 // A sealed token.
 #define SEALWAX_IS_TOKEN 1
 

@@ -104,6 +104,8 @@ pub const SEALWAX_FLAG_DEFERS: u16 = 128;
 pub const SEALWAX_FLAG_UNREADABLE: u16 = 256;
 /// Of a message around HTTP or stdio: a request in progress on its connection has its id.
 pub const SEALWAX_FLAG_ID_IN_USE: u16 = 512;
+/// Of a message: the server can send its client a request while it waits.
+pub const SEALWAX_FLAG_CAN_BE_ASKED: u16 = 1024;
 
 // The header's numbers are the engine's.
 const _: () = {
@@ -139,6 +141,7 @@ const _: () = {
     assert!(SEALWAX_FLAG_DEFERS == flag::DEFERS);
     assert!(SEALWAX_FLAG_UNREADABLE == flag::UNREADABLE);
     assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
+    assert!(SEALWAX_FLAG_CAN_BE_ASKED == flag::CAN_BE_ASKED);
 };
 
 /// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run

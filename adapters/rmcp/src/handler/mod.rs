@@ -1,5 +1,6 @@
 //! The guard around a server's handlers, and what these use.
 
+pub(crate) mod confirm;
 pub(crate) mod operation;
 pub(crate) mod params;
 pub(crate) mod protected;

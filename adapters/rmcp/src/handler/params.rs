@@ -26,6 +26,11 @@ pub(crate) trait Params {
         None
     }
 
+    /// Returns the JSON of the answers to what a result required.
+    fn responses(&self) -> Option<String> {
+        None
+    }
+
     /// Returns all params, for a method that rmcp has no type for.
     fn all(&self) -> Option<Value> {
         None
@@ -63,7 +68,7 @@ impl<'a> Member<'a> {
 }
 
 macro_rules! params {
-    ($($params:ty { $token:ident $(, $target:ident $(, $arguments:ident)?)? })*) => {$(
+    ($($params:ty { $token:ident $(, $target:ident $(, $arguments:ident $(, $responses:ident)?)?)? })*) => {$(
         impl Params for $params {
             fn token(&mut self, _: &TokenFields) -> Option<Member<'_>> {
                 Some(Member::Text(&mut self.$token))
@@ -76,14 +81,18 @@ macro_rules! params {
             $(fn arguments(&self) -> Option<String> {
                 let arguments = self.$arguments.as_ref()?;
                 serde_json::to_string(arguments).ok()
-            })?)?
+            }
+
+            $(fn responses(&self) -> Option<String> {
+                serde_json::to_string(self.$responses.as_ref()?).ok()
+            })?)?)?
         }
     )*};
     (nothing: $($params:ty)*) => {$(impl Params for $params {})*};
 }
 
 params! {
-    CallToolRequestParams { request_state, name, arguments }
+    CallToolRequestParams { request_state, name, arguments, input_responses }
     GetPromptRequestParams { request_state, name, arguments }
     ReadResourceRequestParams { request_state, uri }
     ReadResourceDirectoryRequestParams { cursor }
@@ -115,6 +124,10 @@ impl Params for CustomRequest {
     fn arguments(&self) -> Option<String> {
         let arguments = self.params.as_ref()?.get("arguments")?;
         (!arguments.is_null()).then(|| arguments.to_string())
+    }
+
+    fn responses(&self) -> Option<String> {
+        Some(self.params.as_ref()?.get("inputResponses")?.to_string())
     }
 
     fn all(&self) -> Option<Value> {

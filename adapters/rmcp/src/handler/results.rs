@@ -193,7 +193,12 @@ responses! {
 }
 
 fn tool_result(tool: &ToolResult) -> Option<CallToolResponse> {
-    let result = CallToolResult::deserialize(json!(tool));
+    let tool = json!(tool);
+    if tool["resultType"] == "input_required" {
+        let result = InputRequiredResult::deserialize(tool);
+        return result.ok().map(CallToolResponse::InputRequired);
+    }
+    let result = CallToolResult::deserialize(tool);
     result.ok().map(Into::into)
 }
 

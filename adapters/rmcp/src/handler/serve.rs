@@ -11,6 +11,7 @@ use sealwax_mcp::{
 };
 use serde_json::Value;
 
+use super::confirm::{User, elicit};
 use super::params::Params;
 use super::results::Outgoing;
 use crate::Context;
@@ -44,6 +45,7 @@ impl Guard {
         };
         let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
+        let user = User::of(self, &caller, &request, &context);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
         let (exchange, step) = self.0.engine.message(Message {
@@ -56,19 +58,33 @@ impl Guard {
             session: session.and_then(client_session),
             principal: caller.principal().cloned().map(Ok),
             within: caller.within,
+            client: user.client(),
             ..Message::default()
         });
         let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
-        if let Step::Begin = step {
-            let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
-            let begun = initial(context.clone(), request.all()).await?;
-            let begun = begun.as_deref().map_err(Clone::clone);
-            step = caller.on(&mut exchange, Event::Begun(begun));
+        let deliver = loop {
+            step = match step {
+                Step::Deliver(deliver) => break deliver,
+                Step::Begin => {
+                    let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
+                    let begun = initial(context.clone(), request.all()).await?;
+                    let begun = begun.as_deref().map_err(Clone::clone);
+                    caller.on(&mut exchange, Event::Begun(begun))
+                }
+                Step::Word => {
+                    let words = self.question(&caller, arguments.as_deref(), &context).await;
+                    let words = words.as_deref().map_err(Clone::clone);
+                    caller.on(&mut exchange, Event::Worded(words))
+                }
+                Step::Elicit(elicitation) => {
+                    let answer = elicit(*elicitation, &context).await;
+                    let answer = answer.as_deref().map_err(Clone::clone);
+                    caller.on(&mut exchange, Event::Elicited(answer))
+                }
+                step => return reply(step),
+            };
             step = caller.drive(&mut exchange, step, Some(&context)).await;
-        }
-        let Step::Deliver(deliver) = step else {
-            return reply(step);
         };
         let report = deliver.report;
         if let Some(result) = deliver.builtin_result {

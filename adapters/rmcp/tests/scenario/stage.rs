@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use futures::future::ready;
+use rmcp::ErrorData;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sealwax::testing::TestClock;
@@ -162,6 +163,18 @@ fn options(mut builder: GuardBuilder, settings: &Value) -> GuardBuilder {
     builder = seconds(&settings["requestStateTtl"]).fold(builder, GuardBuilder::request_state_ttl);
     for (target, arguments) in settings["only"].as_object().into_iter().flatten() {
         builder = builder.only(target, names(arguments));
+    }
+    builder = seconds(&settings["confirmTtl"]).fold(builder, GuardBuilder::confirm_ttl);
+    for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
+        let words = confirm["words"].clone();
+        builder = match confirm["message"].as_str() {
+            Some(message) => builder.confirm(tool, message),
+            None => builder.confirm_with(tool, move |_, _| {
+                say(&json!({"asked": "confirm"}));
+                let failed = || ErrorData::internal_error("no question", None);
+                ready(words.as_str().map(Into::into).ok_or_else(failed))
+            }),
+        };
     }
     match settings["sessions"].is_object() {
         true => builder.sessions(sessions(&settings["sessions"])),

@@ -1,0 +1,102 @@
+//! Confirmations: what a call's client can do, and what its user is asked.
+
+use std::panic::AssertUnwindSafe;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use http::request::Parts;
+use rmcp::ErrorData;
+use rmcp::model::{ClientResult, ElicitRequest, ElicitRequestParams, ServerRequest};
+use rmcp::service::PeerRequestOptions;
+use sealwax_mcp::{Client, Elicitation, Failed};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+use super::params::Params;
+use crate::Context;
+use crate::caller::Caller;
+use crate::guard::Guard;
+use crate::value::json;
+
+/// Makes the question of a confirmation of a call's arguments.
+pub(crate) type Question =
+    dyn Fn(Value, Context) -> BoxFuture<'static, Result<String, ErrorData>> + Send + Sync;
+
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// How the user of a call can be asked, and what was answered.
+#[derive(Default)]
+pub(crate) struct User {
+    capabilities: Option<String>,
+    responses: Option<String>,
+    can_be_asked: bool,
+}
+
+impl User {
+    /// Returns that of a call, where some tools are confirmed.
+    pub(crate) fn of<Q: Params>(guard: &Guard, caller: &Caller, request: &Q, context: &Context) -> Self {
+        if !guard.0.options.confirms || caller.request.method != "tools/call" {
+            return Self::default();
+        }
+        let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);
+        let of_connection = || {
+            let client = context.peer.peer_info()?;
+            json(&client.capabilities).ok()
+        };
+        Self {
+            capabilities: of_request.or_else(of_connection),
+            responses: request.responses(),
+            // Behind our layer, and without a session of rmcp's, each request has a connection of its own.
+            can_be_asked: context.extensions.get::<Parts>().is_none_or(|parts| {
+                caller.within.is_none() && parts.headers.contains_key("mcp-session-id")
+            }),
+        }
+    }
+
+    pub(crate) fn client(&self) -> Client<'_> {
+        Client {
+            capabilities: self.capabilities.as_deref(),
+            responses: self.responses.as_deref(),
+            can_be_asked: self.can_be_asked,
+        }
+    }
+}
+
+impl Guard {
+    /// Returns the question of a call, as JSON, as the author's function makes it.
+    pub(crate) async fn question(
+        &self,
+        caller: &Caller,
+        arguments: Option<&str>,
+        context: &Context,
+    ) -> Result<String, Failed> {
+        let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
+        let tool = caller.request.target.as_deref().unwrap_or_default();
+        let mut questions = self.0.options.questions.iter();
+        let (_, question) = questions
+            .find(|(named, _)| named == tool)
+            .ok_or(Failed::Late)?;
+        let arguments = arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        let made = AssertUnwindSafe(async { question(arguments, context.clone()).await });
+        match made.catch_unwind().await {
+            Ok(Ok(words)) => json(&words).map_err(|error| Failed::Wrong(error.to_string())),
+            Ok(Err(error)) => Err(Failed::Threw(format!("an error {}", error.code.0))),
+            Err(_) => Err(Failed::Threw("a panic".into())),
+        }
+    }
+}
+
+/// Asks the user, on the connection of the call.
+pub(crate) async fn elicit(elicitation: Elicitation, context: &Context) -> Result<String, Failed> {
+    let wrong = |error: serde_json::Error| Failed::Wrong(error.to_string());
+    let params = ElicitRequestParams::deserialize(elicitation.params).map_err(wrong)?;
+    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+    let mut options = PeerRequestOptions::no_options();
+    options.timeout = Some(Elicitation::WITHIN);
+    let threw = |_| Failed::Threw("an error of the client's".into());
+    let sent = context.peer.send_cancellable_request(request, options).await;
+    match sent.map_err(threw)?.await_response().await.map_err(threw)? {
+        ClientResult::ElicitResult(result) => json(&result).map_err(|error| Failed::Wrong(error.to_string())),
+        other => json(&other).map_err(|error| Failed::Wrong(error.to_string())),
+    }
+}
