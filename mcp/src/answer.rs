@@ -336,8 +336,12 @@ impl Answer {
     /// Returns what a model hears of a call that its user did not confirm.
     pub(super) fn not_confirmed(tool: &str, said: Said, modern: bool) -> Self {
         let text = match said {
-            Said::No => format!("The user declined. {tool} was not run. Do not try again unless the user asks for it."),
-            Said::Dismissed => format!("The user closed the question without an answer. {tool} was not run."),
+            Said::No => format!(
+                "The user declined. {tool} was not run. Do not try again unless the user asks for it."
+            ),
+            Said::Dismissed => {
+                format!("The user closed the question without an answer. {tool} was not run.")
+            }
             Said::Yes | Said::NotShown => format!(
                 "{tool} was not run: it needs the user's consent, and this client did not ask for it. Tell the user to use a \
                  client that supports elicitation."

@@ -67,12 +67,17 @@ fn pieces(message: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = message;
     std::iter::from_fn(move || {
         let at = rest.find(['{', '}']);
-        let (piece, end) = match (at, rest.get(at.unwrap_or_default()..at.unwrap_or_default() + 2)) {
+        let (piece, end) = match (
+            at,
+            rest.get(at.unwrap_or_default()..at.unwrap_or_default() + 2),
+        ) {
             _ if rest.is_empty() => return None,
             (None, _) => (Piece::Text(rest), rest.len()),
             (Some(0), Some(double @ ("{{" | "}}"))) => (Piece::Text(&double[..1]), 2),
             (Some(0), _) => match rest[1..].find(['{', '}']) {
-                Some(close) if close > 0 && rest.starts_with('{') && rest[1 + close..].starts_with('}') => {
+                Some(close)
+                    if close > 0 && rest.starts_with('{') && rest[1 + close..].starts_with('}') =>
+                {
                     (Piece::Argument(&rest[1..=close]), close + 2)
                 }
                 _ => (Piece::Open, rest.len()),
@@ -84,45 +89,65 @@ fn pieces(message: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Returns a question with a call's arguments, each as JSON: so nobody takes one for words of the server's.
+/// Returns a question with a call's arguments, each as JSON: so nobody takes one for words of the server's. One that is written from right
+/// to left is isolated, or its neighbours would change places.
 pub(super) fn filled(message: &str, arguments: Option<&str>) -> String {
     let arguments: Map<_, _> = arguments
         .and_then(|arguments| serde_json::from_slice(arguments.as_bytes()).ok())
         .unwrap_or_default();
     let mut words = String::new();
     for piece in pieces(message) {
-        match piece {
-            Piece::Text(text) => words.push_str(text),
-            Piece::Argument(name) => match arguments.get(name) {
-                Some(value) => {
-                    let _ = write!(words, "{value}");
-                }
-                None => words.push_str("(none)"),
-            },
-            Piece::Open => {}
+        let value = match piece {
+            Piece::Text(text) => {
+                words.push_str(text);
+                continue;
+            }
+            Piece::Argument(name) => arguments.get(name),
+            Piece::Open => continue,
+        };
+        let value = value.map_or("(none)".into(), |value| visible(&value.to_string()));
+        if value.chars().any(is_from_right) {
+            let _ = write!(words, "\u{2068}{value}\u{2069}");
+        } else {
+            words.push_str(&value);
         }
+    }
+    shortened(words)
+}
+
+/// Returns words as a user may see them.
+pub(super) fn shown(words: &str) -> String {
+    shortened(visible(words))
+}
+
+/// Escapes what is invisible, or turns the direction of a text.
+fn visible(words: &str) -> String {
+    let mut visible = String::with_capacity(words.len());
+    for character in words.chars() {
+        if is_hidden(character) {
+            let _ = write!(visible, "\\u{{{:x}}}", u32::from(character));
+        } else {
+            visible.push(character);
+        }
+    }
+    visible
+}
+
+/// Leaves out what is too long, and says so.
+fn shortened(mut words: String) -> String {
+    if let Some((at, _)) = words.char_indices().nth(LONGEST) {
+        let more = words[at..].chars().count();
+        words.truncate(at);
+        let _ = write!(words, "… (and {more} characters more)");
     }
     words
 }
 
-/// Returns words as a user may see them: without what is invisible, or turns the direction of a text. Nothing is left out unsaid.
-pub(super) fn shown(words: &str) -> String {
-    let mut shown = String::new();
-    let mut characters = words.chars();
-    for character in characters.by_ref().take(LONGEST) {
-        if is_hidden(character) {
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            shown.push(character);
-        }
-    }
-    match characters.count() {
-        0 => {}
-        more => {
-            let _ = write!(shown, "… (and {more} characters more)");
-        }
-    }
-    shown
+/// Returns whether a character is of a script that is written from right to left.
+fn is_from_right(character: char) -> bool {
+    matches!(character,
+        '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
 }
 
 /// Returns whether a character is seen by nobody, or changes how others are seen. Joiners are not: names have them.
@@ -185,7 +210,9 @@ impl Said {
     }
 
     pub fn told(answer: Result<&str, Failed>, after: u64) -> Self {
-        let answer = answer.ok().and_then(|answer| serde_json::from_slice(answer.as_bytes()).ok());
+        let answer = answer
+            .ok()
+            .and_then(|answer| serde_json::from_slice(answer.as_bytes()).ok());
         answer.map_or(Self::NotShown, |answer| Self::of(&answer, after))
     }
 }
@@ -239,18 +266,25 @@ mod tests {
         let confirm = Confirm {
             message: Some(message.into()),
         };
-        confirm.check("delete_note", bound).err().map(|error| error.to_string())
+        confirm
+            .check("delete_note", bound)
+            .err()
+            .map(|error| error.to_string())
     }
 
     #[test]
     fn arguments_are_shown_as_json() {
-        let arguments = Some(r#"{"id":7,"to":"\"me\"\n","none":null,"all":[1,{"a":true}]}"#);
+        let arguments = Some(
+            r#"{"id":7,"to":"\"me\"\n","none":null,"all":[1,{"a":true}],"hidden":"\u202e\u200b","hebrew":"\u05d0"}"#,
+        );
         for (message, words) in [
             ("Delete note {id}?", "Delete note 7?"),
             ("To {to}", r#"To "\"me\"\n""#),
             ("{all}{none}{other}", r#"[1,{"a":true}]null(none)"#),
             ("{{{id}}} {{}}", "{7} {}"),
             ("é{id}é", "é7é"),
+            ("{hidden}", "\"\\u{202e}\\u{200b}\""),
+            ("{hebrew}, {id}", "\u{2068}\"\u{5d0}\"\u{2069}, 7"),
         ] {
             assert_eq!(filled(message, arguments), words, "{message}");
             assert_eq!(mistake(message, None), None, "{message}");
@@ -260,9 +294,14 @@ mod tests {
 
     #[test]
     fn a_question_of_no_form_is_a_mistake() {
-        for message in ["", " \n", "{", "}", "a{b", "a}b", "{}", "{a{b}}", "{a}}", "}{"] {
+        for message in [
+            "", " \n", "{", "}", "a{b", "a}b", "{}", "{a{b}}", "{a}}", "}{",
+        ] {
             let found = mistake(message, None).unwrap_or_default();
-            assert!(found.contains("confirm \"delete_note\""), "{message}: {found}");
+            assert!(
+                found.contains("confirm \"delete_note\""),
+                "{message}: {found}"
+            );
         }
         let bound = ["id".to_owned()];
         assert_eq!(mistake("{id}", Some(&bound)), None);
@@ -273,17 +312,31 @@ mod tests {
     #[test]
     fn a_user_sees_all_of_it() {
         let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d";
-        assert_eq!(shown(turned), "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d");
+        assert_eq!(
+            shown(turned),
+            "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d"
+        );
         let long = "é".repeat(LONGEST);
         assert_eq!(shown(&long), long);
-        assert_eq!(shown(&format!("{long}bc")), format!("{long}… (and 2 characters more)"));
+        assert_eq!(
+            shown(&format!("{long}bc")),
+            format!("{long}… (and 2 characters more)")
+        );
     }
 
     #[test]
     fn the_choice_says_what_will_be_done() {
-        let names = |words: &str| form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone();
-        assert_eq!(names("Delete note 7?"), json!(["Delete note 7", "No, leave it"]));
-        assert_eq!(names(&"a".repeat(101)), json!(["Yes, do it", "No, leave it"]));
+        let names = |words: &str| {
+            form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone()
+        };
+        assert_eq!(
+            names("Delete note 7?"),
+            json!(["Delete note 7", "No, leave it"])
+        );
+        assert_eq!(
+            names(&"a".repeat(101)),
+            json!(["Yes, do it", "No, leave it"])
+        );
         assert_eq!(names("a\nb"), json!(["Yes, do it", "No, leave it"]));
     }
 
@@ -291,37 +344,84 @@ mod tests {
     fn only_a_choice_is_a_yes() {
         use Said::{Dismissed, No, NotShown, Yes};
         for (answer, at_once, later) in [
-            (json!({"action": "accept", "content": {"choice": "yes"}}), Yes, Yes),
-            (json!({"action": "accept", "content": {"choice": "no"}}), No, No),
-            (json!({"action": "accept", "content": {"choice": true}}), NotShown, NotShown),
-            (json!({"action": "accept", "content": {}}), NotShown, NotShown),
+            (
+                json!({"action": "accept", "content": {"choice": "yes"}}),
+                Yes,
+                Yes,
+            ),
+            (
+                json!({"action": "accept", "content": {"choice": "no"}}),
+                No,
+                No,
+            ),
+            (
+                json!({"action": "accept", "content": {"choice": true}}),
+                NotShown,
+                NotShown,
+            ),
+            (
+                json!({"action": "accept", "content": {}}),
+                NotShown,
+                NotShown,
+            ),
             (json!({"action": "accept"}), NotShown, NotShown),
             (json!({"action": "decline"}), NotShown, No),
             (json!({"action": "cancel"}), NotShown, Dismissed),
-            (json!({"action": "decline", "content": {"choice": "yes"}}), NotShown, No),
+            (
+                json!({"action": "decline", "content": {"choice": "yes"}}),
+                NotShown,
+                No,
+            ),
             (json!({"content": {"choice": "yes"}}), NotShown, NotShown),
             (json!("accept"), NotShown, NotShown),
             (json!(null), NotShown, NotShown),
         ] {
-            assert_eq!((Said::of(&answer, 999), Said::of(&answer, 1_000)), (at_once, later), "{answer}");
+            assert_eq!(
+                (Said::of(&answer, 999), Said::of(&answer, 1_000)),
+                (at_once, later),
+                "{answer}"
+            );
         }
     }
 
     #[test]
     fn what_a_client_says_of_itself_is_a_way_to_ask() {
         for (capabilities, modern, legacy) in [
-            (Some(r#"{"elicitation":{}}"#), Way::InputRequired, Way::Elicit),
-            (Some(r#"{"elicitation":{"form":{},"url":{}}}"#), Way::InputRequired, Way::Elicit),
-            (Some(r#"{"elicitation":{"url":{}}}"#), Way::Nothing, Way::Nothing),
+            (
+                Some(r#"{"elicitation":{}}"#),
+                Way::InputRequired,
+                Way::Elicit,
+            ),
+            (
+                Some(r#"{"elicitation":{"form":{},"url":{}}}"#),
+                Way::InputRequired,
+                Way::Elicit,
+            ),
+            (
+                Some(r#"{"elicitation":{"url":{}}}"#),
+                Way::Nothing,
+                Way::Nothing,
+            ),
             (Some(r#"{"elicitation":true}"#), Way::Nothing, Way::Nothing),
             (Some("{}"), Way::Nothing, Way::Nothing),
             (Some("["), Way::Nothing, Way::Nothing),
             (None, Way::Nothing, Way::Nothing),
         ] {
-            let mut client = Client { capabilities, can_be_asked: true, ..Client::default() };
-            assert_eq!((client.way(true), client.way(false)), (modern, legacy), "{capabilities:?}");
+            let mut client = Client {
+                capabilities,
+                can_be_asked: true,
+                ..Client::default()
+            };
+            assert_eq!(
+                (client.way(true), client.way(false)),
+                (modern, legacy),
+                "{capabilities:?}"
+            );
             client.can_be_asked = false;
-            assert_eq!((client.way(true), client.way(false)), (modern, Way::Nothing));
+            assert_eq!(
+                (client.way(true), client.way(false)),
+                (modern, Way::Nothing)
+            );
         }
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::confirm::Confirm;
 use crate::caller::{Caller, Callers};
+use crate::confirm::Confirm;
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};

@@ -142,12 +142,14 @@ pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
-    Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult, Message,
-    Outcome, Predecessor, Scope, TransportMessage,
+    Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult,
+    Message, Outcome, Predecessor, Scope, TransportMessage,
 };
 pub use log::{Fault, Level, Origin, Refused};
 pub use session::Session;
 pub use set::{Set, SetValue};
 pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
-pub use step::{Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step};
+pub use step::{
+    Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
+};
 pub use token_fields::TokenFields;

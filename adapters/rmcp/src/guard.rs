@@ -9,8 +9,8 @@ use rmcp::model::{NumberOrString, RequestId};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Error, Principal};
-use serde_json::Value;
 use sealwax_mcp::{Confirm, Event, Failed, Fault, LedgerSettings, Reply, Step};
+use serde_json::Value;
 
 use crate::event::{Timed, TokenEvent};
 use crate::handler::confirm::Question;

@@ -92,7 +92,7 @@ impl Request {
         let target = self.target.clone().unwrap_or_default();
         let words = match (&self.confirmation.words, &confirm.message) {
             (Some(words), _) => shown(words),
-            (None, Some(message)) => shown(&filled(message, self.arguments.as_deref())),
+            (None, Some(message)) => filled(message, self.arguments.as_deref()),
             (None, None) => {
                 self.phase = Phase::Wording;
                 return Err(Step::Word);
@@ -118,7 +118,8 @@ impl Request {
         match opened {
             Err(Error::Unauthentic) => {}
             opened => {
-                return match opened.and_then(|opened| read(Item::RequestState, opened, Some(once))) {
+                return match opened.and_then(|opened| read(Item::RequestState, opened, Some(once)))
+                {
                     Ok((state, token)) => Ok(Some((Some(state), token))),
                     Err(error) => refused(self, context, error.into()),
                 };
@@ -131,7 +132,10 @@ impl Request {
             Err(error) => return refused(self, context, error.into()),
         };
         let (at, words_then) = asked.split_once(' ').unwrap_or_default();
-        let after = context.guard.now_ms().saturating_sub(at.parse().unwrap_or_default());
+        let after = context
+            .guard
+            .now_ms()
+            .saturating_sub(at.parse().unwrap_or_default());
         let said = Said::of(&self.confirmation.client().answer(), after);
         match said {
             // Other words than those that the user agreed to.
@@ -167,7 +171,9 @@ impl Request {
             }
             Way::Elicit => {
                 self.phase = Phase::Asking { at: now };
-                Step::Elicit(Box::new(Elicitation { params: form(words) }))
+                Step::Elicit(Box::new(Elicitation {
+                    params: form(words),
+                }))
             }
             Way::Nothing => self.not_confirmed(context, Said::NotShown),
         }
@@ -224,7 +230,10 @@ impl Request {
 
     /// Returns the confirmation that its tool needs.
     pub(super) fn confirm_of<'c>(&self, confirm: &'c [(String, Confirm)]) -> Option<&'c Confirm> {
-        let target = self.target.as_deref().filter(|_| *self.method == *"tools/call")?;
+        let target = self
+            .target
+            .as_deref()
+            .filter(|_| *self.method == *"tools/call")?;
         let of = |(tool, _): &&(String, Confirm)| tool == target;
         confirm.iter().find(of).map(|(_, confirm)| confirm)
     }

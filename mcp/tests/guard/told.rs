@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
+    Client, ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage,
+    document,
 };
 use serde_json::{Value, json};
 

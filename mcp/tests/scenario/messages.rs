@@ -2,8 +2,8 @@
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Reply, Report, Respond,
-    Scope, Step, TokenFields, TransportMessage,
+    Client, ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Reply,
+    Report, Respond, Scope, Step, TokenFields, TransportMessage,
 };
 use serde_json::{Value, json};
 

@@ -274,7 +274,10 @@ export class Guard {
     if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
     const isText = typeof question === 'string';
     if (!isText) method('question', question, 'a text or a function');
-    const confirm = { ...this.#settings.confirm, [text('tool', tool)]: isText ? { message: question } : {} };
+    const confirm = {
+      ...this.#settings.confirm,
+      [text('tool', tool)]: isText ? { message: question } : {},
+    };
     const settings = { ...this.#settings, confirm };
     this.#policy.engine = new Engine(this.#codec, settings);
     this.#policy.confirms = true;

@@ -76,7 +76,10 @@ class Came {
 }
 
 /** A server on stdio, in this process: real streams, and the SDK's own entry and transport. */
-export async function overStdio(factory, { era = MODERN, streams = (...both) => both } = {}) {
+export async function overStdio(
+  factory,
+  { era = MODERN, streams = (...both) => both, capabilities = {} } = {},
+) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const transport = new StdioServerTransport(...(await streams(stdin, stdout)));
   const handle = serveStdio(factory, { transport });
@@ -99,7 +102,7 @@ export async function overStdio(factory, { era = MODERN, streams = (...both) => 
   };
   if (era === LEGACY) {
     line.request('first', 'initialize', {
-      ...{ protocolVersion: LEGACY, capabilities: {} },
+      ...{ protocolVersion: LEGACY, capabilities },
       clientInfo: { name: 'wire', version: '1' },
     });
     await came.first(({ id }) => id === 'first');

@@ -34,7 +34,12 @@ pub(crate) struct User {
 
 impl User {
     /// Returns that of a call, where some tools are confirmed.
-    pub(crate) fn of<Q: Params>(guard: &Guard, caller: &Caller, request: &Q, context: &Context) -> Self {
+    pub(crate) fn of<Q: Params>(
+        guard: &Guard,
+        caller: &Caller,
+        request: &Q,
+        context: &Context,
+    ) -> Self {
         if !guard.0.options.confirms || caller.request.method != "tools/call" {
             return Self::default();
         }
@@ -94,9 +99,14 @@ pub(crate) async fn elicit(elicitation: Elicitation, context: &Context) -> Resul
     let mut options = PeerRequestOptions::no_options();
     options.timeout = Some(Elicitation::WITHIN);
     let threw = |_| Failed::Threw("an error of the client's".into());
-    let sent = context.peer.send_cancellable_request(request, options).await;
+    let sent = context
+        .peer
+        .send_cancellable_request(request, options)
+        .await;
     match sent.map_err(threw)?.await_response().await.map_err(threw)? {
-        ClientResult::ElicitResult(result) => json(&result).map_err(|error| Failed::Wrong(error.to_string())),
+        ClientResult::ElicitResult(result) => {
+            json(&result).map_err(|error| Failed::Wrong(error.to_string()))
+        }
         other => json(&other).map_err(|error| Failed::Wrong(error.to_string())),
     }
 }

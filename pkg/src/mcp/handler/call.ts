@@ -7,11 +7,11 @@ import { anonymous } from '../../principal.js';
 import { Caller, type Peer } from '../caller.js';
 import {
   type Arrival,
-  type UserFacts,
   clientJson,
   clientValue,
   type Exchange,
   isText,
+  type UserFacts,
 } from '../engine.js';
 import { reportError } from '../hooks.js';
 import { after } from '../later.js';

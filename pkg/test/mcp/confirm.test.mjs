@@ -1,0 +1,129 @@
+// Confirmations on a connection: who answers, and what a call that is over leaves. All else is in the transcripts.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { LEGACY } from './client.mjs';
+import { factoryOf, guardOf, overStdio, requestOf, text } from './wire.mjs';
+
+const call = (id, name = 'delete_note') => ({ id, name, arguments: { id: 7 } });
+const yes = { action: 'accept', content: { choice: 'yes' } };
+
+/** A guard that confirms, the handlers of a server, and which of its tools ran. */
+function confirming(options) {
+  const guard = guardOf(options).confirm('delete_note', 'Delete note {id}?');
+  const ran = [];
+  const handlers = {
+    'tools/list': () => ({ tools: [] }),
+    'tools/call': ({ params }) => {
+      ran.push(params.name);
+      return text('done');
+    },
+  };
+  return { factory: factoryOf(handlers, guard), ran };
+}
+
+/** A connection of a client that elicits. */
+async function eliciting(factory) {
+  const line = await overStdio(factory, { era: LEGACY, capabilities: { elicitation: {} } });
+  const asked = () => line.came.first(({ method }) => method === 'elicitation/create');
+  return { ...line, asked };
+}
+
+test('stdio: another tool runs unasked', async () => {
+  const { factory, ran } = confirming();
+  const line = await eliciting(factory);
+  const { id, ...params } = call(1, 'show_note');
+  line.request(id, 'tools/call', params);
+  await line.came.first((message) => message.id === id);
+  assert.deepEqual(ran, ['show_note']);
+  await line.close();
+});
+
+test('stdio: a call that is cancelled ends its question, and a late yes runs nothing', async () => {
+  const { factory, ran } = confirming();
+  const line = await eliciting(factory);
+  const { id, ...params } = call(1);
+  line.request(id, 'tools/call', params);
+  const question = await line.asked();
+  line.notify('notifications/cancelled', { requestId: id });
+  const ended = await line.came.first(({ method }) => method === 'notifications/cancelled');
+  assert.equal(ended.params.requestId, question.id);
+  line.send({ id: question.id, result: yes });
+  await line.settled();
+  assert.deepEqual(ran, []);
+  assert.ok(!line.came.messages.some((message) => message.id === id));
+  await line.close();
+});
+
+/** The messages of a stream of events, as they come. */
+async function* eventsOf(response) {
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = `${text}${chunk}`.split('\n');
+    text = lines.pop();
+    for (const line of lines) if (line.startsWith('data: {')) yield JSON.parse(line.slice(6));
+  }
+}
+
+test('HTTP with sessions of the SDK: only the user who was asked answers', async () => {
+  const principal = ({ http }) => ({ subject: http.req.headers.get('x-user') });
+  const { factory, ran } = confirming({ principal });
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+  });
+  const server = factory();
+  await server.connect(transport);
+  const headers = { 'mcp-protocol-version': LEGACY };
+  const post = (message, user = 'alice') =>
+    transport.handleRequest(
+      requestOf({ jsonrpc: '2.0', ...message }, { ...headers, 'x-user': user }),
+    );
+  const clientInfo = { name: 'wire', version: '1' };
+  const capabilities = { elicitation: {} };
+  const params = { protocolVersion: LEGACY, capabilities, clientInfo };
+  const begun = await post({ id: 'first', method: 'initialize', params });
+  headers['mcp-session-id'] = begun.headers.get('mcp-session-id');
+  await begun.text();
+
+  const { id, ...named } = call(1);
+  const events = eventsOf(await post({ id, method: 'tools/call', params: named }));
+  const { value: question } = await events.next();
+  assert.equal(question.method, 'elicitation/create');
+  assert.match(question.id, /^sealwax:[0-9a-f]{32}$/);
+  for (const user of ['mallory', '']) {
+    const answered = await post({ id: question.id, result: yes }, user);
+    assert.equal(answered.status, 202);
+    assert.deepEqual(ran, []);
+  }
+  await post({ id: question.id, result: yes });
+  const { value: answer } = await events.next();
+  assert.equal(answer.id, id);
+  assert.equal(answer.result.content[0].text, 'done');
+  assert.deepEqual(ran, ['delete_note']);
+  await server.close();
+});
+
+test('a mistake is an error at once', () => {
+  for (const [tool, question] of [
+    ['delete_note', 'Delete {'],
+    ['delete_note', ' '],
+    ['delete_note', 7],
+    ['delete_note'],
+    [7, 'Delete?'],
+  ]) {
+    assert.throws(
+      () => guardOf().confirm(tool, question),
+      ({ code, name }) => code === 'invalid_argument' || name === 'TypeError',
+    );
+  }
+  const only = { delete_note: ['id'] };
+  assert.throws(() => guardOf({ only }).confirm('delete_note', 'Delete {name}?'), {
+    message: /which may change after the user agreed/,
+  });
+  const guard = guardOf();
+  factoryOf({}, guard)();
+  assert.throws(() => guard.confirm('delete_note', 'Delete?'), { message: /before guard.protect/ });
+});
