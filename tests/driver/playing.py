@@ -170,7 +170,9 @@ class Playing:
 
     def _elicit(self, said, event, found):
         """Answer as the event says, after so many seconds."""
-        found.elicited.append(said["elicited"])
+        # An SDK may say what is the default.
+        asked = said["elicited"].items()
+        found.elicited.append(dict(one for one in asked if one != ("mode", "form")))
         answer = dict(event["elicits"])
         self._world.now += answer.pop("after")
         self._at(event)
