@@ -42,7 +42,7 @@ func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 	return c
 }
 
-// drive answers the engine's questions, and returns the first step that is none.
+// drive answers the engine's questions, and returns the first step that is none, or asks for what the user of a call confirms.
 func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Step) (*engine.Step, error) {
 	for {
 		c.tell(ctx, x, step)
@@ -57,6 +57,8 @@ func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Ste
 			told = c.record(ctx, step)
 		case "initial":
 			told = c.guard.sessions.first(ctx, c.from)
+		default:
+			return step, nil
 		}
 		var err error
 		if step, err = x.Told(told); err != nil {

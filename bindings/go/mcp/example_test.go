@@ -2,8 +2,10 @@ package sealwaxmcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -12,7 +14,7 @@ import (
 )
 
 // exampleGuard returns a guard; a server of yours has its keys of the environment, by sealwax.FromEnv.
-func exampleGuard() (*sealwaxmcp.Guard, error) {
+func exampleGuard(options ...sealwaxmcp.Option) (*sealwaxmcp.Guard, error) {
 	key, err := sealwax.GenerateKey()
 	if err != nil {
 		return nil, err
@@ -25,10 +27,10 @@ func exampleGuard() (*sealwaxmcp.Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sealwaxmcp.New(codec, sealwaxmcp.Anonymous)
+	return sealwaxmcp.New(codec, sealwaxmcp.Anonymous, options...)
 }
 
-// exampleClient connects the official client, whose user accepts whatever is asked.
+// exampleClient connects the official client, whose user accepts whatever is asked, and chooses yes.
 func exampleClient(ctx context.Context, server *mcp.Server) (*mcp.ClientSession, error) {
 	theirs, ours := mcp.NewInMemoryTransports()
 	if _, err := server.Connect(ctx, theirs, nil); err != nil {
@@ -36,10 +38,53 @@ func exampleClient(ctx context.Context, server *mcp.Server) (*mcp.ClientSession,
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1.0.0"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept"}, nil
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "yes"}}, nil
 		},
 	})
 	return client.Connect(ctx, ours, nil)
+}
+
+func ExampleWithConfirm() {
+	guard, err := exampleGuard(sealwaxmcp.WithConfirm("delete_note", "Delete note {id}?"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	type note struct {
+		ID int `json:"id"`
+	}
+	// It runs only for a call that the user confirmed.
+	deleteNote := func(_ context.Context, _ *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
+		text := fmt.Sprint("deleted ", in.ID)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "delete_note"}, deleteNote)
+	if err := guard.Protect(server); err != nil {
+		log.Fatal(err)
+	}
+
+	client, err := exampleClient(context.Background(), server)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	result, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: note{7}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	// Output: deleted 7
+}
+
+func ExampleWithConfirmFunc() {
+	question := func(_ context.Context, arguments json.RawMessage) (string, error) {
+		var folder struct{ Name string }
+		err := json.Unmarshal(arguments, &folder)
+		return fmt.Sprintf("Delete all notes in %q?", folder.Name), err
+	}
+	_, err := exampleGuard(sealwaxmcp.WithConfirmFunc("empty", question), sealwaxmcp.WithConfirmTTL(2*time.Minute))
+	fmt.Println(err)
+	// Output: <nil>
 }
 
 func ExampleOpened() {

@@ -81,6 +81,9 @@ func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) 
 	if x.fields != nil && x.fields.NeedsCaller {
 		request.Arguments = argumentsOf(params)
 	}
+	if x.confirms() {
+		request.User = x.user()
+	}
 	if x.outer != nil {
 		request.WithinMs = &x.outer.withinMs
 	}

@@ -27,6 +27,9 @@ type Guard struct {
 	onEvent    []func(Event)
 	logger     *slog.Logger
 
+	// questions are the functions of [WithConfirmFunc], by the tools' names.
+	questions map[string]questionFunc
+
 	settings engine.Settings
 	// rules are those of the messages at the handlers; data-layer sessions replace them.
 	rules    *engine.Guard

@@ -11,8 +11,8 @@ import (
 // Refusal is the argument of [OnRefused]. It holds no token, no payload and no key.
 type Refusal struct {
 	// Code is a code of [sealwax.Error]; invalid_request for arguments that no requestState can be bound to; unauthenticated
-	// without a principal; from a ledger used, ended, revoked, unknown, stale or ledger_unavailable. ledger_unconfirmed is only
-	// a warning: a fail-over may lose the record of an end.
+	// without a principal; unconfirmed for a call that its user was not asked about; from a ledger used, ended, revoked, unknown,
+	// stale or ledger_unavailable. ledger_unconfirmed is only a warning: a fail-over may lose the record of an end.
 	Code string
 	// Kind is what was refused: request-state, cursor, handle-state, handle or session.
 	Kind string

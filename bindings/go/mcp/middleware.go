@@ -63,6 +63,9 @@ func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Resul
 	if token != nil {
 		req = withParam(req, x.fields.Param, step.Opened)
 	}
+	if x.confirms() {
+		req = withoutAnswer(req)
+	}
 	result, err := next(context.WithValue(ctx, contextKey{}, x), x.method, req)
 	if result, err = x.answered(result, err); err != nil || result == nil {
 		return result, err
@@ -124,7 +127,7 @@ func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, e
 	if err != nil {
 		return nil, err
 	}
-	return x.caller.drive(ctx, found, step)
+	return x.drive(ctx, found, step)
 }
 
 // left returns the engine's decision on a result.
@@ -149,7 +152,12 @@ func (x *exchange) replied(step *engine.Step) (mcp.Result, error) {
 	case step.Error != nil && (step.Tool == nil || !isToolCall(x.req)):
 		return nil, rpcError(step.Error)
 	case step.Tool != nil:
-		return toolResult(step.Tool)
+		result, err := toolResult(step.Tool)
+		if err == nil && result.NeedsInput() {
+			// The SDK's type writes a content of null, which is no result of the protocol.
+			return &builtinResult{document: step.Tool}, nil
+		}
+		return result, err
 	}
 	return nil, nil
 }

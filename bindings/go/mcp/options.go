@@ -1,6 +1,8 @@
 package sealwaxmcp
 
 import (
+	"context"
+	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -92,6 +94,49 @@ func WithOnly(target string, arguments ...string) Option {
 		g.settings.Only[target] = arguments
 		return nil
 	}
+}
+
+// WithConfirm runs a tool only for a call that its user confirmed; the handler needs no code for it. In message, {name} is the
+// call's argument of that name, as JSON, and {{ and }} are braces: "Delete note {id}?". With [WithOnly] it may name only what
+// that binds. [New] fails with [sealwax.ErrInvalidArgument] for other braces, and for an empty message.
+//
+// The user is asked by a form with one choice. A client of revision 2026-07-28 that elicits is asked by the result of the call,
+// and calls again; an earlier one by elicitation/create while the call waits, for 50 seconds at most, over stdio, in memory, and
+// over HTTP in a session of the SDK's own. There the SDK has to keep the session to its user, by the UserID that your verifier
+// puts into [auth.TokenInfo], unless the guard is [Anonymous]: somebody else who knows the session could answer. For any other
+// client, and where the user does not choose yes, the tool does not run, and the model is told why.
+//
+// What was agreed to holds for this user, tool, arguments and question, for ten minutes ([WithConfirmTTL]). Without [WithLedger]
+// it can be used again until then; with it, once.
+func WithConfirm(tool, message string) Option {
+	return func(g *Guard) error {
+		g.confirm(tool, engine.Confirm{Message: &message})
+		return nil
+	}
+}
+
+// WithConfirmFunc is [WithConfirm] with a question that a function makes of the call's arguments, a JSON object as the client
+// sent it; {} if it sent none. The function is called for each call, also for one that was confirmed: the user is asked again if
+// the question is another one by then. ctx is that of the request. If it fails, panics, or returns no text, the tool does not
+// run: the client is told of an internal error, and [OnRefused] why.
+func WithConfirmFunc(tool string, question func(ctx context.Context, arguments json.RawMessage) (string, error)) Option {
+	return func(g *Guard) error {
+		if question == nil {
+			return invalid("confirm %q: expected a function, found nil", tool)
+		}
+		g.confirm(tool, engine.Confirm{})
+		if g.questions == nil {
+			g.questions = map[string]questionFunc{}
+		}
+		g.questions[tool] = question
+		return nil
+	}
+}
+
+// WithConfirmTTL is how long a user may take to confirm, in whole seconds: ten minutes by default. For clients of revisions
+// before 2026-07-28 it is 50 seconds.
+func WithConfirmTTL(d time.Duration) Option {
+	return func(g *Guard) (err error) { g.settings.ConfirmTTL, err = seconds("confirm TTL", d); return err }
 }
 
 // OnRefused is called with every refusal and its reason, which the log gets too, and the client never. It must not wait.

@@ -136,16 +136,22 @@ func copied(of any) any {
 
 // withParam returns a request with another text in a member of its params; nil removes it.
 func withParam(req mcp.Request, name string, text *string) mcp.Request {
-	params := copied(req.GetParams())
-	member := memberOf(params, name)
-	member.SetZero()
-	if text != nil {
-		if member.Kind() == reflect.Pointer {
+	return withMemberSet(req, name, func(member reflect.Value) {
+		member.SetZero()
+		switch {
+		case text == nil:
+		case member.Kind() == reflect.Pointer:
 			member.Set(reflect.ValueOf(text))
-		} else {
+		default:
 			member.SetString(*text)
 		}
-	}
+	})
+}
+
+// withMemberSet returns a copy of a request in which a member of its params is set.
+func withMemberSet(req mcp.Request, name string, set func(member reflect.Value)) mcp.Request {
+	params := copied(req.GetParams())
+	set(memberOf(params, name))
 	made := copied(req)
 	reflect.ValueOf(made).Elem().FieldByName("Params").Set(reflect.ValueOf(params))
 	return made.(mcp.Request)

@@ -11,11 +11,18 @@ import (
 type Settings struct {
 	RequestStateTTL int64               `json:"requestStateTtl,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
+	Confirm         map[string]Confirm  `json:"confirm,omitempty"`
+	ConfirmTTL      *int64              `json:"confirmTtl,omitempty"`
 	Sessions        *Sessions           `json:"sessions,omitempty"`
 	Transport       *Transport          `json:"transport,omitempty"`
 	Events          bool                `json:"events,omitempty"`
 	TimeLimitMs     int64               `json:"timeLimitMs,omitempty"`
 	Ledger          *Ledger             `json:"ledger,omitempty"`
+}
+
+// Confirm is of a tool that its user confirms. Without a message the author's function makes the question.
+type Confirm struct {
+	Message *string `json:"message,omitempty"`
 }
 
 // Sessions are the settings of data-layer sessions.
@@ -80,6 +87,8 @@ type Step struct {
 	Script   string   `json:"script"`
 	Keys     []string `json:"keys"`
 	Args     []string `json:"args"`
+	// Params are those of elicitation/create.
+	Params json.RawMessage `json:"params"`
 
 	Value *string `json:"value"`
 

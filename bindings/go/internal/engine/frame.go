@@ -17,7 +17,7 @@ const (
 
 	flagNotification, flagModern, flagSession, flagCaller = 1, 2, 4, 8
 	flagAnonymous, flagTTL, flagWaits, flagDefers         = 16, 32, 64, 128
-	flagUnreadable                                        = 256
+	flagUnreadable, flagCanBeAsked                        = 256, 1024
 )
 
 // frame is what a machine is told.

@@ -73,6 +73,16 @@ type Request struct {
 	Modern       bool
 	Session      *ClientSession
 	Header       *string
+	// User is of a call that its user may have to confirm.
+	User *User
+}
+
+// User tells how the user of a call can be asked, and what was answered.
+type User struct {
+	// Capabilities of the client, and its inputResponses, as JSON; nil if it sent none.
+	Capabilities, Responses []byte
+	// CanBeAsked tells whether the server can send its client a request while the call waits.
+	CanBeAsked bool
 }
 
 // ClientSession is the metadata of a session, as a client sent it: each member a text, true for any other value, or nil.
@@ -93,10 +103,15 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 	if r.WithinMs != nil {
 		within = number(*r.WithinMs)
 	}
-	return g.begin(frame{kindMessage, flags, []text{
+	texts := []text{
 		optional(&r.Method), optional(r.Target), raw(r.Arguments), optional(r.Token), optional(caller.Issuer),
 		optional(caller.Client), optional(caller.Subject), optional(r.Header), value(session.ID), value(session.State), within,
-	}}, &Step{fields: r.Fields})
+	}
+	if r.User != nil {
+		texts = append(texts, raw(r.User.Capabilities), raw(r.User.Responses))
+		flags |= flagIf(r.User.CanBeAsked, flagCanBeAsked)
+	}
+	return g.begin(frame{kindMessage, flags, texts}, &Step{fields: r.Fields})
 }
 
 // Transport begins the exchange of a message around HTTP or stdio.

@@ -23,7 +23,12 @@ import (
 type settings struct {
 	RequestStateTTL *int64
 	Only            map[string][]string
-	Sessions        *struct {
+	Confirm         map[string]struct {
+		Message *string
+		Words   json.RawMessage
+	}
+	ConfirmTTL *int64
+	Sessions   *struct {
 		Initial, Required      json.RawMessage
 		HeldByServer, NoExpiry bool
 		TTL                    *int64
@@ -81,11 +86,32 @@ func (s *stage) options(settings settings) []sealwaxmcp.Option {
 	for target, names := range settings.Only {
 		options = append(options, sealwaxmcp.WithOnly(target, names...))
 	}
+	options = with(options, settings.ConfirmTTL, sealwaxmcp.WithConfirmTTL)
+	for tool, confirm := range settings.Confirm {
+		if confirm.Message != nil {
+			options = append(options, sealwaxmcp.WithConfirm(tool, *confirm.Message))
+		} else {
+			options = append(options, sealwaxmcp.WithConfirmFunc(tool, worded(confirm.Words)))
+		}
+	}
 	if settings.Ledger == "" {
 		return options
 	}
 	s.ledger = s.newLedger(settings.Ledger == "failing", settings.LedgerOptions)
 	return append(options, sealwaxmcp.WithLedger(s.ledger, settings.LedgerOptions.options(s.now())...))
+}
+
+// worded makes a question of these words, or fails without any.
+func worded(words json.RawMessage) func(context.Context, json.RawMessage) (string, error) {
+	return func(context.Context, json.RawMessage) (string, error) {
+		say(map[string]any{"asked": "confirm"})
+		var made *string
+		must(0, json.Unmarshal(words, &made))
+		if made == nil {
+			return "", errors.New("the question's function fails")
+		}
+		return *made, nil
+	}
 }
 
 func (s *stage) newSessions(settings settings) *sealwaxmcp.Sessions[json.RawMessage] {
