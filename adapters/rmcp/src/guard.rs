@@ -356,9 +356,9 @@ impl GuardBuilder {
     /// Runs the tool `tool` only for a call that its user confirmed; its handler needs no code for it. `question` has arguments of
     /// the call in braces, which are shown as JSON; `{{` is a brace.
     ///
-    /// A client of 2026-07-28 that elicits is asked by `input_required`, an earlier one by `elicitation/create` on its
-    /// connection; for others the tool does not run. The confirmation is bound to user, tool, arguments and question, and
-    /// counts for ten minutes; with a [ledger](Self::ledger) it counts once.
+    /// A client of 2026-07-28 that elicits is asked by `input_required`, an earlier one by `elicitation/create` on stdio: over
+    /// HTTP rmcp does not say who answers. For others the tool does not run. The confirmation is bound to user, tool,
+    /// arguments and question, and counts for ten minutes; with a [ledger](Self::ledger) it counts once.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};

@@ -69,7 +69,7 @@ fn at_the_handlers(
             can_be_asked: told["via"] == "stdio",
         },
     });
-    let mut words = String::new();
+    let mut words;
     let mut returned = None;
     let mut watched = false;
     let answered = loop {

@@ -51,10 +51,8 @@ impl User {
         Self {
             capabilities: of_request.or_else(of_connection),
             responses: request.responses(),
-            // Behind our layer, and without a session of rmcp's, each request has a connection of its own.
-            can_be_asked: context.extensions.get::<Parts>().is_none_or(|parts| {
-                caller.within.is_none() && parts.headers.contains_key("mcp-session-id")
-            }),
+            // Over HTTP rmcp does not say who answered, and another user may know the session.
+            can_be_asked: context.extensions.get::<Parts>().is_none(),
         }
     }
 

@@ -79,6 +79,10 @@ impl Guard {
                 }
                 Step::Elicit(elicitation) => {
                     let answer = elicit(*elicitation, &context).await;
+                    if context.ct.is_cancelled() {
+                        // A late yes runs nothing.
+                        return Err(internal());
+                    }
                     let answer = answer.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Elicited(answer))
                 }
