@@ -22,7 +22,7 @@ from .stdio import line
 
 transcripts = Transcripts()
 #: The guards that have none yet.
-NOT_YET = {language: "its guard does not confirm yet" for language in ("python", "java", "php")}
+NOT_YET = {language: "its guard does not confirm yet" for language in ("python", "php")}
 
 
 def case(name: str, *events: dict, not_: dict | None = None, **more: object) -> None:

@@ -7,6 +7,7 @@ import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
+import io.modelcontextprotocol.spec.McpServerTransport;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
@@ -24,17 +25,36 @@ final class Boundary {
     this.engine = guard.engine();
   }
 
+  /** Returns the questions to the users of a connection. */
+  Questions questions(McpServerTransport transport) {
+    return new Questions(guard, transport);
+  }
+
+  /** Takes a user's answer. */
+  Mono<Void> answered(McpTransportContext context, JSONRPCResponse response, Questions questions) {
+    return maySwitch(
+        () -> {
+          questions.take(context, response);
+          return null;
+        });
+  }
+
   /**
    * Serves a request; {@code next} is the server's own handling, in the context that it is given.
+   * With questions, its user can be asked while it waits.
    */
   Mono<JSONRPCResponse> request(
       McpTransportContext context,
       JSONRPCRequest request,
+      @Nullable Questions questions,
       BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
     return Mono.using(
-            () -> new Served(guard, engine, context, request.method(), request.params(), false),
+            () ->
+                new Served(
+                    guard, engine, context, request.method(), request.params(), false, questions),
             served ->
                 maySwitch(() -> entered(served))
+                    .flatMap(step -> asking(served, step))
                     .flatMap(step -> serve(served, step, request, next))
                     .onErrorResume(
                         SealwaxException.class,
@@ -67,7 +87,13 @@ final class Boundary {
     return Mono.using(
             () ->
                 new Served(
-                    guard, engine, context, notification.method(), notification.params(), true),
+                    guard,
+                    engine,
+                    context,
+                    notification.method(),
+                    notification.params(),
+                    true,
+                    null),
             served ->
                 maySwitch(() -> entered(served))
                     .flatMap(
@@ -100,7 +126,23 @@ final class Boundary {
       served.caller.identify();
     }
     Step first = served.begin();
-    return served.caller.drive(served.exchange(), first, () -> guard.firstOf(served));
+    return served.caller.drive(served.exchange(), first, served::answer);
+  }
+
+  /** Asks the user, if the engine wants to. What reads the client's answer waits for nothing. */
+  private static Mono<Step> asking(Served served, Step step) {
+    if (!step.asksUser()) {
+      return Mono.just(step);
+    }
+    return served
+        .elicited(step)
+        .publishOn(Schedulers.boundedElastic())
+        .map(
+            told -> {
+              Engine.Exchange exchange = served.exchange();
+              return served.caller.drive(exchange, exchange.told(told), served::answer);
+            })
+        .flatMap(next -> asking(served, next));
   }
 
   private Mono<JSONRPCResponse> serve(

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,29 +42,32 @@ final class Caller {
     return known;
   }
 
-  /** Answers the engine's questions; returns the first step that is not a question. */
+  /**
+   * Answers the engine's questions; returns the first step that is no question, or one to the user.
+   */
   Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
   }
 
-  Step drive(Engine.Exchange exchange, Step first, @Nullable Supplier<Engine.Told> initial) {
+  Step drive(
+      Engine.Exchange exchange, Step first, @Nullable Function<Step, Engine.Told> ofMessage) {
     Step step = first;
     tell(exchange, step);
-    while (step.is("ask")) {
-      step = exchange.told(answer(step, initial));
+    while (step.is("ask") && !step.asksUser()) {
+      step = exchange.told(answer(step, ofMessage));
       tell(exchange, step);
     }
     return step;
   }
 
-  private Engine.Told answer(Step asked, @Nullable Supplier<Engine.Told> initial) {
+  private Engine.Told answer(Step asked, @Nullable Function<Step, Engine.Told> ofMessage) {
     return switch (asked.text("name")) {
       case "principal" -> {
         identify();
         yield known != null ? Engine.Told.of(known) : failed;
       }
       case "ledger" -> recorded(asked);
-      default -> initial.get();
+      default -> ofMessage.apply(asked);
     };
   }
 

@@ -101,7 +101,11 @@ final class Engine {
       @Nullable Map<String, Object> caller,
       @Nullable Long withinMs,
       boolean isNotification,
-      boolean isModern) {}
+      boolean isModern,
+      @Nullable User user) {}
+
+  /** How the user of a call can be asked, and what was answered, as JSON. */
+  record User(@Nullable String capabilities, @Nullable String responses, boolean canBeAsked) {}
 
   /** An exchange, and its first step. */
   record Begun(Exchange exchange, Step step) {
@@ -114,12 +118,14 @@ final class Engine {
   Begun message(Message message, @Nullable TokenFields carried) {
     Map<String, Object> session = message.session();
     Map<String, Object> caller = message.caller();
+    User user = message.user();
     int flags =
         (message.isNotification() ? Frame.NOTIFICATION : 0)
             | (message.isModern() ? Frame.MODERN : 0)
             | (session == null ? 0 : Frame.SESSION)
             | (caller == null ? 0 : Frame.CALLER)
-            | (caller != null && caller.get("anonymous") != null ? Frame.ANONYMOUS : 0);
+            | (caller != null && caller.get("anonymous") != null ? Frame.ANONYMOUS : 0)
+            | (user != null && user.canBeAsked() ? Frame.CAN_BE_ASKED : 0);
     Frame frame =
         new Frame(
             Frame.MESSAGE,
@@ -134,7 +140,9 @@ final class Engine {
             sent(message.header()),
             session == null ? null : sent(session.get("id")),
             session == null ? null : sent(session.get("state")),
-            Text.decimal(message.withinMs()));
+            Text.decimal(message.withinMs()),
+            user == null ? null : Text.optional("capabilities", user.capabilities()),
+            user == null ? null : Text.optional("inputResponses", user.responses()));
     return new Begun(machine(frame), carried);
   }
 
@@ -180,6 +188,11 @@ final class Engine {
 
     static Told of(@Nullable Object value) {
       return new Told(Json.write(value), null, null);
+    }
+
+    /** With what may be a client's. */
+    static Told ofClients(@Nullable Object value) {
+      return new Told(Json.writeClients(value), null, null);
     }
 
     static Told threw(Throwable failure) {

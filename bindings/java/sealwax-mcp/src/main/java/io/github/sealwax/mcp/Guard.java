@@ -11,9 +11,13 @@ import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -30,6 +34,8 @@ public final class Guard {
   private final Map<String, Object> settings;
   private final @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
   private final @Nullable Ledger ledger;
+  private final Map<String, QuestionOf> questions;
+  private final Set<String> confirmed;
   private final Hooks hooks;
   private volatile Engine engine;
   private volatile @Nullable Function<McpTransportContext, String> first;
@@ -40,6 +46,8 @@ public final class Guard {
     codec = builder.codec;
     principalOf = builder.principalOf;
     ledger = builder.ledger;
+    questions = Map.copyOf(builder.questions);
+    confirmed = Set.copyOf(builder.confirm.keySet());
     settings = new LinkedHashMap<>(builder.settings);
     settings.put("events", builder.onEvent != null);
     settings.put("timeLimitMs", builder.timeLimit.toMillis());
@@ -241,6 +249,21 @@ public final class Guard {
     }
   }
 
+  /** Returns whether the calls of a tool are confirmed. */
+  boolean confirms(@Nullable Object tool) {
+    return tool instanceof String && confirmed.contains(tool);
+  }
+
+  /** Answers with the question of a confirmation, as the author's function makes it. */
+  Engine.Told questionOf(@Nullable Object tool, Map<String, Object> arguments) {
+    try {
+      String question = questions.get((String) tool).of(Collections.unmodifiableMap(arguments));
+      return Engine.Told.ofClients(question);
+    } catch (Throwable e) {
+      return Engine.Told.threw(e);
+    }
+  }
+
   Engine engine() {
     return engine;
   }
@@ -285,6 +308,8 @@ public final class Guard {
     private final Codec codec;
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private final Map<String, Object> only = new LinkedHashMap<>();
+    private final Map<String, Object> confirm = new LinkedHashMap<>();
+    private final Map<String, QuestionOf> questions = new HashMap<>();
     private @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
     private boolean hasPrincipal;
     private @Nullable Ledger ledger;
@@ -403,6 +428,61 @@ public final class Guard {
     public Builder only(String target, Collection<String> names) {
       only.put(target, List.copyOf(names));
       settings.put("only", only);
+      return this;
+    }
+
+    /**
+     * Runs a tool only for a call that its user confirmed: its handler needs no code for it.
+     *
+     * <p>A client of revision 2026-07-28 that elicits is asked by a result with the {@code
+     * resultType} {@code input_required}. An earlier one is asked by {@code elicitation/create} on
+     * its connection while the call waits, up to 50 seconds: on stdio and HTTP with SSE, never by a
+     * server without sessions. For other clients the tool does not run; the model hears why, and
+     * the log has {@code unconfirmed}.
+     *
+     * <p>The confirmation is bound to the user, the tool, its arguments and the question, and
+     * counts for 10 minutes; with a ledger it counts once.
+     *
+     * @param tool its name
+     * @param question such as {@code Delete note {id}?}: an argument of the call in braces is shown
+     *     as JSON, as {@code (none)} if it is absent; <code>{{</code> and <code>}}</code> are
+     *     braces. {@link #build} throws for an empty one, one with other braces, and one with an
+     *     argument that {@link #only} does not bind
+     * @return this builder
+     */
+    public Builder confirm(String tool, String question) {
+      return confirm(tool, Map.of("message", question));
+    }
+
+    /**
+     * Runs a tool only for a call that its user confirmed, as {@link #confirm(String, String)}; a
+     * function makes the question.
+     *
+     * @param tool its name
+     * @param question gets the arguments of the call; what it throws, and an empty question, refuse
+     *     the call as an internal error
+     * @return this builder
+     */
+    public Builder confirm(String tool, QuestionOf question) {
+      questions.put(tool, Objects.requireNonNull(question));
+      return confirm(tool, Map.of());
+    }
+
+    private Builder confirm(String tool, Map<String, Object> facts) {
+      confirm.put(tool, facts);
+      settings.put("confirm", confirm);
+      return this;
+    }
+
+    /**
+     * Sets how long a user may take to confirm, where the client is asked by {@code
+     * input_required}: 10 minutes by default.
+     *
+     * @param ttl at least a second, in whole seconds
+     * @return this builder
+     */
+    public Builder confirmTtl(Duration ttl) {
+      settings.put("confirmTtl", Durations.seconds("confirmTtl", ttl));
       return this;
     }
 

@@ -29,6 +29,7 @@ final class GuardedSession extends McpServerSession {
   private final McpServerSession inner;
   private final McpServerTransport transport;
   private final Boundary boundary;
+  private final Questions questions;
   private final McpStatelessServerHandler handler;
 
   GuardedSession(
@@ -39,6 +40,7 @@ final class GuardedSession extends McpServerSession {
     super("", Duration.ZERO, transport, request -> Mono.empty(), Map.of(), Map.of());
     this.transport = transport;
     this.boundary = boundary;
+    this.questions = boundary.questions(transport);
     this.inner = factory.create(new Answering(transport));
     this.handler = between.apply(new Inner());
   }
@@ -50,12 +52,18 @@ final class GuardedSession extends McpServerSession {
           McpTransportContext context =
               view.getOrDefault(McpTransportContext.KEY, McpTransportContext.EMPTY);
           if (message instanceof JSONRPCRequest request) {
+            if (request.method().equals("initialize")) {
+              questions.initializing(request);
+            }
             return boundary
-                .request(context, request, handler::handleRequest)
+                .request(context, request, questions, handler::handleRequest)
                 .flatMap(transport::sendMessage);
           }
           if (message instanceof JSONRPCNotification notification) {
             return boundary.notification(context, notification, handler::handleNotification);
+          }
+          if (message instanceof JSONRPCResponse response && questions.has(response)) {
+            return boundary.answered(context, response, questions);
           }
           return inner.handle(message);
         });

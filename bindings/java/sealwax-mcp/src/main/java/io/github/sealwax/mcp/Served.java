@@ -4,11 +4,14 @@ import io.github.sealwax.SealwaxException;
 import io.github.sealwax.TokenFields;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** The message that is being served, which its handler reaches by its context. */
 final class Served implements AutoCloseable {
@@ -20,6 +23,7 @@ final class Served implements AutoCloseable {
 
   private static final String SESSION = "io.modelcontextprotocol/session";
   private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
+  private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
   final Guard guard;
   final Caller caller;
@@ -28,6 +32,7 @@ final class Served implements AutoCloseable {
   private final String method;
   private final Map<String, Object> params;
   private final boolean isNotification;
+  private final @Nullable Questions questions;
   private final @Nullable TransportExchange outer;
   private final List<HandleRefused> refused = new ArrayList<>();
   private volatile @Nullable SealwaxException unsealed;
@@ -43,7 +48,8 @@ final class Served implements AutoCloseable {
       McpTransportContext context,
       String method,
       @Nullable Object params,
-      boolean isNotification) {
+      boolean isNotification,
+      @Nullable Questions questions) {
     this.guard = guard;
     this.engine = engine;
     this.context = context;
@@ -51,6 +57,7 @@ final class Served implements AutoCloseable {
     Map<String, Object> members = Json.members(params);
     this.params = members == null ? Map.of() : members;
     this.isNotification = isNotification;
+    this.questions = questions;
     this.fields = isNotification ? null : engine.tokenFields(method);
     this.outer = TransportExchange.of(guard, context);
     this.caller = outer == null ? new Caller(guard, context) : outer.caller();
@@ -105,7 +112,8 @@ final class Served implements AutoCloseable {
                 caller.known(),
                 outer == null ? null : outer.withinMs(),
                 isNotification,
-                isModern()),
+                isModern(),
+                user()),
             fields);
     exchange = begun.exchange();
     if (isOver) {
@@ -117,6 +125,41 @@ final class Served implements AutoCloseable {
   /** Returns whether it is of revision 2026-07-28: the SDK knows none, so its envelope tells. */
   private boolean isModern() {
     return params.get("_meta") instanceof Map<?, ?> meta && meta.get(REVISION) != null;
+  }
+
+  /** Returns how the user of a call can be asked, where the guard confirms the tool. */
+  private Engine.@Nullable User user() {
+    if (!"tools/call".equals(method) || !guard.confirms(target())) {
+      return null;
+    }
+    Object own = params.get("_meta") instanceof Map<?, ?> meta ? meta.get(CAPABILITIES) : null;
+    Object responses = params.get("inputResponses");
+    String said = questions == null ? null : questions.capabilities();
+    return new Engine.User(
+        own == null ? said : Json.writeClients(own),
+        responses == null ? null : Json.writeClients(responses),
+        questions != null);
+  }
+
+  /** Answers what the engine asks of this message. */
+  Engine.Told answer(Step asked) {
+    if (asked.text("name").equals("initial")) {
+      return guard.firstOf(this);
+    }
+    Map<String, Object> arguments =
+        params.get("arguments") instanceof Map ? Json.members(params.get("arguments")) : Map.of();
+    return guard.questionOf(target(), arguments);
+  }
+
+  /** Asks its user by the connection that it came by. */
+  Mono<Engine.Told> elicited(Step asked) {
+    Duration within = Duration.ofMillis(asked.number("withinMs"));
+    return Mono.defer(() -> questions.ask(asked.object("params"), caller.known()))
+        .timeout(within)
+        .map(Engine.Told::ofClients)
+        .onErrorResume(
+            e ->
+                Mono.just(e instanceof TimeoutException ? Engine.Told.LATE : Engine.Told.threw(e)));
   }
 
   private @Nullable Map<String, Object> sentSession() {

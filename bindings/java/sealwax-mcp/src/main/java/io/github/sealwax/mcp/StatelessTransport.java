@@ -33,7 +33,7 @@ final class StatelessTransport implements McpStatelessServerTransport {
           @Override
           public Mono<JSONRPCResponse> handleRequest(
               McpTransportContext context, JSONRPCRequest request) {
-            return boundary.request(context, request, handler::handleRequest);
+            return boundary.request(context, request, null, handler::handleRequest);
           }
 
           @Override

@@ -14,6 +14,11 @@ record Step(Map<String, Object> members) {
     return name.equals(members.get("step"));
   }
 
+  /** Returns whether it asks the user, for whom no thread waits. */
+  boolean asksUser() {
+    return "elicit".equals(members.get("name"));
+  }
+
   boolean has(String name) {
     return members.get(name) != null;
   }

@@ -72,7 +72,8 @@ class DayTest {
             caller,
             null,
             false,
-            true);
+            true,
+            null);
     Engine.Begun begun = engine.message(message, fields);
     Step step = ask(begun.exchange(), begun.step());
     List<Map<String, Object>> refused = step.objects("refused");

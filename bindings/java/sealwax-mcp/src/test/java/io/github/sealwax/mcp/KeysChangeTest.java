@@ -101,7 +101,17 @@ class KeysChangeTest {
   private String sealer() {
     var message =
         new Engine.Message(
-            "tools/call", "t", null, null, null, null, Map.of("subject", "u"), null, false, true);
+            "tools/call",
+            "t",
+            null,
+            null,
+            null,
+            null,
+            Map.of("subject", "u"),
+            null,
+            false,
+            true,
+            null);
     Engine.Begun begun = engine.message(message, engine.tokenFields("tools/call"));
     try (Engine.Exchange exchange = begun.exchange()) {
       return ((Inspected.Token) Inspected.of(exchange.sealState("1"))).keyId();

@@ -80,7 +80,28 @@ final class Stage implements AutoCloseable {
         .forEach(
             (target, names) ->
                 builder.only(target, Values.list(names).stream().map(String.class::cast).toList()));
+    Values.object(settings.get("confirm"))
+        .forEach((tool, how) -> confirm(builder, tool, Values.object(how)));
+    if (settings.containsKey("confirmTtl")) {
+      builder.confirmTtl(seconds(settings.get("confirmTtl")));
+    }
     return builder.build();
+  }
+
+  private static void confirm(Guard.Builder builder, String tool, Map<String, Object> how) {
+    if (how.get("message") instanceof String message) {
+      builder.confirm(tool, message);
+      return;
+    }
+    builder.confirm(
+        tool,
+        arguments -> {
+          Channel.say("asked", "confirm");
+          if (how.get("words") == null) {
+            throw new IllegalStateException("the question's function throws");
+          }
+          return (String) how.get("words");
+        });
   }
 
   private LedgerOptions ledgerOptions(Map<String, Object> options) {

@@ -43,6 +43,7 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int WAITS = 64;
   public static final int DEFERS = 128;
   public static final int UNREADABLE = 256;
+  public static final int CAN_BE_ASKED = 1024;
 
   private static final long HEAD = 4;
   private static final long LENGTH = 4;
