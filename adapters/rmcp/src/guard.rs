@@ -59,8 +59,8 @@ pub(crate) struct Options {
     on_refused: Vec<Box<Hook<Refusal>>>,
     on_event: Vec<Box<Hook<TokenEvent>>>,
     pub ledger: Option<Box<dyn Ledger>>,
-    /// Whether some tools run only for a confirmed call.
-    pub confirms: bool,
+    /// The tools that run only for a confirmed call.
+    pub confirmed: Vec<String>,
     /// The functions that make their questions, by the tools' names.
     pub questions: Vec<(String, Box<Question>)>,
     pub has_sessions: bool,
@@ -84,7 +84,7 @@ impl Guard {
                 on_refused: Vec::new(),
                 on_event: Vec::new(),
                 ledger: None,
-                confirms: false,
+                confirmed: Vec::new(),
                 questions: Vec::new(),
                 has_sessions: false,
                 initial: None,
@@ -394,8 +394,8 @@ impl GuardBuilder {
     }
 
     fn confirmed(mut self, tool: String, confirm: Confirm) -> Self {
+        self.options.confirmed.push(tool.clone());
         self.settings = self.settings.confirm(tool, confirm);
-        self.options.confirms = true;
         self
     }
 

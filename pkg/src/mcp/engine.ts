@@ -23,7 +23,7 @@ export interface Arrival {
   readonly session: { readonly id: ClientValue; readonly state: ClientValue } | undefined;
   readonly notification: boolean;
   readonly modern: boolean;
-  /** Of a tool's call, where the guard confirms some. */
+  /** Of a call that is confirmed. */
   readonly user?: UserFacts | undefined;
 }
 

@@ -155,8 +155,8 @@ export class Guard {
     const warn = (line: string) => write(logger, `sealwax: ${line}`);
     this.#policy = {
       ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
-      ...{ initial: undefined, confirms: false },
-      ...{ known: new Map(), calls: new Map(), questions: new Map() },
+      initial: undefined,
+      ...{ known: new Map(), calls: new Map(), questions: new Map(), confirmed: new Set() },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
       warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
@@ -280,7 +280,7 @@ export class Guard {
     };
     const settings = { ...this.#settings, confirm };
     this.#policy.engine = new Engine(this.#codec, settings);
-    this.#policy.confirms = true;
+    this.#policy.confirmed.add(tool);
     this.#settings = settings;
     if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
     return this;

@@ -33,14 +33,16 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Returns that of a call, where some tools are confirmed.
+    /// Returns that of a call of a tool that is confirmed.
     pub(crate) fn of<Q: Params>(
         guard: &Guard,
         caller: &Caller,
         request: &Q,
         context: &Context,
     ) -> Self {
-        if !guard.0.options.confirms || caller.request.method != "tools/call" {
+        let tool = caller.request.target.as_ref();
+        let is_confirmed = tool.is_some_and(|tool| guard.0.options.confirmed.contains(tool));
+        if !is_confirmed || caller.request.method != "tools/call" {
             return Self::default();
         }
         let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);

@@ -146,7 +146,7 @@ export class Call {
       session,
       notification: !('id' in this.#message),
       modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
-      user: this.policy.confirms && method === 'tools/call' ? this.#user() : undefined,
+      user: method === 'tools/call' && this.policy.confirmed.has(named) ? this.#user() : undefined,
     };
   }
 
