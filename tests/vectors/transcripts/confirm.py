@@ -300,6 +300,22 @@ case(
     settings={"confirm": {"play": {"message": "To {to} {all} {other}"}}},
     fault="an argument passes for words of the server's",
 )
+HEBREW = "\u05e9\u05dc\u05d5\u05dd"
+case(
+    "confirm: what is written from right to left keeps its place",
+    call(
+        arguments={"from": HEBREW, "to": "me"},
+        answered={
+            "result": asks(
+                asked_token(f'From \u2068"{HEBREW}"\u2069 to "me"?', {"from": HEBREW, "to": "me"}),
+                words=f'From \u2068"{HEBREW}"\u2069 to "me"?',
+                agrees=f'From \u2068"{HEBREW}"\u2069 to "me"',
+            )
+        },
+    ),
+    settings={"confirm": {"play": {"message": "From {from} to {to}?"}}},
+    fault="two arguments change places",
+)
 LONG = "x" * 4096
 SHOWN = f'Keep "{LONG}"?'
 CUT = f"{SHOWN[:4000]}… (and {len(SHOWN) - 4000} characters more)"

@@ -1,5 +1,6 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
+mod confirm;
 mod handles;
 mod initialize;
 mod keys;

@@ -1,0 +1,56 @@
+//! Confirmations: mistakes in settings, and the moment in which no user answers.
+
+use super::*;
+use sealwax_mcp::{Client, Confirm};
+
+fn confirming(clock: &Clock, message: &str, only: &[&str]) -> Result<Guard, sealwax::Error> {
+    let confirm = Confirm {
+        message: Some(message.into()),
+    };
+    let builder = Guard::builder(clock.codec()).confirm("play", confirm);
+    match only {
+        [] => builder.build(),
+        names => builder.only("play", names.iter().copied()).build(),
+    }
+}
+
+#[test]
+fn a_question_has_arguments_that_are_bound() {
+    let clock = clock();
+    for (message, only, is_right) in [
+        ("Delete note {id}?", &[][..], true),
+        ("Delete note {id}?", &["id"], true),
+        ("Delete note {title}?", &["id"], false),
+        ("Delete note {id?", &[], false),
+        (" ", &[], false),
+    ] {
+        let made = confirming(&clock, message, only);
+        assert_eq!(made.is_ok(), is_right, "{message} {only:?}");
+    }
+}
+
+#[test]
+fn a_no_counts_after_a_second() {
+    let clock = clock();
+    let guard = confirming(&clock, "Delete note {id}?", &[]).unwrap();
+    let client = Client {
+        capabilities: Some(r#"{"elicitation":{}}"#),
+        can_be_asked: true,
+        ..Client::default()
+    };
+    for (after, text) in [(999, "did not ask for it"), (1000, "The user declined")] {
+        let (mut exchange, step) = guard.message(Message {
+            modern: false,
+            client,
+            ..call()
+        });
+        assert!(matches!(step, Step::Elicit(_)), "{step:?}");
+        clock.pass_ms(after);
+        let answer = Event::Elicited(Ok(r#"{"action":"decline"}"#));
+        let Step::Reply(reply) = exchange.on(answer).unwrap() else {
+            panic!("expected an answer")
+        };
+        let tool = reply.tool.unwrap();
+        assert!(tool.content[0].text.contains(text), "{after}: {tool:?}");
+    }
+}
