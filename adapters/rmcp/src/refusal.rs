@@ -19,8 +19,8 @@ pub struct Refusal {
     pub time: String,
     /// Whether something was refused, or is out of order.
     pub level: Level,
-    /// The code of [`sealwax::Error::code`], `invalid_request` or `unauthenticated`; with a ledger also `used`,
-    /// `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
+    /// The code of [`sealwax::Error::code`], `invalid_request`, `unauthenticated` or `unconfirmed`; with a ledger also
+    /// `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
     pub code: &'static str,
     /// The kind of token that was to be opened or sealed.
     pub kind: Kind,

@@ -43,7 +43,8 @@ export interface Refused extends Circumstances {
     | 'unknown'
     | 'stale'
     | 'ledger_unavailable'
-    | 'ledger_unconfirmed';
+    | 'ledger_unconfirmed'
+    | 'unconfirmed';
   /** The caller, if known. */
   readonly principal?: Principal | undefined;
   /** The expected and the found value. It contains no token, key or payload. */
