@@ -28,13 +28,17 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    pub fn new(client: Client<'_>) -> Self {
-        Self {
-            capabilities: client.capabilities.map(Into::into),
-            responses: client.responses.map(Into::into),
-            can_be_asked: client.can_be_asked,
-            ..Self::default()
-        }
+    /// Returns it where something is known: no other message needs the memory.
+    pub fn new(client: Client<'_>) -> Option<Box<Self>> {
+        let is_known = client.capabilities.is_some() || client.responses.is_some();
+        is_known.then(|| {
+            Box::new(Self {
+                capabilities: client.capabilities.map(Into::into),
+                responses: client.responses.map(Into::into),
+                can_be_asked: client.can_be_asked,
+                ..Self::default()
+            })
+        })
     }
 
     fn client(&self) -> Client<'_> {
@@ -72,6 +76,10 @@ impl Bound {
 }
 
 impl Request {
+    fn confirmation(&mut self) -> &mut Confirmation {
+        self.confirmation.get_or_insert_default()
+    }
+
     /// Returns whether it may run: with what its token opened to, if that is a state of its handler's. Else the user is asked,
     /// or it is refused.
     #[inline(never)]
@@ -90,7 +98,7 @@ impl Request {
             Err(reason) => return refused(self, context, reason),
         };
         let target = self.target.clone().unwrap_or_default();
-        let words = match (&self.confirmation.words, &confirm.message) {
+        let words = match (&self.confirmation().words, &confirm.message) {
             (Some(words), _) => shown(words),
             (None, Some(message)) => filled(message, self.arguments.as_deref()),
             (None, None) => {
@@ -104,7 +112,7 @@ impl Request {
         };
         self.bound = Some(bound.confirmed);
         if self.token.is_absent() {
-            return match self.confirmation.agreed {
+            return match self.confirmation().agreed {
                 true => Ok(None),
                 false => Err(self.ask(context, view, &bound, &words)),
             };
@@ -136,7 +144,7 @@ impl Request {
             .guard
             .now_ms()
             .saturating_sub(at.parse().unwrap_or_default());
-        let said = Said::of(&self.confirmation.client().answer(), after);
+        let said = Said::of(&self.confirmation().client().answer(), after);
         match said {
             // Other words than those that the user agreed to.
             Said::Yes if words_then != bound.words.to_string() => {
@@ -147,10 +155,15 @@ impl Request {
         }
     }
 
+    fn way(&self) -> Way {
+        let known = self.confirmation.as_ref();
+        known.map_or(Way::Nothing, |known| known.client().way(self.modern))
+    }
+
     /// Asks the user.
     fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &str) -> Step {
         let now = context.guard.now_ms();
-        match self.confirmation.client().way(self.modern) {
+        match self.way() {
             Way::InputRequired => {
                 let settings = context.guard.settings();
                 let sealer = view.request_state(&bound.asked);
@@ -188,7 +201,7 @@ impl Request {
     ) -> Step {
         match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
             Said::Yes => {
-                self.confirmation.agreed = true;
+                self.confirmation().agreed = true;
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
@@ -205,7 +218,7 @@ impl Request {
         });
         match words {
             Ok(words) => {
-                self.confirmation.words = Some(words);
+                self.confirmation().words = Some(words);
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
@@ -220,7 +233,7 @@ impl Request {
     fn not_confirmed(&self, context: &mut Context, said: Said) -> Step {
         let tool = self.target.as_deref().unwrap_or_default();
         if said == Said::NotShown {
-            let asks = self.confirmation.client().way(self.modern) != Way::Nothing;
+            let asks = self.way() != Way::Nothing;
             let why = if asks { NOT_SHOWN } else { NO_WAY };
             let reason = Reason::ledger("unconfirmed", why);
             context.refuse(reason, About::new(Item::RequestState));

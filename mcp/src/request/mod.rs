@@ -44,7 +44,8 @@ pub(super) struct Request {
     /// Whether that token may be anybody's: the cursor of a public page.
     public: bool,
     session: Option<Session>,
-    confirmation: Box<Confirmation>,
+    /// Of a call that is confirmed.
+    confirmation: Option<Box<Confirmation>>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
 }
@@ -90,7 +91,7 @@ impl Request {
             bound: None,
             public: false,
             session: None,
-            confirmation: Box::new(Confirmation::new(message.client)),
+            confirmation: Confirmation::new(message.client),
             sealed: Vec::new(),
         }
     }
