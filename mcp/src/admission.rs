@@ -100,7 +100,7 @@ impl Admission {
                     .confirmed(&done, about)
                     .map_err(|reason| match used {
                         // It is used up, so that the client must not be told to keep it.
-                        Some(at) => (at, Reason::ledger("ledger_unconfirmed", SPENT)),
+                        Some(at) => (at, Reason::refused("ledger_unconfirmed", SPENT)),
                         None => (0, reason),
                     })
             }

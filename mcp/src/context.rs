@@ -195,7 +195,7 @@ impl Context {
             id: about.map(|one| one.id.clone()),
             ..About::new(about.map_or(Item::Session, |one| one.item))
         };
-        self.refuse(Reason::ledger("ledger_unconfirmed", why), about);
+        self.refuse(Reason::refused("ledger_unconfirmed", why), about);
         Ok(())
     }
 

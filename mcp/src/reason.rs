@@ -15,8 +15,8 @@ pub(super) enum Reason {
     InvalidRequest(Error),
     /// The author's function found no caller.
     Unauthenticated,
-    /// The ledger refused: a code, and the reason.
-    Ledger(&'static str, Cow<'static, str>),
+    /// Refused by the ledger, or by the user: a code, and the reason.
+    Refused(&'static str, Cow<'static, str>),
     /// There is a later state of the session.
     Stale(Box<Latest>),
     /// The ledger could not decide.
@@ -30,8 +30,8 @@ impl From<Error> for Reason {
 }
 
 impl Reason {
-    pub fn ledger(code: &'static str, why: &'static str) -> Self {
-        Self::Ledger(code, why.into())
+    pub fn refused(code: &'static str, why: &'static str) -> Self {
+        Self::Refused(code, why.into())
     }
 
     /// Returns the error of what could not be sealed.
@@ -47,7 +47,7 @@ impl Reason {
             Self::Error(error) | Self::Unsealed(error) => error.code(),
             Self::InvalidRequest(_) => "invalid_request",
             Self::Unauthenticated => "unauthenticated",
-            Self::Ledger(code, _) => code,
+            Self::Refused(code, _) => code,
             Self::Stale(_) => "stale",
             Self::LedgerUnavailable(_) => "ledger_unavailable",
         }
@@ -66,7 +66,7 @@ impl Reason {
                     .into()
             }
             Self::LedgerUnavailable(why) => why,
-            Self::Ledger(_, why) => why.into_owned(),
+            Self::Refused(_, why) => why.into_owned(),
             Self::Stale(latest) => {
                 let generation = latest.generation;
                 format!("state: expected the latest one, of generation {generation}")
@@ -78,7 +78,7 @@ impl Reason {
         match self {
             Self::Error(error) => error.is_refusal(),
             Self::InvalidRequest(_) | Self::Unauthenticated => true,
-            Self::Ledger(..) | Self::Stale(_) => true,
+            Self::Refused(..) | Self::Stale(_) => true,
             Self::Unsealed(_) | Self::LedgerUnavailable(_) => false,
         }
     }
@@ -99,11 +99,11 @@ impl From<Reply> for Reason {
 impl From<Refusal> for Reason {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Used => Self::ledger("used", "it was used already"),
-            Refusal::Ended => Self::ledger("ended", "it has ended"),
-            Refusal::Revoked => Self::ledger("revoked", "its principal was signed out everywhere"),
-            Refusal::Expired => Self::ledger("expired", "it has expired by the ledger's clock"),
-            Refusal::Unknown(age) => Self::Ledger("unknown", unknown(age)),
+            Refusal::Used => Self::refused("used", "it was used already"),
+            Refusal::Ended => Self::refused("ended", "it has ended"),
+            Refusal::Revoked => Self::refused("revoked", "its principal was signed out everywhere"),
+            Refusal::Expired => Self::refused("expired", "it has expired by the ledger's clock"),
+            Refusal::Unknown(age) => Self::Refused("unknown", unknown(age)),
             Refusal::Stale(latest) => Self::Stale(Box::new(latest)),
         }
     }

@@ -235,7 +235,7 @@ impl Request {
         if said == Said::NotShown {
             let asks = self.way() != Way::Nothing;
             let why = if asks { NOT_SHOWN } else { NO_WAY };
-            let reason = Reason::ledger("unconfirmed", why);
+            let reason = Reason::refused("unconfirmed", why);
             context.refuse(reason, About::new(Item::RequestState));
         }
         Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
