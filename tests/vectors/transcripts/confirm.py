@@ -22,7 +22,7 @@ from .stdio import line
 
 transcripts = Transcripts()
 #: The guards that have none yet.
-NOT_YET = {language: "its guard does not confirm yet" for language in ("rust", "python", "go", "java", "php")}
+NOT_YET = {language: "its guard does not confirm yet" for language in ("rust", "go", "java", "php")}
 
 
 def case(name: str, *events: dict, **more: object) -> None:
