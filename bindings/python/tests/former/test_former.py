@@ -25,6 +25,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from mcp.shared.message import SessionMessage
 from served import KINDS, MAJOR, World, low_level
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.routing import Mount
 
 import sealwax
@@ -77,6 +78,18 @@ def low_level_app(world: World, *, wrapped: bool = False, stateless_http: bool =
             yield
 
     return Starlette(routes=[Mount("/mcp", app=handle)], lifespan=lifespan)
+
+
+def posts(app: Any) -> Any:
+    """Return a server without a stream of its own: what it asks is on that of the call."""
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("method") == "GET":
+            await Response(status_code=405)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return served
 
 
 @contextlib.contextmanager
@@ -256,7 +269,7 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) 
 async def test_a_call_is_confirmed_on_its_connection(kind: str, stateless: bool) -> None:
     world, yes, no = World(KEYS), User("yes"), User("no")
     refuses = User(types.ErrorData(code=-32000, message="the client's own"))
-    with serving(app_of(kind, world, stateless_http=stateless)) as url:
+    with serving(posts(app_of(kind, world, stateless_http=stateless))) as url:
         texts = []
         for user in (yes, no, refuses, None):
             async with connected(url, answers=user) as (client, _):

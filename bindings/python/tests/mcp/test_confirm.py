@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
@@ -17,6 +18,7 @@ from guarded import KEYS
 from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
+from starlette.responses import Response
 
 from sealwax import InvalidArgument
 from sealwax.mcp import Guard, Principal, principal_from_access_token
@@ -95,16 +97,30 @@ async def text_of(client: Client, tool: str, **given: Any) -> str:
     return told
 
 
+def posts(app: Any) -> Any:
+    """Return a server without a stream of its own: what it asks is on that of the call."""
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("method") == "GET":
+            await Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return served
+
+
 @asynccontextmanager
 async def connected(
-    system: str, of: Notes, user: Any, mode: str = "legacy", *, stateless: bool = False
+    system: str, of: Notes, user: Any, mode: str = "legacy", **how: bool
 ) -> AsyncIterator[Client]:
     """Give a client of a server in memory, or of one over HTTP."""
     if system == "memory":
         async with Client(of.mcpserver(), mode=mode, elicitation_callback=user) as client:
             yield client
         return
-    with wire.listening(wire.app(system, None, where=of, stateless=stateless)) as url:
+    with wire.listening(
+        posts(wire.app(system, None, where=of, **{"stateless": False, **how}))
+    ) as url:
         async with wire.over_http(url, "alice", mode=mode, elicitation_callback=user) as client:
             yield client
 
@@ -135,14 +151,18 @@ async def by_header(ctx: Any) -> Principal:
 
 
 @pytest.mark.parametrize(
-    ("stateless", "user"), [(True, User("yes")), (False, None)], ids=["no way", "no elicitation"]
+    ("how", "user"),
+    [({"stateless": True}, User("yes")), ({"json_response": True}, User("yes")), ({}, None)],
+    ids=["stateless", "no stream", "no elicitation"],
 )
-async def test_a_client_that_cannot_be_asked_is_told(stateless: bool, user: User | None) -> None:
+async def test_a_client_that_cannot_be_asked_is_told(how: Any, user: User | None) -> None:
     refusals: list[Any] = []
     of = Notes(make_guard(principal=principal_from_access_token, on_refused=refusals.append))
-    async with connected("mcpserver", of, user, stateless=stateless) as client:
+    async with connected("mcpserver", of, user, **how) as client:
         assert await text_of(client, "move_note", id=7, to="a") == UNASKED
-    assert [one.code for one in refusals] == ["unconfirmed"]
+    (refusal,) = refusals
+    assert refusal.code == "unconfirmed"
+    assert refusal.message.endswith("or a connection on which it can be asked, found none")
     assert of.ran == []
 
 

@@ -90,10 +90,10 @@ class CallPeer(NamedTuple):
     questions: Questions
     #: The id of the call.
     call: Any
-    #: What the client said at ``initialize``.
+    #: What the client said at ``initialize``, if it was on this connection.
     capabilities: Any
-    #: Whether it can be sent a request while the call waits.
-    can_be_asked: bool
+    #: One that has a way back; without, its capabilities are not known here.
+    can_be_asked: bool = True
 
     async def elicit(self, params: Mapping[str, Any], caller: Caller) -> Any:
         """Ask its user, on the call's own stream."""

@@ -66,16 +66,13 @@ class Connection:
     ) -> None:
         self._config, self._boundary, self._writes = config, boundary, writes
         self._engine, self._questions = engines.engine(), Questions(config, writes)
-        #: What the client said at ``initialize``.
+        #: What the client said at ``initialize``: nothing in a run that is for one request alone.
         self._capabilities: Any = None
-        #: Whether the run is for one request alone, and its answer the last that the client hears.
-        self._stateless = False
         #: The requests in progress. No two have one id: the SDK pairs by it.
         self._waiting: dict[Any, Waiting] = {}
 
     async def run(self, run: Any, reads: Any, *given: Any, **options: Any) -> None:
         """Run the server on streams of its own."""
-        self._stateless = bool(options.get("stateless") or any(given[2:]))
         self._to_sdk, sdk_reads = anyio.create_memory_object_stream[Any](0)
         sdk_writes, from_sdk = anyio.create_memory_object_stream[Any](0)
         async with anyio.create_task_group() as tasks, self._writes:
@@ -193,7 +190,7 @@ class Connection:
 
     def _context(self, message: Any, item: Any) -> Any:
         identity = getattr(message, "id", None)
-        peer = CallPeer(self._questions, identity, self._capabilities, not self._stateless)
+        peer = CallPeer(self._questions, identity, self._capabilities)
         return ServerRequestContext(
             message.method, message.params, identity, http_request(item), peer=peer
         )

@@ -22,16 +22,13 @@ if TYPE_CHECKING:
 #: Makes the question of a confirmation from a call's arguments, which it gets by their names.
 QuestionOf: TypeAlias = Callable[..., "str | Awaitable[str]"]
 
-#: The member of ``_meta`` with what a client can do, since revision 2026-07-28.
-_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
-
 
 class Peer(Protocol):
     """The client at the other end of a call's connection."""
 
     @property
     def capabilities(self) -> object:
-        """What it said at ``initialize``; ``None`` if that is not known."""
+        """What it said that it can do, in the call or at ``initialize``, if that is known."""
         ...
 
     @property
@@ -55,9 +52,7 @@ class Confirming:
 
     def client(self) -> Client:
         """Return what the engine has to know of the client."""
-        meta = self._params.get("_meta")
-        own = meta.get(_CAPABILITIES) if isinstance(meta, Mapping) else None
-        capabilities = self._peer.capabilities if own is None else own
+        capabilities = self._peer.capabilities
         responses = self._params.get("inputResponses")
         return Client(
             None if capabilities is None else json_text(capabilities),

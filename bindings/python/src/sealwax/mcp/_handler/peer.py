@@ -39,7 +39,7 @@ class SdkPeer:
 
     @property
     def capabilities(self) -> Any:
-        """What it said at ``initialize``."""
+        """What it said that it can do: in the call, or before 2026-07-28 at ``initialize``."""
         capabilities = self._ctx.session.client_capabilities
         return capabilities and capabilities.model_dump(
             by_alias=True, mode="json", exclude_none=True
