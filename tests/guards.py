@@ -93,6 +93,7 @@ PYTHON = (
 #: Of the tests of Python, those that are done at once and see most.
 PYTEST = (
     "handed_on.py"
+    " confirm.py"
     " data_layer.py::test_a_mistake_of_the_author_is_told_at_once"
     " principal.py::test_an_access_token_names_somebody"
     " principal.py::test_one_that_names_nobody_is_refused"

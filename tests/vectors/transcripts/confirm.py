@@ -21,13 +21,7 @@ from .builders import (
 from .stdio import line
 
 transcripts = Transcripts()
-#: The guards that have none yet.
-NOT_YET = {language: "its guard does not confirm yet" for language in ("python", "php")}
-
-
-def case(name: str, *events: dict, not_: dict | None = None, **more: object) -> None:
-    transcripts.case(name, *events, not_={**NOT_YET, **(not_ or {})}, **more)
-
+case = transcripts.case
 
 QUESTION = "io.github.sealwax/confirm"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"

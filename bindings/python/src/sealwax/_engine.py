@@ -32,6 +32,7 @@ _STEP, _DELIVER = lib.SEALWAX_STEP, lib.SEALWAX_DELIVER
 _NOTIFICATION, _MODERN = lib.SEALWAX_FLAG_NOTIFICATION, lib.SEALWAX_FLAG_MODERN
 _SESSION, _TTL = lib.SEALWAX_FLAG_SESSION, lib.SEALWAX_FLAG_TTL
 _CALLER = lib.SEALWAX_FLAG_CALLER
+_CAN_BE_ASKED = 1024
 _ABSENT: list[bytes | None] = [None, None, None]
 _NOBODY: Caller = (0, _ABSENT)
 _ANONYMOUS: Caller = (_CALLER | lib.SEALWAX_FLAG_ANONYMOUS, _ABSENT)
@@ -56,6 +57,17 @@ class Told(NamedTuple):
     threw: str | None = None
     #: What is wrong.
     wrong: str | None = None
+
+
+class Client(NamedTuple):
+    """The client of a call, where the guard confirms some."""
+
+    #: Its capabilities, as JSON.
+    capabilities: bytes | None
+    #: ``params.inputResponses``, as JSON.
+    responses: bytes | None
+    #: Whether the server can send it a request while the call waits.
+    can_be_asked: bool
 
 
 def seconds(name: str, value: int | None) -> int | None:
@@ -118,6 +130,7 @@ class Guard(Opaque):
         modern: bool = False,
         session: tuple[object, object] | None = None,
         header: str | None = None,
+        client: Client | None = None,
     ) -> tuple[Exchange, Step]:
         """Begin the exchange of a message at the SDK's handlers; a session is its id and state."""
         flags, parts = _NOBODY
@@ -125,11 +138,14 @@ class Guard(Opaque):
             flags, parts = _ANONYMOUS if principal == "anonymous" else caller_of(principal)
         flags |= notification * _NOTIFICATION | modern * _MODERN
         texts = [_wire(method), _wire(target), arguments, _wire(token), *parts]
-        if session is not None or within_ms is not None:
+        if session is not None or within_ms is not None or client is not None:
             sent: list[bytes | None] = _ABSENT
             if session is not None:
                 flags, sent = flags | _SESSION, [*map(_wire, (header, *session))]
             texts += *sent, None if within_ms is None else b"%d" % within_ms
+        if client is not None:
+            flags |= client.can_be_asked * _CAN_BE_ASKED
+            texts += client.capabilities, client.responses
         exchange, answer = Exchange.new(frame(_MESSAGE, texts, flags), self._guard)
         return exchange, _step(answer, fields)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _new, _on, _free = lib.sealwax_machine_new, lib.sealwax_machine_on, lib.sealwax_machine_free
 _EVENT = lib.SEALWAX_EVENT
 #: What is before the texts, by their number.
-_HEADS = [Struct(f"<BBH{count}i").pack for count in range(12)]
+_HEADS = [Struct(f"<BBH{count}i").pack for count in range(14)]
 #: What is before those of an answer, which has two: kind, flags and their lengths.
 HEAD = Struct("<BxHii")
 _decode = json.JSONDecoder().decode

@@ -34,6 +34,9 @@ class World:
         self.guard = Guard(
             codec=codec, **{"principal": by_header, "on_refused": on_refused, **more}
         )
+        self.guard.confirm("drop", "Drop {what}?")
+        #: What was dropped.
+        self.dropped: list[str] = []
         self.baskets = self.guard.self_contained_handles("basket")
         self.sessions = self.guard.sessions(initial=lambda _ctx: 0)
 
@@ -43,6 +46,11 @@ class World:
             return (await self.baskets.seal(ctx, 1)).handle
         held = await self.baskets.open(ctx, basket)
         return (await self.baskets.renew(ctx, held, held.value + 1)).handle
+
+    def drop(self, what: str) -> str:
+        """Drop something, as its user agreed."""
+        self.dropped.append(what)
+        return "dropped"
 
     def count(self, ctx: Any) -> str:
         """Count in the session."""
@@ -68,6 +76,7 @@ def low_level(world: World) -> Server:
     server: Any = Server("low")
     tools: dict[str, Any] = {
         "fill": lambda ctx, given: world.fill(ctx, given.get("basket")),
+        "drop": lambda _, given: world.drop(given["what"]),
         "count": lambda ctx, _: world.count(ctx),
         "state": lambda ctx, _: world.state(ctx),
         "negotiated": lambda ctx, _: world.negotiated(ctx),
@@ -108,6 +117,7 @@ def with_tools(server: Any, world: World, context: Any) -> Any:
         return world.negotiated(ctx)
 
     world.guard.protect(server)
+    server.tool()(world.drop)
     for tool in (fill, count, negotiated):
         tool.__annotations__["ctx"] = context
         server.tool()(tool)

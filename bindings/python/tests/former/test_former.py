@@ -11,6 +11,7 @@ import threading
 import time
 from typing import Any
 
+import anyio
 import httpx
 import pytest
 import uvicorn
@@ -21,8 +22,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.memory import create_connected_server_and_client_session
+from mcp.shared.message import SessionMessage
 from served import KINDS, MAJOR, World, low_level
 from starlette.applications import Starlette
+from starlette.responses import Response
 from starlette.routing import Mount
 
 import sealwax
@@ -77,6 +80,18 @@ def low_level_app(world: World, *, wrapped: bool = False, stateless_http: bool =
     return Starlette(routes=[Mount("/mcp", app=handle)], lifespan=lifespan)
 
 
+def posts(app: Any) -> Any:
+    """Return a server without a stream of its own: what it asks is on that of the call."""
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("method") == "GET":
+            await Response(status_code=405)(scope, receive, send)
+        else:
+            await app(scope, receive, send)
+
+    return served
+
+
 @contextlib.contextmanager
 def serving(app: Any) -> Any:
     """Serve an application by uvicorn; give its address."""
@@ -96,15 +111,28 @@ def serving(app: Any) -> Any:
 
 
 @contextlib.asynccontextmanager
-async def connected(url: str, user: str = "alice") -> Any:
+async def connected(url: str, user: str = "alice", answers: Any = None) -> Any:
     """Connect the official client; give its session and how its own session is called."""
     async with (
         httpx.AsyncClient(headers={"x-user": user}, follow_redirects=True) as http,
         streamable_http_client(url, http_client=http) as (reads, writes, session_id),
-        ClientSession(reads, writes) as client,
+        ClientSession(reads, writes, elicitation_callback=answers) as client,
     ):
         await client.initialize()
         yield client, session_id()
+
+
+class User:
+    """Answers as it is told, and sees what is asked."""
+
+    def __init__(self, answer: Any) -> None:
+        self._answer, self.asked = answer, list[Any]()
+
+    async def __call__(self, _ctx: Any, params: Any) -> Any:
+        self.asked.append(params)
+        if isinstance(self._answer, types.ErrorData):
+            return self._answer
+        return types.ElicitResult(action="accept", content={"choice": self._answer})
 
 
 async def told(client: ClientSession, tool: str, given: Any = None, meta: Any = None) -> Any:
@@ -234,6 +262,92 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) 
         for user, given in (("mallory", session_id), ("alice", "x"), ("alice", None)):
             refused = await posted(urls[1], given, "tools/call", call, user)
             assert refused.status_code == (404 if given else 400)
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_call_is_confirmed_on_its_connection(kind: str, stateless: bool) -> None:
+    world, yes, no = World(KEYS), User("yes"), User("no")
+    refuses = User(types.ErrorData(code=-32000, message="the client's own"))
+    with serving(posts(app_of(kind, world, stateless_http=stateless))) as url:
+        texts = []
+        for user in (yes, no, refuses, None):
+            async with connected(url, answers=user) as (client, _):
+                texts.append(text_of(await told(client, "drop", {"what": "tea"})))
+    unasked = "drop was not run: it needs the user's consent"
+    if stateless:
+        assert all(text.startswith(unasked) for text in texts)
+        assert (yes.asked, world.dropped) == ([], [])
+        assert world.refused == [("unconfirmed", "request-state")] * 4
+        return
+    assert texts[0] == "dropped"
+    assert texts[1].startswith("The user declined. drop was not run.")
+    assert all(text.startswith(unasked) for text in texts[2:])
+    assert [one.message for one in yes.asked] == ['Drop "tea"?']
+    assert world.dropped == ["tea"]
+    assert world.refused == [("unconfirmed", "request-state")] * 2
+
+
+async def test_another_user_answers_for_nobody() -> None:
+    world, where, ids = World(KEYS), dict[str, str](), list[Any]()
+
+    class Robbed(User):
+        async def __call__(self, ctx: Any, params: Any) -> Any:
+            ids.append(ctx.request_id)
+            answer = {"action": "accept", "content": {"choice": "yes"}}
+            body = {"jsonrpc": "2.0", "id": ctx.request_id, "result": answer}
+            headers = {"accept": ACCEPT, "x-user": "mallory", "mcp-session-id": where["session"]}
+            async with httpx.AsyncClient(follow_redirects=True) as http:
+                posted = await http.post(where["url"], json=body, headers=headers)
+            assert posted.status_code in (202, 404)
+            await anyio.sleep(0.2)
+            return await super().__call__(ctx, params)
+
+    with serving(app_of("low-level", world)) as where["url"]:
+        async with connected(where["url"], answers=Robbed("no")) as (client, where["session"]):
+            text = text_of(await told(client, "drop", {"what": "tea"}))
+    assert text.startswith("The user declined. drop was not run.")
+    assert [one.partition(":")[0] for one in ids] == ["sealwax"]
+    assert world.dropped == []
+
+
+async def test_a_question_ends_with_its_call() -> None:
+    world = World(KEYS)
+    server = low_level(world)
+    to_server, reads = anyio.create_memory_object_stream[Any](9)
+    writes, from_server = anyio.create_memory_object_stream[Any](9)
+
+    async def send(method: str, params: Any, **more: Any) -> None:
+        message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
+        await to_server.send(SessionMessage(types.JSONRPCMessage.model_validate(message)))
+
+    async def heard() -> Any:
+        with anyio.fail_after(20):
+            return (await from_server.receive()).message.root
+
+    client = {"capabilities": {"elicitation": {}}, "clientInfo": CLIENT}
+    call = {"name": "drop", "arguments": {"what": "tea"}}
+    async with anyio.create_task_group() as tasks, to_server, from_server:
+        tasks.start_soon(server.run, reads, writes, server.create_initialization_options())
+        await send("initialize", {"protocolVersion": VERSION, **client}, id=1)
+        assert (await heard()).id == 1
+        await send("notifications/initialized", {})
+        await send("tools/call", call, id=2)
+        asked = await heard()
+        assert (asked.method, asked.params["message"]) == ("elicitation/create", 'Drop "tea"?')
+        await send("notifications/cancelled", {"requestId": 2})
+        ended = await heard()
+        assert ended.method == "notifications/cancelled"
+        assert ended.params == {"requestId": asked.id}
+        # An answer to it comes too late, and is the SDK's.
+        answer = {"action": "accept", "content": {"choice": "yes"}}
+        late = {"jsonrpc": "2.0", "id": asked.id, "result": answer}
+        await to_server.send(SessionMessage(types.JSONRPCMessage.model_validate(late)))
+        await send("ping", {}, id=3)
+        while getattr(await heard(), "id", None) != 3:
+            pass
+        tasks.cancel_scope.cancel()
+    assert (world.dropped, world.refused) == ([], [])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -370,6 +484,8 @@ async def test_in_memory(kind: str) -> None:
         async with Client(server) as client:
             with pytest.raises(Exception, match=r"call guard\.protect\(server\)"):
                 await client.call_tool("fill")
+            with pytest.raises(Exception, match="drop was not run: it needs the user's consent"):
+                await client.call_tool("drop", {"what": "tea"})
     app = server.http_app()
     async with app.lifespan(app), Client(server) as client:
         assert (await client.call_tool("fill")).data.startswith("sw1.")

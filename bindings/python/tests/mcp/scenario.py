@@ -57,12 +57,27 @@ class Stage:
             ledger=self.ledger,
             ledger_options=None if self.ledger is None else self.ledger.options,
             request_state_ttl=settings.get("requestStateTtl"),
+            confirm_ttl=settings.get("confirmTtl"),
             only=settings.get("only"),
         )
+        for tool, facts in settings.get("confirm", {}).items():
+            self._confirm(tool, **facts)
         self._sessions = self._with_sessions(settings.get("sessions"))
         self._transport = settings.get("transport", {})
         self.served = sdk.Served(self.guard, told["system"], self._transport, self._handle)
         self._stack, self.apps = AsyncExitStack(), dict[str, Any]()
+
+    def _confirm(self, tool: str, message: str | None = None, words: Any = None) -> None:
+        if message is not None:
+            self.guard.confirm(tool, message)
+            return
+
+        @self.guard.confirm(tool)
+        async def _(**_given: Any) -> Any:
+            say(asked="confirm")
+            if words is None:
+                raise ValueError("the question's function raises")
+            return words
 
     def _with_sessions(self, settings: dict[str, Any] | None) -> Any:
         if settings is None:

@@ -21,6 +21,7 @@ except ImportError as _missing:
     ) from _missing
 
 from .. import Principal, principal_from_claims
+from ._handler.confirming import QuestionOf
 from ._handler.handles import (
     OpenedHandle,
     Origin,
@@ -53,6 +54,7 @@ __all__ = [
     "Origin",
     "Principal",
     "PrincipalOf",
+    "QuestionOf",
     "ReferenceHandle",
     "ReferenceHandles",
     "Refusal",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import anyio
 
@@ -16,16 +16,21 @@ from .._log import write
 from ..ledger import LedgerError, LedgerUnfit
 from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
+from ._sdk import MCPError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from mcp.server.context import ServerRequestContext
 
     from .. import _documents as documents
     from .._engine import Exchange
     from ..ledger import Ledger
+    from ._handler.confirming import QuestionOf
     from ._principal import Anonymous, PrincipalOf
+
+    #: Answers a question of the engine's.
+    Answer: TypeAlias = Callable[[documents.AskStep], Awaitable[Told]]
 
 
 class GuardConfig(Listener, Protocol):
@@ -34,6 +39,8 @@ class GuardConfig(Listener, Protocol):
     principal: PrincipalOf | Anonymous
     time_limit: float
     ledger: Ledger | None
+    #: What makes the question of each tool that runs only for a confirmed call.
+    questions: dict[str, QuestionOf | str | None]
     #: Whether it was said that an anonymous principal ignores who is signed in.
     has_warned: bool
 
@@ -72,10 +79,13 @@ class Caller:
         self,
         exchange: Exchange,
         step: documents.Step,
-        first: Callable[[documents.AskStep], Awaitable[Told]] | None = None,
+        more: Mapping[str, Answer] | None = None,
     ) -> documents.Step:
-        """Answer the engine's questions; return the first step that is not a question."""
-        asked: Any = {"principal": self._who, "ledger": self._record, "initial": first}
+        """Answer the engine's questions; return the first step that is not a question.
+
+        `more` answers those that depend on a handler's request.
+        """
+        asked: Any = {"principal": self._who, "ledger": self._record, **(more or {})}
         while True:
             for entry in step.get("refused") or ():
                 report(self._config, entry)
@@ -150,6 +160,14 @@ def ends(error: BaseException) -> bool:
     return isinstance(error, (anyio.get_cancelled_exc_class(), GeneratorExit, KeyboardInterrupt))
 
 
-async def awaited(value: Any) -> Any:
-    """Return what an author's function gives, at once or later."""
-    return await value if inspect.isawaitable(value) else value
+async def made(name: str, function: Callable[[], Any]) -> Told:
+    """Return what an author's function makes, at once or later, or why it makes nothing."""
+    try:
+        value = function()
+        return Told(_json.dumps(name, await value if inspect.isawaitable(value) else value))
+    except MCPError:
+        raise
+    except BaseException as error:
+        if ends(error):
+            raise
+        return Told(threw=named(error))

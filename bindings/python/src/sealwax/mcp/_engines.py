@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .._documents import AskStep, Settings
     from .._engine import Told
 
-_SECONDS = {"request_state_ttl", "ttl", "idle", "max_age"}
+_SECONDS = {"request_state_ttl", "confirm_ttl", "ttl", "idle", "max_age"}
 
 
 class EngineFactory:
@@ -35,6 +35,12 @@ class EngineFactory:
         """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
         settings: Any = {**self._settings, **more}
         return Engine(self._codec, settings)
+
+    def confirm(self, tool: str, message: str | None) -> None:
+        """Add a tool that runs only for a confirmed call."""
+        confirm = {**self._settings.get("confirm", {}), tool: document(message=message)}
+        self.engine(confirm=confirm)
+        self._settings["confirm"] = confirm
 
     def take(self, sessions: Any) -> None:
         """Add data-layer sessions."""

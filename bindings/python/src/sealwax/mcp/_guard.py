@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 from .. import Codec, InvalidArgument, _json
 from .._engine import document_of
@@ -26,14 +26,17 @@ else:
     from ._former.servers import install, low_level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .. import Principal
     from ..ledger import Ledger
+    from ._handler.confirming import QuestionOf
     from ._handler.sessions import Initial, Required
     from ._hooks import OnEvent, OnRefused
     from ._principal import Anonymous, PrincipalOf
     from ._transport.negotiated import Negotiated
+
+    Question = TypeVar("Question", bound=QuestionOf)
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -65,7 +68,8 @@ class Guard:
     the latest state of each session (:mod:`sealwax.ledger`); without it a token can be used any
     number of times until it expires. `time_limit` is for all that is asked of it for one request
     together, in seconds, 60 at most; one command has three tenths of it.
-    `request_state_ttl` is the lifetime of a ``requestState`` in seconds, 600 by default. `only`
+    `request_state_ttl` is the lifetime of a ``requestState`` in seconds, and `confirm_ttl` the time
+    that a user may take to confirm a call (:meth:`confirm`), each 600 by default. `only`
     maps a tool or a prompt to the arguments that its ``requestState`` is bound to; the others may
     differ when the client comes back.
 
@@ -89,6 +93,7 @@ class Guard:
         ledger: Ledger | None = None,
         ledger_options: LedgerOptions | None = None,
         request_state_ttl: int | None = None,
+        confirm_ttl: int | None = None,
         only: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         if not isinstance(codec, Codec):
@@ -111,12 +116,14 @@ class Guard:
                 # The engine refuses what is out of bounds.
                 time_limit_ms=int(1000 * min(max(time_limit, 0), 100)),
                 request_state_ttl=request_state_ttl,
+                confirm_ttl=confirm_ttl,
                 only={target: names(f"only.{target}", one) for target, one in (only or {}).items()},
                 ledger=None if ledger is None else document(**options),
             ),
         )
         self.report = self._engines.report
         self._sessions: Sessions | None = None
+        self.questions: dict[str, QuestionOf | str | None] = {}
         self._protects = self.has_warned = False
 
     def protect(self, server: Any) -> None:
@@ -130,6 +137,12 @@ class Guard:
         With mcp 1 `server` is a low-level ``Server``, a FastMCP, or its application for HTTP: what
         ``streamable_http_app()`` or ``http_app()`` gives.
         """
+        for tool, question in self.questions.items():
+            if question is None:
+                raise InvalidArgument(
+                    f"confirm {tool!r}: expected a question, found none: pass a text, or put "
+                    f"@guard.confirm({tool!r}) above the function that makes it"
+                )
         install(self, self._engines, self._sessions, server)
         self._protects = True
 
@@ -171,6 +184,62 @@ class Guard:
         value over the codec's `payload_limit`.
         """
         return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
+
+    @overload
+    def confirm(self, tool: str, question: str) -> None: ...
+    @overload
+    def confirm(self, tool: str) -> Callable[[Question], Question]: ...
+    def confirm(
+        self, tool: str, question: str | None = None
+    ) -> Callable[[Question], Question] | None:
+        """Run a tool only for a call that its user confirmed: its handler needs no code for it.
+
+        Call it before :meth:`protect`. `question` has arguments of the call in braces, shown as
+        JSON; ``{{`` is a brace. Without it, this decorates the function that makes the question: it
+        gets all arguments of the call by their names, as the client sent them, and may be
+        asynchronous. If it raises, the tool does not run.
+
+        A client of revision 2026-07-28 that elicits is asked by ``input_required``, an earlier one
+        by ``elicitation/create`` on its connection; for others the tool does not run. The
+        confirmation is bound to the user, the tool, the arguments and the question, and counts for
+        ten minutes (`confirm_ttl`); with a `ledger` it counts once.
+
+        Over HTTP, an earlier client is asked only where nobody else can answer: with
+        ``"anonymous"``, with mcp 1, or in a session that the SDK binds to the access token that it
+        has checked. Where a FastMCP is mounted in another, protect that one, and confirm the tool
+        by its name there: a call that nobody confirmed does not run here.
+
+        >>> import sealwax, sealwax.mcp
+        >>> from mcp.server import MCPServer
+        >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
+        >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+        >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
+        >>> guard.confirm("delete_note", "Delete note {id}?")
+        >>> @guard.confirm("empty")
+        ... async def _(folder: str, **_others: object) -> str:
+        ...     return f"Delete all notes in {folder!r}?"
+        >>> server = MCPServer("notes")
+        >>> @server.tool()
+        ... def delete_note(id: int) -> str:
+        ...     return f"deleted {id}"
+        >>> guard.protect(server)
+        """
+        if self._protects:
+            raise InvalidArgument("confirm: expected to be called before guard.protect(server)")
+        for name, given in {"tool": tool, "question": question}.items():
+            if not isinstance(given, str) and (name == "tool" or given is not None):
+                raise TypeError(f"{name}: expected a text, found {type(given).__name__}")
+        self._engines.confirm(tool, question)
+        # One without a function yet runs for nobody.
+        self.questions[tool] = question
+        if question is not None:
+            return None
+
+        def asks(function: Question) -> Question:
+            self.questions[tool] = function
+            return function
+
+        return asks
 
     def reference_handles(
         self, handle_type: str, *, max_age: int | None = None

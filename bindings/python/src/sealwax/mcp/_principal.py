@@ -35,7 +35,7 @@ def principal_from_access_token(ctx: ServerRequestContext[Any, Any]) -> Principa
     >>> guard = sealwax.mcp.Guard(codec=codec, principal=sealwax.mcp.principal_from_access_token)
     """
     # In mcp 1 the SDK's own is that of `initialize`, where a server keeps its sessions.
-    token = get_access_token() if IS_SECOND else getattr(_user(ctx), "access_token", None)
+    token = get_access_token() if IS_SECOND else getattr(user_of(ctx), "access_token", None)
     if token is None:
         return None
     claims = getattr(token, "claims", None) or {}
@@ -49,11 +49,11 @@ def principal_from_access_token(ctx: ServerRequestContext[Any, Any]) -> Principa
 
 def is_signed_in(ctx: ServerRequestContext[Any, Any]) -> bool:
     """Return whether a request comes with a user whom somebody has authenticated."""
-    signed_in = getattr(_user(ctx), "is_authenticated", False) is True
+    signed_in = getattr(user_of(ctx), "is_authenticated", False) is True
     return signed_in or (IS_SECOND and get_access_token() is not None)
 
 
-def _user(ctx: ServerRequestContext[Any, Any]) -> object:
+def user_of(ctx: ServerRequestContext[Any, Any]) -> object:
     """Return the user of a request over HTTP."""
     scope = getattr(ctx.request, "scope", None) or {}
     return scope.get("user")

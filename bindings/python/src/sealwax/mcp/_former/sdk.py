@@ -54,6 +54,8 @@ class ServerRequestContext:
     request: Any = None
     session: Any = None
     lifespan_context: Any = None
+    #: How the guard asks the client.
+    peer: Any = None
     protocol_version: str = HANDSHAKE_PROTOCOL_VERSIONS[-1]
 
     def __class_getitem__(cls, _types: Any) -> Any:

@@ -45,6 +45,10 @@ def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server:
             f"found a {kind}, and mcp {metadata.version('mcp')}"
         )
     ((_, endpoint),) = ends
+    if config.questions and hasattr(server, "http_app"):
+        from .._handler.fastmcp import Confirmed
+
+        server.add_middleware(Confirmed(config))
     if endpoint.session_manager is not None:
         install(config, engines, None, endpoint.session_manager.app)
     elif make is None:

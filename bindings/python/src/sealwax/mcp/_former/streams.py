@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
@@ -24,11 +23,10 @@ from .._handler.exchange import REFERENCE, Exchange, by_reference
 from .._hooks import report, report_error
 from .._refusal import protocol_error
 from .._transport.message import served
+from .questions import CallPeer, Questions, http_request, until_closed
 from .sdk import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
@@ -51,7 +49,7 @@ class Waiting(NamedTuple):
 
 def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
     """Guard the streams that a low-level server is run with."""
-    run, boundary = server.run, Boundary(config, engines)
+    run, boundary = server.run, Boundary(config, engines, lambda _, ctx: ctx.peer)
 
     async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
         connection = Connection(config, engines, boundary, writes)
@@ -67,7 +65,9 @@ class Connection:
         self, config: GuardConfig, engines: EngineFactory, boundary: Boundary, writes: Any
     ) -> None:
         self._config, self._boundary, self._writes = config, boundary, writes
-        self._engine = engines.engine()
+        self._engine, self._questions = engines.engine(), Questions(config, writes)
+        #: What the client said at ``initialize``: nothing in a run that is for one request alone.
+        self._capabilities: Any = None
         #: The requests in progress. No two have one id: the SDK pairs by it.
         self._waiting: dict[Any, Waiting] = {}
 
@@ -85,13 +85,16 @@ class Connection:
 
     async def _coming(self, reads: Any, tasks: Any) -> None:
         # A transport closes its streams whenever it is done.
-        async with self._to_sdk, reads, _until_closed():
+        async with self._to_sdk, reads, until_closed():
             async for item in reads:
                 message = getattr(getattr(item, "message", None), "root", None)
                 if isinstance(message, JSONRPCRequest):
                     tasks.start_soon(self._request, message, item)
                 elif isinstance(message, JSONRPCNotification):
                     await self._notification(message, item)
+                elif self._questions.of(message) is not None:
+                    # Who answers may be found out later.
+                    tasks.start_soon(self._questions.answered, message, item)
                 else:
                     await self._to_sdk.send(item)
 
@@ -105,11 +108,13 @@ class Connection:
             await self._to_sdk.send(item)
 
         try:
-            await self._boundary(_context(message, item), passed)
+            await self._boundary(self._context(message, item), passed)
         except MCPError:
             return
 
     async def _request(self, message: Any, item: Any) -> None:
+        if message.method == "initialize":
+            self._capabilities = (message.params or {}).get("capabilities")
         name = str(message.id)
         if name in self._waiting:
             await self._answer(message.id, self._refuse_id())
@@ -139,7 +144,7 @@ class Connection:
             return await self._handled(message, item, waiting, exchange, ctx.params)
 
         try:
-            return await self._boundary(_context(message, item), handled)
+            return await self._boundary(self._context(message, item), handled)
         except Answered as answered:
             return answered.error
         except MCPError as refused:
@@ -183,8 +188,15 @@ class Connection:
         assert error is not None
         return protocol_error(error).error
 
+    def _context(self, message: Any, item: Any) -> Any:
+        identity = getattr(message, "id", None)
+        peer = CallPeer(self._questions, identity, self._capabilities)
+        return ServerRequestContext(
+            message.method, message.params, identity, http_request(item), peer=peer
+        )
+
     async def _leaving(self, from_sdk: Any) -> None:
-        async with from_sdk, _until_closed():
+        async with from_sdk, until_closed():
             async for item in from_sdk:
                 message = item.message.root
                 is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
@@ -201,21 +213,8 @@ class Connection:
             if isinstance(found, ErrorData)
             else JSONRPCResponse(jsonrpc="2.0", id=identity, result=found)
         )
-        async with _until_closed():
+        async with until_closed():
             await self._writes.send(SessionMessage(JSONRPCMessage(made)))
-
-
-@asynccontextmanager
-async def _until_closed() -> AsyncIterator[None]:
-    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-        yield
-
-
-def _context(message: Any, item: Any) -> Any:
-    request = getattr(item.metadata, "request_context", None)
-    return ServerRequestContext(
-        message.method, message.params, getattr(message, "id", None), request
-    )
 
 
 def _tells(answer: Any, told: Any) -> bool:

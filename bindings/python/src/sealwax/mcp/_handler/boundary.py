@@ -15,18 +15,20 @@ from .._refusal import HandleRefused, protocol_error
 from .._sdk import CallToolResult, ErrorData
 from .._sdk_json import with_members
 from .._transport.message import served
+from .confirming import Confirming
 from .exchange import Exchange
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from ... import TokenFields
     from ..._documents import DeliverStep, ReplyStep, Step
-    from .._caller import GuardConfig
+    from .._caller import Answer, GuardConfig
     from .._engines import EngineFactory
     from .._sdk_json import Change
+    from .confirming import Peer
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -44,9 +46,10 @@ class Boundary:
         self,
         config: GuardConfig,
         engines: EngineFactory,
+        peer_of: Callable[[GuardConfig, Context], Peer],
         handle_refused: type[HandleRefused] = HandleRefused,
     ) -> None:
-        self._config, self._first = config, engines.first
+        self._config, self._first, self._peer_of = config, engines.first, peer_of
         self._engine = engines.engine()
         self._handle_refused = handle_refused
 
@@ -63,10 +66,20 @@ class Boundary:
             else:
                 if defers and caller.known is None:
                     await caller.identify()
-                first = self._first and partial(self._first, ctx)
-                engine, step = exchange.begin(token, sessions=first is not None)
+                more: dict[str, Answer] = {}
+                client = None
+                if self._first is not None:
+                    more["initial"] = partial(self._first, ctx)
+                if self._config.questions and ctx.method == "tools/call":
+                    confirming = Confirming(self._config, ctx, self._peer_of(self._config, ctx))
+                    client = confirming.client()
+                    more["confirm"] = confirming.question
+                    more["elicit"] = partial(confirming.elicit, caller)
+                engine, step = exchange.begin(
+                    token, sessions=self._first is not None, client=client
+                )
                 if step["step"] != "deliver" or "refused" in step or "events" in step:
-                    step = await caller.drive(engine, step, first)
+                    step = await caller.drive(engine, step, more)
             if step["step"] == "deliver":
                 exchange.delivered(step)
                 # A handler's own requests to other servers are not part of this message.

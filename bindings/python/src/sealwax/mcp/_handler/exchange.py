@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from ... import TokenFields
     from ..._documents import DeliverStep, DoneStep, Fault, HandleOp, Step
+    from ..._engine import Client, Guard
     from ..._engine import Exchange as Engine
-    from ..._engine import Guard
     from .._caller import GuardConfig
 
 
@@ -57,7 +57,9 @@ class Exchange:
         #: What was raised last of a handle, or of arguments.
         self.refused: HandleRefused | ArgumentsRefused | None = None
 
-    def begin(self, token: object = None, *, sessions: bool = False) -> tuple[Engine, Step]:
+    def begin(
+        self, token: object = None, *, sessions: bool = False, client: Client | None = None
+    ) -> tuple[Engine, Step]:
         """Begin the engine's exchange; return it and its first step."""
         ctx, fields = self._serving(), self._fields
         params = ctx.params or {}
@@ -66,7 +68,7 @@ class Exchange:
         engine, step = self._rules.message(
             ctx.method,
             fields,
-            params.get((fields and fields.target) or "name"),
+            self.target,
             None if given is None else json_text(given),
             token,
             self.caller.known,
@@ -75,12 +77,19 @@ class Exchange:
             ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS,
             session,
             None if session is None else sent_header(ctx),
+            client,
         )
         self._engine = engine
         if self._ctx is None:
             # Closed by another thread meanwhile.
             engine.free()
         return engine, step
+
+    @property
+    def target(self) -> object:
+        """The tool, prompt or resource, as the client named it."""
+        params = self._serving().params or {}
+        return params.get((self._fields and self._fields.target) or "name")
 
     @property
     def engine(self) -> Engine:
@@ -121,8 +130,7 @@ class Exchange:
 
     def report(self, error: SealwaxError) -> None:
         """Log a failure that the engine left to the handler, and tell the author's hook."""
-        ctx, fields = self._serving(), self._fields
-        target = client_value((ctx.params or {}).get((fields and fields.target) or "name"))
+        ctx, target = self._serving(), client_value(self.target)
         fault: Fault = {
             "code": error.code,
             "kind": "request-state",

@@ -20,6 +20,7 @@ from mcp_types import CallToolResult
 from ... import InvalidArgument
 from .._refusal import ArgumentsRefused, HandleRefused
 from .boundary import Boundary, outermost
+from .peer import SdkPeer
 
 if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
@@ -35,7 +36,7 @@ def install(
     """Install a guard's boundary in place of the SDK's."""
     low, refused = low_level(server), HandleRefused
     if _is_fastmcp(server):
-        from .fastmcp import FastMCPHandleRefused
+        from .fastmcp import Confirmed, FastMCPHandleRefused
 
         refused = FastMCPHandleRefused
         if server._request_state_security is not None:
@@ -51,7 +52,7 @@ def install(
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(config, engines, refused)
+    boundary = Boundary(config, engines, SdkPeer, refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -60,6 +61,8 @@ def install(
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(low)
+    if config.questions and _is_fastmcp(server):
+        server.add_middleware(Confirmed(config))
     if sessions is not None:
         sessions.install(low)
         if _is_fastmcp(server):

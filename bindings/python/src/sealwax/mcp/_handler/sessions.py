@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
-from ... import InvalidArgument, _json
-from ..._cause import named
-from ..._engine import Told
-from .._caller import awaited, ends
-from .._sdk import MCPError, RequestParams
+from ... import InvalidArgument
+from .._caller import made
+from .._sdk import RequestParams
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from ..._documents import AskStep, SessionSettings
+    from ..._engine import Told
     from .._caller import GuardConfig
     from .session import Session
 
@@ -88,14 +88,7 @@ class Sessions:
     async def first(self, ctx: Any, _asked: AskStep) -> Told:
         """Return the first value of a session, or why there is none."""
         assert self._initial is not None
-        try:
-            return Told(_json.dumps("initial", await awaited(self._initial(ctx))))
-        except MCPError:
-            raise
-        except BaseException as error:
-            if ends(error):
-                raise
-            return Told(threw=named(error))
+        return await made("initial", partial(self._initial, ctx))
 
 
 def needed(required: Required | Literal[True] | None) -> Any:

@@ -1,0 +1,118 @@
+"""What users are asked on a connection of mcp 1, while their calls wait."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import anyio
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+from .._caller import Caller
+from .sdk import MCPError, ServerRequestContext
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from .._caller import GuardConfig
+
+#: How long a client is told that it is asked no more, in seconds.
+_PATIENCE = 1
+
+
+class Question:
+    """What a user was asked, and the answer."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.answered = anyio.Event()
+        #: A response or an error, once it is there.
+        self.answer: Any = None
+
+
+class Questions:
+    """The questions of one connection."""
+
+    def __init__(self, config: GuardConfig, writes: Any) -> None:
+        self._config, self._writes = config, writes
+        #: By their ids, which no client can guess; the SDK's own are numbers.
+        self._asked: dict[Any, Question] = {}
+
+    def of(self, message: Any) -> Question | None:
+        """Return the question that a message answers, if it does."""
+        return self._asked.get(getattr(message, "id", None))
+
+    async def ask(self, params: Mapping[str, Any], call: Any, caller: Caller) -> Any:
+        """Ask the user of a call that waits; return the result."""
+        identity = f"sealwax:{secrets.token_hex(16)}"
+        question = self._asked[identity] = Question(caller)
+        asked = JSONRPCRequest(
+            jsonrpc="2.0", id=identity, method="elicitation/create", params={**params}
+        )
+        try:
+            await self._send(asked, call)
+            await question.answered.wait()
+        finally:
+            del self._asked[identity]
+            if question.answer is None:
+                with anyio.move_on_after(_PATIENCE, shield=True):
+                    async with until_closed():
+                        await self._send(_cancelled(identity), call)
+        if isinstance(question.answer, JSONRPCResponse):
+            return question.answer.result
+        raise MCPError(question.answer.error.code, "the client answered with an error")
+
+    async def answered(self, message: Any, item: Any) -> None:
+        """Take the answer to a question."""
+        question, request = self.of(message), http_request(item)
+        # Over HTTP another user may know the session, and answers for nobody else.
+        if question is not None and request is not None:
+            ctx: Any = ServerRequestContext("", None, None, request)
+            caller = Caller(self._config, ctx)
+            await caller.identify()
+            caller.close()
+            if caller.known is None or caller.known != question.caller.known:
+                return
+        if question is not None and not question.answered.is_set():
+            question.answer = message
+            question.answered.set()
+
+    async def _send(self, message: Any, call: Any) -> None:
+        metadata = ServerMessageMetadata(related_request_id=call)
+        await self._writes.send(SessionMessage(JSONRPCMessage(message), metadata))
+
+
+class CallPeer(NamedTuple):
+    """The client of a call."""
+
+    questions: Questions
+    #: The id of the call.
+    call: Any
+    #: What the client said at ``initialize``, if it was on this connection.
+    capabilities: Any
+    #: One that has a way back; without, its capabilities are not known here.
+    can_be_asked: bool = True
+
+    async def elicit(self, params: Mapping[str, Any], caller: Caller) -> Any:
+        """Ask its user, on the call's own stream."""
+        return await self.questions.ask(params, self.call, caller)
+
+
+def http_request(item: Any) -> Any:
+    """Return the HTTP request that a message came by, if there is one."""
+    return getattr(item.metadata, "request_context", None)
+
+
+@asynccontextmanager
+async def until_closed() -> AsyncIterator[None]:
+    """Leave out what can no longer be sent."""
+    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        yield
+
+
+def _cancelled(identity: str) -> Any:
+    return JSONRPCNotification(
+        jsonrpc="2.0", method="notifications/cancelled", params={"requestId": identity}
+    )

@@ -1,0 +1,80 @@
+"""What is asked before a tool runs that its user confirms."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import anyio
+
+from ... import _json
+from ..._cause import named
+from ..._engine import Client, Told
+from .._caller import ends, made
+from .._sdk_json import json_text
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from ..._documents import AskStep
+    from .._caller import Caller, GuardConfig
+
+#: Makes the question of a confirmation from a call's arguments, which it gets by their names.
+QuestionOf: TypeAlias = Callable[..., "str | Awaitable[str]"]
+
+
+class Peer(Protocol):
+    """The client at the other end of a call's connection."""
+
+    @property
+    def capabilities(self) -> object:
+        """What it said that it can do, in the call or at ``initialize``, if that is known."""
+        ...
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether it can be sent a request while the call waits, and nobody else answers it."""
+        ...
+
+    async def elicit(self, params: Mapping[str, Any], caller: Caller) -> Any:
+        """Ask its user by ``elicitation/create``; return the result."""
+        ...
+
+
+class Confirming:
+    """One call of a guard that confirms some."""
+
+    def __init__(
+        self, config: GuardConfig, ctx: ServerRequestContext[Any, Any], peer: Peer
+    ) -> None:
+        self._config, self._peer = config, peer
+        self._params = ctx.params or {}
+
+    def client(self) -> Client:
+        """Return what the engine has to know of the client."""
+        capabilities = self._peer.capabilities
+        responses = self._params.get("inputResponses")
+        return Client(
+            None if capabilities is None else json_text(capabilities),
+            None if responses is None else json_text(responses),
+            self._peer.can_be_asked,
+        )
+
+    async def question(self, _step: AskStep) -> Told:
+        """Return the question, as the author's function makes it."""
+        function: Any = self._config.questions[self._params["name"]]
+        given: Any = self._params.get("arguments") or {}
+        return await made("confirm", lambda: function(**given))
+
+    async def elicit(self, caller: Caller, step: AskStep) -> Told:
+        """Return what the user answers on the connection, or why there is no answer."""
+        asked: Any = step
+        try:
+            with anyio.fail_after(asked["withinMs"] / 1000):
+                return Told(_json.document(await self._peer.elicit(asked["params"], caller)))
+        except TimeoutError:
+            return Told()
+        except BaseException as error:
+            if ends(error):
+                raise
+            return Told(threw=named(error))
