@@ -90,7 +90,11 @@ UNASKED = told(
     "play was not run: it needs the user's consent, and this client did not ask for it. Tell the user to use a client "
     "that supports elicitation."
 )
-RAN = {"handler": [done()], "delivered": {"state": None}, "answered": {"result": {"content": [{"type": "text", "text": "done"}]}}}
+RAN = {
+    "handler": [done()],
+    "delivered": {"state": None},
+    "answered": {"result": {"content": [{"type": "text", "text": "done"}]}},
+}
 
 
 def call(*, answer: object = None, state: object = None, capabilities: object = None, **more: object) -> dict:
@@ -114,7 +118,9 @@ def answered_by(answer: object, after: int = 0, **more: object) -> dict:
 ASKED = call(answered={"result": asks()})
 
 
-case("confirm: the user is asked, and agrees", ASKED, answered_by(YES, **RAN), settings=SETTINGS, fault="it runs unasked")
+case(
+    "confirm: the user is asked, and agrees", ASKED, answered_by(YES, **RAN), settings=SETTINGS, fault="it runs unasked"
+)
 case(
     "confirm: other tools and methods run unasked",
     event(
@@ -252,7 +258,14 @@ case(
 )
 case(
     "confirm: the question's state is none of the handler's",
-    call(state=asked_token(), answer=YES, handler=[["state"], done()], did=[None], delivered={"state": None}, answered=RAN["answered"]),
+    call(
+        state=asked_token(),
+        answer=YES,
+        handler=[["state"], done()],
+        did=[None],
+        delivered={"state": None},
+        answered=RAN["answered"],
+    ),
     settings=SETTINGS,
     fault="a handler sees what the guard sealed for itself",
 )
@@ -364,7 +377,9 @@ for name, words in [("throws", None), ("makes no text", 7), ("makes an empty tex
             reported=report("invalid_argument", "request-state"),
         ),
         settings={"confirm": {"play": {"words": words}}},
-        not_={language: "its function returns a text by its type" for language in ("go", "rust")} if words == 7 else None,
+        not_={language: "its function returns a text by its type" for language in ("go", "rust")}
+        if words == 7
+        else None,
         fault="it runs without a question",
     )
 case(
@@ -380,7 +395,12 @@ case(
 )
 case(
     "confirm: an altered question is refused",
-    call(state=asked_token(change="flip"), answer=YES, answered={"error": STATE_ERROR}, reported=report("unauthentic", "request-state")),
+    call(
+        state=asked_token(change="flip"),
+        answer=YES,
+        answered={"error": STATE_ERROR},
+        reported=report("unauthentic", "request-state"),
+    ),
     settings=SETTINGS,
     fault="a client makes its own",
 )
@@ -389,7 +409,10 @@ case(
 
 ELICITS = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}}
 CONNECTED = line(
-    ELICITS, asked=["principal"], delivered={}, answered={"result": {"protocolVersion": "2025-11-25", "sessionTimeout": 2592000}}
+    ELICITS,
+    asked=["principal"],
+    delivered={},
+    answered={"result": {"protocolVersion": "2025-11-25", "sessionTimeout": 2592000}},
 )
 ON_CONNECTION = {"method": "tools/call", "params": params_of("tools/call")}
 for name, answer, after, outcome in [
@@ -411,7 +434,10 @@ for name, answer, after, outcome in [
     case(
         f"confirm: on a connection the user {name}",
         CONNECTED,
-        line(ON_CONNECTION, **{"asked": ["principal"], "elicited": [form()], "elicits": {**answer, "after": after}, **outcome}),
+        line(
+            ON_CONNECTION,
+            **{"asked": ["principal"], "elicited": [form()], "elicits": {**answer, "after": after}, **outcome},
+        ),
         settings={**SETTINGS, **SEP},
         fault="an older client is not asked",
     )
