@@ -13,10 +13,10 @@ use sealwax_mcp::{Confirm, Event, Failed, Fault, LedgerSettings, Reply, Step};
 use serde_json::Value;
 
 use crate::event::{Timed, TokenEvent};
-use crate::handler::confirm::Question;
 use crate::ledger::{Ledger, LedgerError, record};
 use crate::log;
 use crate::principal::{IntoPrincipal, signed_in};
+use crate::question::Question;
 use crate::refusal::{About, Refusal};
 use crate::sessions::{Initial, Sessions};
 use crate::{Context, Kind};

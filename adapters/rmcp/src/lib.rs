@@ -12,6 +12,7 @@ mod log;
 #[cfg(feature = "otel")]
 mod otel;
 mod principal;
+mod question;
 mod refusal;
 mod sessions;
 #[cfg(feature = "testing")]

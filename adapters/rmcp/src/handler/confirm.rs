@@ -3,9 +3,7 @@
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use http::request::Parts;
-use rmcp::ErrorData;
 use rmcp::model::{ClientResult, ElicitRequest, ElicitRequestParams, ServerRequest};
 use rmcp::service::PeerRequestOptions;
 use sealwax_mcp::{Client, Elicitation, Failed};
@@ -17,10 +15,6 @@ use crate::Context;
 use crate::caller::Caller;
 use crate::guard::Guard;
 use crate::value::json;
-
-/// Makes the question of a confirmation of a call's arguments.
-pub(crate) type Question =
-    dyn Fn(Value, Context) -> BoxFuture<'static, Result<String, ErrorData>> + Send + Sync;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 

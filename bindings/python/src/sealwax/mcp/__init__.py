@@ -21,7 +21,7 @@ except ImportError as _missing:
     ) from _missing
 
 from .. import Principal, principal_from_claims
-from ._handler.confirming import QuestionOf
+from ._question import QuestionOf
 from ._handler.handles import (
     OpenedHandle,
     Origin,

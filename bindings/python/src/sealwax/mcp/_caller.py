@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .. import _documents as documents
     from .._engine import Exchange
     from ..ledger import Ledger
-    from ._handler.confirming import QuestionOf
     from ._principal import Anonymous, PrincipalOf
+    from ._question import QuestionOf
 
     #: Answers a question of the engine's.
     Answer: TypeAlias = Callable[[documents.AskStep], Awaitable[Told]]

@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from .. import Principal
     from ..ledger import Ledger
-    from ._handler.confirming import QuestionOf
     from ._handler.sessions import Initial, Required
     from ._hooks import OnEvent, OnRefused
     from ._principal import Anonymous, PrincipalOf
+    from ._question import QuestionOf
     from ._transport.negotiated import Negotiated
 
     Question = TypeVar("Question", bound=QuestionOf)

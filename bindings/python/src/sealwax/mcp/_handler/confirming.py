@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -14,13 +13,12 @@ from .._caller import ends, made
 from .._sdk_json import json_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcp.server.context import ServerRequestContext
 
     from ..._documents import AskStep
     from .._caller import Caller, GuardConfig
-
-#: Makes the question of a confirmation from a call's arguments, which it gets by their names.
-QuestionOf: TypeAlias = Callable[..., "str | Awaitable[str]"]
 
 
 class Peer(Protocol):
