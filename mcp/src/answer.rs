@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::confirm::Said;
 use crate::members::is_false;
@@ -105,7 +105,11 @@ pub struct ToolResult {
     pub result_type: Option<&'static str>,
     /// The questions of a result that requires input.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub input_requests: Option<Map<String, Value>>,
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
+    pub input_requests: Option<InputRequests>,
     /// The state that comes back with the answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
@@ -116,6 +120,25 @@ pub struct ToolResult {
         schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
     )]
     pub meta: Option<StaleMeta>,
+}
+
+/// The question of a confirmation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct InputRequests {
+    /// The one question.
+    #[serde(rename = "io.github.sealwax/confirm")]
+    pub confirm: InputRequest,
+}
+
+/// A question for a client's user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct InputRequest {
+    /// Always `elicitation/create`.
+    pub method: &'static str,
+    /// Its params.
+    pub params: Value,
 }
 
 /// [`Stale`] as `_meta` of a tool's result, so that a client of the draft can continue as well.
@@ -323,11 +346,16 @@ impl Answer {
         Self::ToolResult(result)
     }
 
-    /// Returns a result that requires input: one question, by its name.
-    pub(super) fn input_required(name: &'static str, question: Value, state: String) -> Self {
+    /// Returns a result that requires the answer to a form.
+    pub(super) fn input_required(form: Value, state: String) -> Self {
         Self::ToolResult(ToolResult {
             result_type: Some("input_required"),
-            input_requests: Some(Map::from_iter([(name.into(), question)])),
+            input_requests: Some(InputRequests {
+                confirm: InputRequest {
+                    method: "elicitation/create",
+                    params: form,
+                },
+            }),
             request_state: Some(state),
             ..ToolResult::default()
         })

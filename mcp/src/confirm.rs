@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::input::{Client, Failed};
+use crate::json;
 use sealwax::Error;
 
 /// A tool that runs only for a call that its user confirmed.
@@ -15,8 +16,8 @@ pub struct Confirm {
     pub message: Option<String>,
 }
 
-/// The key of the question among those of an `input_required` result.
-pub(super) const QUESTION: &str = "io.github.sealwax/confirm";
+/// The key of the answer among those to an `input_required` result.
+const QUESTION: &str = "io.github.sealwax/confirm";
 
 /// The longest question in characters; what is left out of a longer one is said.
 const LONGEST: usize = 4_000;
@@ -89,12 +90,15 @@ fn pieces(message: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
+/// Reads JSON of a client's; anything else has no members.
+fn read(json: Option<&str>) -> Value {
+    json.and_then(json::read).unwrap_or_default()
+}
+
 /// Returns a question with a call's arguments, each as JSON: so nobody takes one for words of the server's. One that is written from right
 /// to left is isolated, or its neighbours would change places.
 pub(super) fn filled(message: &str, arguments: Option<&str>) -> String {
-    let arguments: Map<_, _> = arguments
-        .and_then(|arguments| serde_json::from_slice(arguments.as_bytes()).ok())
-        .unwrap_or_default();
+    let arguments = read(arguments);
     let mut words = String::new();
     for piece in pieces(message) {
         let value = match piece {
@@ -105,7 +109,7 @@ pub(super) fn filled(message: &str, arguments: Option<&str>) -> String {
             Piece::Argument(name) => arguments.get(name),
             Piece::Open => continue,
         };
-        let value = value.map_or("(none)".into(), |value| visible(&value.to_string()));
+        let value = value.map_or("(none)".into(), |value| visible(&json::written(value)));
         if value.chars().any(is_from_right) {
             let _ = write!(words, "\u{2068}{value}\u{2069}");
         } else {
@@ -167,21 +171,12 @@ pub(super) fn form(words: &str) -> Value {
     } else {
         title
     };
-    json!({
-        "message": words,
-        "requestedSchema": {
-            "type": "object",
-            "properties": {
-                "choice": {
-                    "type": "string",
-                    "title": "Your choice",
-                    "enum": ["yes", "no"],
-                    "enumNames": [agrees, "No, leave it"],
-                },
-            },
-            "required": ["choice"],
-        },
-    })
+    let [words, agrees] = [words, agrees].map(|text| json::written(&text.into()));
+    let form = format!(
+        r#"{{"message":{words},"requestedSchema":{{"type":"object","properties":{{"choice":{{"type":"string","title":"Your choice",
+        "enum":["yes","no"],"enumNames":[{agrees},"No, leave it"]}}}},"required":["choice"]}}}}"#
+    );
+    json::read(&form).unwrap_or_default()
 }
 
 /// What an answer means.
@@ -198,7 +193,10 @@ pub(super) enum Said {
 impl Said {
     /// Reads the answer to the form, after so many milliseconds.
     pub fn of(answer: &Value, after: u64) -> Self {
-        let choice = answer.pointer("/content/choice").and_then(Value::as_str);
+        let choice = answer
+            .get("content")
+            .and_then(|content| content.get("choice"));
+        let choice = choice.and_then(Value::as_str);
         let slow = after >= AT_ONCE;
         match (answer.get("action").and_then(Value::as_str), choice) {
             (Some("accept"), Some("yes")) => Self::Yes,
@@ -210,9 +208,7 @@ impl Said {
     }
 
     pub fn told(answer: Result<&str, Failed>, after: u64) -> Self {
-        let answer = answer
-            .ok()
-            .and_then(|answer| serde_json::from_slice(answer.as_bytes()).ok());
+        let answer = answer.ok().and_then(json::read);
         answer.map_or(Self::NotShown, |answer| Self::of(&answer, after))
     }
 }
@@ -230,10 +226,7 @@ pub(super) enum Way {
 
 impl Client<'_> {
     pub(super) fn way(&self, modern: bool) -> Way {
-        let capabilities: Value = self
-            .capabilities
-            .and_then(|capabilities| serde_json::from_slice(capabilities.as_bytes()).ok())
-            .unwrap_or_default();
+        let capabilities = read(self.capabilities);
         // `{}` is by a form, as it was before there were other ways.
         let elicits = capabilities
             .get("elicitation")
@@ -248,19 +241,17 @@ impl Client<'_> {
 
     /// Returns the answer to the question that an `input_required` result asked.
     pub(super) fn answer(&self) -> Value {
-        let responses: Value = self
-            .responses
-            .and_then(|responses| serde_json::from_slice(responses.as_bytes()).ok())
-            .unwrap_or_default();
+        let responses = read(self.responses);
         responses.get(QUESTION).cloned().unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::{Confirm, LONGEST, Said, Way, filled, form, shown};
     use crate::input::Client;
-    use serde_json::json;
 
     fn mistake(message: &str, bound: Option<&[String]>) -> Option<String> {
         let confirm = Confirm {

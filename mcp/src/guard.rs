@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::caller::{Caller, Callers};
 use crate::confirm::Confirm;
+use crate::json;
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};
@@ -259,8 +260,7 @@ impl GuardBuilder {
             for name in names {
                 arguments.insert(name.clone(), Value::Null);
             }
-            // A map of texts always serializes.
-            let arguments = serde_json::to_string(&Value::Object(arguments)).unwrap_or_default();
+            let arguments = json::written(&Value::Object(arguments));
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)
                 .map_err(|error| Error::argument(format!("only: {error}")))?;

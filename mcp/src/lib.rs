@@ -114,6 +114,7 @@ mod exchange;
 mod guard;
 mod handle;
 mod input;
+mod json;
 pub mod ledger;
 mod log;
 #[cfg(feature = "documents")]
@@ -135,7 +136,8 @@ mod token_fields;
 mod transport;
 
 pub use answer::{
-    Answer, ErrorData, Profile, Ran, RpcError, Stale, StaleMeta, TextContent, ToolResult,
+    Answer, ErrorData, InputRequest, InputRequests, Profile, Ran, RpcError, Stale, StaleMeta,
+    TextContent, ToolResult,
 };
 pub use confirm::Confirm;
 pub use event::{Happened, TokenEvent};

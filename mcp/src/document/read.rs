@@ -23,10 +23,8 @@ pub(super) fn parse(document: &str) -> Result<Value, Error> {
     }
 }
 
-/// Reads any JSON. Nothing else does: each type that serde_json reads, and from what, is code of its own.
-#[inline(never)]
 pub(super) fn value(json: &str) -> Result<Value, Error> {
-    serde_json::from_slice(json.as_bytes()).map_err(|_| NO_DOCUMENT)
+    crate::json::read(json).ok_or(NO_DOCUMENT)
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(document: &'a Value) -> Result<T, Error> {

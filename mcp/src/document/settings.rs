@@ -46,9 +46,9 @@ pub(super) struct Settings {
 }
 
 /// A tool's confirmation.
-#[derive(Default, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default, deny_unknown_fields)]
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
 struct ConfirmFacts {
     /// The question, with arguments in braces; absent: the author's function makes it.
     message: Option<String>,
@@ -72,7 +72,8 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     }
     let confirm = document.get("confirm").and_then(Value::as_object);
     for (tool, facts) in confirm.into_iter().flatten() {
-        let ConfirmFacts { message } = read(facts)?;
+        let message = facts.get("message").and_then(Value::as_str);
+        let message = message.map(Into::into);
         builder.confirm.push((tool.clone(), Confirm { message }));
     }
     builder.confirm_ttl = settings.confirm_ttl;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Phase, Request, once, read, text};
 use crate::answer::Answer;
-use crate::confirm::{Confirm, QUESTION, Said, Way, filled, form, shown};
+use crate::confirm::{Confirm, Said, Way, filled, form, shown};
 use crate::context::{About, Context};
 use crate::input::{Client, Failed};
+use crate::json;
 use crate::reason::Reason;
 use crate::step::{Elicitation, Item, Step};
 use crate::token::Token;
@@ -63,9 +64,10 @@ struct Bound {
 impl Bound {
     fn new(request: &RequestContext, target: &str, words: &str) -> Result<Self, Error> {
         let request = request.to_string();
-        let of = |purpose, words| {
-            let bound = json!({"request": request, "words": words});
-            RequestContext::new(purpose, target, Some(&bound.to_string()))
+        let of = |purpose, words: Option<&str>| {
+            let words = words.map_or("null".into(), |words| json::written(&words.into()));
+            let bound = format!(r#"{{"request":"{request}","words":{words}}}"#);
+            RequestContext::new(purpose, target, Some(&bound))
         };
         Ok(Self {
             asked: of("confirm", None)?,
@@ -179,8 +181,7 @@ impl Request {
                     }
                 };
                 context.sealed(Item::RequestState, &token, None);
-                let question = json!({"method": "elicitation/create", "params": form(words)});
-                Step::Reply(Answer::input_required(QUESTION, question, token).into())
+                Step::Reply(Answer::input_required(form(words), token).into())
             }
             Way::Elicit => {
                 self.phase = Phase::Asking { at: now };
@@ -212,8 +213,8 @@ impl Request {
     /// Takes the words of the author's function.
     pub(super) fn worded(&mut self, context: &mut Context, words: Result<&str, Failed>) -> Step {
         let words = words.map_err(|failed| failed.says("confirm"));
-        let words = words.and_then(|words| match serde_json::from_slice(words.as_bytes()) {
-            Ok(Value::String(words)) if !words.trim().is_empty() => Ok(words),
+        let words = words.and_then(|words| match json::read(words) {
+            Some(Value::String(words)) if !words.trim().is_empty() => Ok(words),
             _ => Err("confirm: expected a text that is not empty".to_owned()),
         });
         match words {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::de::IgnoredAny;
-use serde_json::{Deserializer, Value};
+use serde_json::Deserializer;
 
 use crate::input::ClientValue;
 use crate::ledger::Check;
@@ -172,6 +172,6 @@ const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// Returns what a string of JSON says; `None` if it is none, or has a lone surrogate.
 fn string(json: &str) -> Option<String> {
-    let value: Value = serde_json::from_slice(json.as_bytes()).ok()?;
+    let value = crate::json::read(json)?;
     value.as_str().map(str::to_owned)
 }
