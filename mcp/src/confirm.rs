@@ -33,7 +33,7 @@ impl Confirm {
         let Some(message) = &self.message else {
             return Ok(());
         };
-        let mistake = |why: String| Error::argument(format!("confirm {tool:?}: {why}"));
+        let mistake = |why: String| Error::argument(format!("confirm {tool}: {why}"));
         if message.trim().is_empty() {
             return Err(mistake("expected a question, found an empty text".into()));
         }
@@ -63,31 +63,43 @@ enum Piece<'a> {
     Open,
 }
 
+impl<'a> Piece<'a> {
+    /// Returns the first of a question, and what follows it.
+    fn first(question: &'a str) -> (Self, &'a str) {
+        for brace in ["{", "}"] {
+            let after = question.strip_prefix(brace);
+            if let Some(rest) = after.and_then(|after| after.strip_prefix(brace)) {
+                return (Self::Text(brace), rest);
+            }
+        }
+        if let Some((name, rest)) = question.strip_prefix('{').and_then(|it| it.split_once('}'))
+            && !name.is_empty()
+            && !name.contains('{')
+        {
+            return (Self::Argument(name), rest);
+        }
+        match question.find(['{', '}']) {
+            Some(0) => (Self::Open, ""),
+            at => {
+                let whole = (question, "");
+                let (text, rest) = at
+                    .and_then(|at| question.split_at_checked(at))
+                    .unwrap_or(whole);
+                (Self::Text(text), rest)
+            }
+        }
+    }
+}
+
 /// Splits a question at its arguments.
-fn pieces(message: &str) -> impl Iterator<Item = Piece<'_>> {
-    let mut rest = message;
-    std::iter::from_fn(move || {
-        let at = rest.find(['{', '}']);
-        let (piece, end) = match (
-            at,
-            rest.get(at.unwrap_or_default()..at.unwrap_or_default() + 2),
-        ) {
-            _ if rest.is_empty() => return None,
-            (None, _) => (Piece::Text(rest), rest.len()),
-            (Some(0), Some(double @ ("{{" | "}}"))) => (Piece::Text(&double[..1]), 2),
-            (Some(0), _) => match rest[1..].find(['{', '}']) {
-                Some(close)
-                    if close > 0 && rest.starts_with('{') && rest[1 + close..].starts_with('}') =>
-                {
-                    (Piece::Argument(&rest[1..=close]), close + 2)
-                }
-                _ => (Piece::Open, rest.len()),
-            },
-            (Some(at), _) => (Piece::Text(&rest[..at]), at),
-        };
-        rest = &rest[end..];
-        Some(piece)
-    })
+fn pieces(mut question: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    while !question.is_empty() {
+        let (piece, rest) = Piece::first(question);
+        pieces.push(piece);
+        question = rest;
+    }
+    pieces
 }
 
 /// Reads JSON of a client's; anything else has no members.
@@ -140,7 +152,8 @@ fn visible(words: &str) -> String {
 /// Leaves out what is too long, and says so.
 fn shortened(mut words: String) -> String {
     if let Some((at, _)) = words.char_indices().nth(LONGEST) {
-        let more = words[at..].chars().count();
+        // `count` is fast, and large.
+        let more: usize = words.chars().skip(LONGEST).map(|_| 1).sum();
         words.truncate(at);
         let _ = write!(words, "… (and {more} characters more)");
     }
@@ -166,7 +179,7 @@ fn is_hidden(character: char) -> bool {
 /// with names is the one that all revisions have.
 pub(super) fn form(words: &str) -> Value {
     let title = words.trim().trim_end_matches('?');
-    let agrees = if title.contains('\n') || title.chars().count() > LONGEST_TITLE {
+    let agrees = if title.contains('\n') || title.chars().nth(LONGEST_TITLE).is_some() {
         "Yes, do it"
     } else {
         title
@@ -241,8 +254,11 @@ impl Client<'_> {
 
     /// Returns the answer to the question that an `input_required` result asked.
     pub(super) fn answer(&self) -> Value {
-        let responses = read(self.responses);
-        responses.get(QUESTION).cloned().unwrap_or_default()
+        let mut responses = read(self.responses);
+        responses
+            .get_mut(QUESTION)
+            .map(Value::take)
+            .unwrap_or_default()
     }
 }
 
@@ -289,10 +305,7 @@ mod tests {
             "", " \n", "{", "}", "a{b", "a}b", "{}", "{a{b}}", "{a}}", "}{",
         ] {
             let found = mistake(message, None).unwrap_or_default();
-            assert!(
-                found.contains("confirm \"delete_note\""),
-                "{message}: {found}"
-            );
+            assert!(found.contains("confirm delete_note"), "{message}: {found}");
         }
         let bound = ["id".to_owned()];
         assert_eq!(mistake("{id}", Some(&bound)), None);

@@ -108,7 +108,7 @@ test('the module is within its budget', (t) => {
   const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
-  assert.ok(module.length < 352_000, `${module.length} bytes`);
+  assert.ok(module.length < 362_000, `${module.length} bytes`);
   assert.ok(compressed < 159_000, `${compressed} bytes compressed`);
   // Of the command, which is no part of any bundle.
   const command = readFileSync(`${INSTALLED}dist/command.wasm`).length;

@@ -322,6 +322,7 @@ impl Request {
         bound.map_err(Reason::InvalidRequest)
     }
 
+    #[inline(never)]
     fn refuse_token(&self, context: &mut Context, fields: TokenFields, reason: Reason) -> Step {
         let about = About {
             token: self.token.borrowed().text(),
