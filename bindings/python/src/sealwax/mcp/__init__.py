@@ -21,7 +21,6 @@ except ImportError as _missing:
     ) from _missing
 
 from .. import Principal, principal_from_claims
-from ._question import QuestionOf
 from ._handler.handles import (
     OpenedHandle,
     Origin,
@@ -34,6 +33,7 @@ from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
 from ._hooks import GuardEvent, Kind, OnEvent, OnRefused, Refusal
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
+from ._question import QuestionOf
 from ._refusal import HandleRefused, LedgerUnavailable, NotAccepted
 from ._transport.negotiated import Negotiated
 
