@@ -439,7 +439,8 @@ test-suites: wheel test-servers
 
 # Published servers that nobody here wrote, with the guard put in by a patch.
 SERVERS := $(BUILD)/servers
-ON_PYTHON = $(BUILD)/uv/bin/uv pip install --quiet --python $(SERVERS)/venv-$1/bin/python
+# Copied: a patch of what is linked would change the cache of uv too.
+ON_PYTHON = $(BUILD)/uv/bin/uv pip install --quiet --link-mode=copy --python $(SERVERS)/venv-$1/bin/python
 test-servers: npm wheel $(if $(HAS_GO),go)
 	mkdir -p $(SERVERS)
 	cp tests/servers/* $(SERVERS)
