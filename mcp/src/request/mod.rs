@@ -193,6 +193,12 @@ impl Request {
             report: self.report(sessions),
             ..Deliver::default()
         };
+        let confirm = context.guard.settings().confirm.clone();
+        let confirm = confirm.as_deref().and_then(|all| self.confirm_of(all));
+        if self.notification && confirm.is_some() {
+            // Nobody can be asked, and no SDK runs a tool for one.
+            return Ok(Step::Drop);
+        }
         let mut tokens = Vec::new();
         if let (Some(session), Some((_, state))) = (&self.session, &self.client_session) {
             tokens.push(session.token(state.borrowed()));
@@ -203,8 +209,7 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            let guard = context.guard.clone();
-            if let Some(confirm) = self.confirm_of(&guard.settings().confirm) {
+            if let Some(confirm) = confirm {
                 if let Some((opened, token)) = self.confirm(context, confirm, fields, &view)? {
                     deliver.opened = opened;
                     tokens.push(token);

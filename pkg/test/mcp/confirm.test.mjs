@@ -58,6 +58,39 @@ test('stdio: a call that is cancelled ends its question, and a late yes runs not
   await line.close();
 });
 
+test("a question that has not left ends with its call, and its failure is nobody else's", async () => {
+  const { factory, ran } = confirming();
+  const sent = [];
+  const transport = {
+    start: async () => {},
+    close: async () => transport.onclose?.(),
+    send(message) {
+      sent.push(message);
+      return message.method === 'elicitation/create' ? new Promise(() => {}) : Promise.resolve();
+    },
+  };
+  const came = async (is) => {
+    while (!sent.some(is)) await new Promise(setImmediate);
+  };
+  const server = factory();
+  await server.connect(transport);
+  const say = (message) => transport.onmessage({ jsonrpc: '2.0', ...message });
+  const clientInfo = { name: 'wire', version: '1' };
+  const capabilities = { elicitation: {} };
+  const params = { protocolVersion: LEGACY, capabilities, clientInfo };
+  say({ id: 'first', method: 'initialize', params });
+  await came(({ id }) => id === 'first');
+  const { id, ...named } = call(1);
+  say({ id, method: 'tools/call', params: named });
+  await came(({ method }) => method === 'elicitation/create');
+  // The test's runner fails for a rejection that nobody handles.
+  say({ method: 'notifications/cancelled', params: { requestId: id } });
+  await came(({ method }) => method === 'notifications/cancelled');
+  await new Promise((over) => setTimeout(over, 20));
+  assert.deepEqual(ran, []);
+  await server.close();
+});
+
 /** The messages of a stream of events, as they come. */
 async function* eventsOf(response) {
   let text = '';

@@ -9,8 +9,10 @@ from .builders import (
     LEDGER,
     SEP,
     STATE_ERROR,
+    WITH_SESSIONS,
     Transcripts,
     ask_back,
+    create,
     done,
     event,
     params_of,
@@ -230,6 +232,16 @@ case(
     answered_by(YES, commands=["admit"], **refused_state(reported=report("used", "request-state"))),
     settings={**SETTINGS, **LEDGER},
     fault="one yes runs it twice",
+)
+SESSION = {"$session": "s"}
+case(
+    "confirm: a session goes with it, and both are judged at once",
+    create(payload="0"),
+    call(session=SESSION, answered={"result": asks()}),
+    answered_by(YES, session=SESSION, **{**RAN, "delivered": {"state": None, "session": {"value": 0, "generation": 0}}}),
+    answered_by(YES, session=SESSION, **refused_state(reported=report("used", "request-state"))),
+    settings={**SETTINGS, **WITH_SESSIONS},
+    fault="the one that was used is taken for the session",
 )
 case(
     "confirm: a state that nobody confirmed runs nothing",

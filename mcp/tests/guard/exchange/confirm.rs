@@ -54,3 +54,18 @@ fn a_no_counts_after_a_second() {
         assert!(tool.content[0].text.contains(text), "{after}: {tool:?}");
     }
 }
+
+/// No SDK runs a tool for a notification; an adapter of somebody's might.
+#[test]
+fn a_notification_of_a_confirmed_tool_is_dropped() {
+    let clock = clock();
+    let guard = confirming(&clock, "Delete note {id}?", &[]).unwrap();
+    for (target, is_dropped) in [("play", true), ("other", false)] {
+        let (_, step) = guard.message(Message {
+            target: Some(target),
+            notification: true,
+            ..call()
+        });
+        assert_eq!(matches!(step, Step::Drop), is_dropped, "{step:?}");
+    }
+}

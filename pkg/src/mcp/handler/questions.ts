@@ -35,8 +35,12 @@ export class Questions {
     });
     const request = { jsonrpc: '2.0', id, method: 'elicitation/create', params } as ProtocolMessage;
     try {
-      await this.#send(request, { relatedRequestId: call });
-      return await answer;
+      // Both at once: the call may end before the question has left.
+      const [, result] = await Promise.all([
+        this.#send(request, { relatedRequestId: call }),
+        answer,
+      ]);
+      return result;
     } finally {
       this.#asked.delete(id);
     }
