@@ -66,6 +66,7 @@ test("a question that has not left ends with its call, and its failure is nobody
     close: async () => transport.onclose?.(),
     send(message) {
       sent.push(message);
+      if (message.method === 'notifications/cancelled') throw new Error('closed');
       return message.method === 'elicitation/create' ? new Promise(() => {}) : Promise.resolve();
     },
   };

@@ -5,6 +5,7 @@
 mod cancelled;
 #[path = "../common/clients.rs"]
 mod clients;
+mod confirm;
 mod counted;
 mod cursor;
 mod guard;

@@ -2,7 +2,7 @@
 
 import type { Parts } from '../../principal.js';
 import { Caller } from '../caller.js';
-import { after } from '../later.js';
+import { after, attempt } from '../later.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
 import type { ProtocolMessage, RequestId, ServerResponse, Transport } from '../sdk.js';
@@ -73,7 +73,9 @@ export class Questions {
       asked.reject(new ClientError());
       const params = { requestId: id };
       const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params } as const;
-      this.#send(cancelled, { relatedRequestId: call }).catch(() => {});
+      // A transport that is closed may throw, and its other calls have to end too.
+      const nothing = () => {};
+      attempt(() => this.#send(cancelled, { relatedRequestId: call }), nothing, nothing);
     }
   }
 }
