@@ -6,7 +6,7 @@ use crate::context::{Awaited, Context};
 use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
-use crate::input::{Event, Failed, HandleOp, Message, TransportMessage};
+use crate::input::{Client, Event, Failed, HandleOp, Message, TransportMessage};
 use crate::log::{Origin, Refused};
 use crate::reason::Reason;
 use crate::request::Request;
@@ -58,9 +58,20 @@ impl Flow {
 impl Guard {
     /// Begins the exchange of a message at the SDK's handlers.
     #[must_use]
-    pub fn message(&self, mut message: Message<'_>) -> (Exchange, Step) {
+    pub fn message(&self, message: Message<'_>) -> (Exchange, Step) {
+        self.message_from(message, None)
+    }
+
+    /// Begins the exchange of a message at the SDK's handlers: a call of a tool that the guard
+    /// [confirms](crate::GuardBuilder::confirm) with its client.
+    #[must_use]
+    pub fn message_from(
+        &self,
+        mut message: Message<'_>,
+        client: Option<&Client<'_>>,
+    ) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
-        let request = Request::new(message);
+        let request = Request::new(message, client);
         context.message = request.origin();
         Exchange::begin(context, Flow::Request(Box::new(request)))
     }

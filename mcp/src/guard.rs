@@ -25,8 +25,8 @@ pub(super) struct Settings {
     pub request_state_ttl: Option<Duration>,
     /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub only: Vec<(String, Vec<String>)>,
-    /// The tools whose calls are confirmed, if there are any.
-    pub confirm: Option<Arc<[(String, Confirm)]>>,
+    /// The tools whose calls are confirmed.
+    pub confirm: Vec<(String, Confirm)>,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -292,7 +292,7 @@ impl GuardBuilder {
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
             only: self.only,
-            confirm: (!self.confirm.is_empty()).then(|| self.confirm.into()),
+            confirm: self.confirm,
             confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,

@@ -104,8 +104,6 @@ pub struct Message<'a> {
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<ClientSession<'a>>,
-    /// What its client can do and said: of a call, where the guard [confirms](super::GuardBuilder::confirm) some.
-    pub client: Client<'a>,
     /// The caller, if the adapter knows it already.
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
@@ -123,7 +121,7 @@ pub struct ClientSession<'a> {
     pub state: ClientValue<'a>,
 }
 
-/// The client of a call that its user may have to confirm.
+/// The client of a call that its user has to confirm.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Client<'a> {
     /// Its capabilities, as JSON: of the request's `_meta`, or before revision 2026-07-28 of `initialize` on this connection.

@@ -214,13 +214,14 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
         })
         .filter(|_| given.has(flag::SESSION)),
         within: number(next())?.map(Duration::from_millis),
-        client: Client {
-            capabilities: sent(next()),
-            responses: sent(next()),
-            can_be_asked: given.has(flag::CAN_BE_ASKED),
-        },
     };
-    let (exchange, step) = guard.message(message);
+    let client = Client {
+        capabilities: sent(next()),
+        responses: sent(next()),
+        can_be_asked: given.has(flag::CAN_BE_ASKED),
+    };
+    let is_known = client.capabilities.is_some() || client.responses.is_some();
+    let (exchange, step) = guard.message_from(message, is_known.then_some(&client));
     // It is large, and from here on moves no more.
     let mut exchange = Box::new(exchange);
     let next = document::next(&mut exchange, step);

@@ -29,16 +29,12 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    /// Returns it where something is known: no other message needs the memory.
-    pub fn new(client: Client<'_>) -> Option<Box<Self>> {
-        let is_known = client.capabilities.is_some() || client.responses.is_some();
-        is_known.then(|| {
-            Box::new(Self {
-                capabilities: client.capabilities.map(Into::into),
-                responses: client.responses.map(Into::into),
-                can_be_asked: client.can_be_asked,
-                ..Self::default()
-            })
+    pub fn new(client: &Client<'_>) -> Box<Self> {
+        Box::new(Self {
+            capabilities: client.capabilities.map(Into::into),
+            responses: client.responses.map(Into::into),
+            can_be_asked: client.can_be_asked,
+            ..Self::default()
         })
     }
 
@@ -82,16 +78,18 @@ impl Request {
         self.confirmation.get_or_insert_default()
     }
 
-    /// Returns whether it may run: with what its token opened to, if that is a state of its handler's. Else the user is asked,
-    /// or it is refused.
+    /// Returns what its token opened to, if that is a state of its handler's, and adds the token to those that the ledger is asked
+    /// about. If it may not run, the user is asked, or it is refused.
     #[inline(never)]
     pub(super) fn confirm(
         &mut self,
         context: &mut Context,
-        confirm: &Confirm,
         fields: TokenFields,
         view: &Arc<View>,
-    ) -> Result<Option<(Option<String>, Token)>, Step> {
+        tokens: &mut Vec<Token>,
+    ) -> Result<Option<String>, Step> {
+        let message = self.confirm_of(context);
+        let message = message.and_then(|confirm| confirm.message.clone());
         let refused = |request: &Self, context: &mut Context, reason| {
             Err(request.refuse_token(context, fields, reason))
         };
@@ -100,7 +98,7 @@ impl Request {
             Err(reason) => return refused(self, context, reason),
         };
         let target = self.target.clone().unwrap_or_default();
-        let words = match (&self.confirmation().words, &confirm.message) {
+        let words = match (&self.confirmation().words, &message) {
             (Some(words), _) => shown(words),
             (None, Some(message)) => filled(message, self.arguments.as_deref()),
             (None, None) => {
@@ -130,7 +128,10 @@ impl Request {
             opened => {
                 return match opened.and_then(|opened| read(Item::RequestState, opened, Some(once)))
                 {
-                    Ok((state, token)) => Ok(Some((Some(state), token))),
+                    Ok((state, token)) => {
+                        tokens.push(token);
+                        Ok(Some(state))
+                    }
                     Err(error) => refused(self, context, error.into()),
                 };
             }
@@ -152,7 +153,10 @@ impl Request {
             Said::Yes if words_then != bound.words.to_string() => {
                 Err(self.ask(context, view, &bound, &words))
             }
-            Said::Yes => Ok(Some((None, token))),
+            Said::Yes => {
+                tokens.push(token);
+                Ok(None)
+            }
             said => Err(self.not_confirmed(context, said)),
         }
     }
@@ -242,14 +246,19 @@ impl Request {
         Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
     }
 
+    /// Returns whether its user has to confirm it.
+    pub(super) fn is_confirmed(&self, context: &Context) -> bool {
+        // Of most guards none is.
+        !context.guard.settings().confirm.is_empty() && self.confirm_of(context).is_some()
+    }
+
     /// Returns the confirmation that its tool needs.
-    pub(super) fn confirm_of<'c>(&self, confirm: &'c [(String, Confirm)]) -> Option<&'c Confirm> {
-        let target = self
-            .target
-            .as_deref()
-            .filter(|_| *self.method == *"tools/call")?;
-        let of = |(tool, _): &&(String, Confirm)| tool == target;
-        confirm.iter().find(of).map(|(_, confirm)| confirm)
+    fn confirm_of<'c>(&self, context: &'c Context) -> Option<&'c Confirm> {
+        let target = self.target.as_deref();
+        let target = target.filter(|_| *self.method == *"tools/call")?;
+        let mut all = context.guard.settings().confirm.iter();
+        all.find(|(tool, _)| tool == target)
+            .map(|(_, confirm)| confirm)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::admission;
 use crate::admission::Admission;
 use crate::answer::{Answer, FIELD_LIMIT};
 use crate::context::{About, Context};
-use crate::input::{ClientValue, Event, Message, OwnedClientValue};
+use crate::input::{Client, ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
 use crate::log::Origin;
 use crate::reason::Reason;
@@ -73,7 +73,7 @@ enum Phase {
 }
 
 impl Request {
-    pub fn new(message: Message<'_>) -> Self {
+    pub fn new(message: Message<'_>, client: Option<&Client<'_>>) -> Self {
         let fields = TokenFields::for_method(message.method).filter(|_| !message.notification);
         let session = message.session;
         Self {
@@ -91,7 +91,7 @@ impl Request {
             bound: None,
             public: false,
             session: None,
-            confirmation: Confirmation::new(message.client),
+            confirmation: client.map(Confirmation::new),
             sealed: Vec::new(),
         }
     }
@@ -193,9 +193,7 @@ impl Request {
             report: self.report(sessions),
             ..Deliver::default()
         };
-        let confirm = context.guard.settings().confirm.clone();
-        let confirm = confirm.as_deref().and_then(|all| self.confirm_of(all));
-        if self.notification && confirm.is_some() {
+        if self.notification && self.is_confirmed(context) {
             // Nobody can be asked, and no SDK runs a tool for one.
             return Ok(Step::Drop);
         }
@@ -209,11 +207,8 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            if let Some(confirm) = confirm {
-                if let Some((opened, token)) = self.confirm(context, confirm, fields, &view)? {
-                    deliver.opened = opened;
-                    tokens.push(token);
-                }
+            if self.is_confirmed(context) {
+                deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
             } else if has_token {
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use sealwax::{Kind, Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory, Script};
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings,
-    Message, Outcome, Required, Scope, SessionSettings, Step, TokenFields,
+    ClientSession, ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings, Message,
+    Outcome, Required, Scope, SessionSettings, Step, TokenFields,
 };
 
 use case::{Case, Token, case};
@@ -87,7 +87,6 @@ proptest! {
             session,
             principal: None,
             within: None,
-            client: Client::default(),
         });
         let mut played = Played { case: &case, ledger: Memory::new(Memory::CAPACITY, now() - 60), ledger_asked: 0, garbled: false, delivered: false };
         let left_text = text(&case.left);

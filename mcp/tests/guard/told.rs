@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage,
-    document,
+    ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +24,6 @@ pub fn message(guard: &Guard, told: &Value, arguments: Option<&str>) -> (Exchang
         token: ClientValue::from(&told["token"]),
         session,
         principal: caller(&told["principal"]),
-        client: Client::default(),
         within: told["withinMs"].as_u64().map(Duration::from_millis),
     };
     document::message(guard, message)

@@ -47,8 +47,13 @@ fn at_the_handlers(
         Some(capabilities) => capabilities.to_string(),
         None => r#"{"elicitation":{"form":{}}}"#.into(),
     };
+    let client = Client {
+        capabilities: Some(&capabilities),
+        responses: responses.as_deref(),
+        can_be_asked: told["via"] == "stdio",
+    };
     let guard = program.stage().guard.clone();
-    let (mut exchange, mut step) = guard.message(Message {
+    let message = Message {
         method,
         // A tool is named whatever it carries.
         target: target.and_then(Value::as_str),
@@ -63,12 +68,8 @@ fn at_the_handlers(
         }),
         principal: known.map(Ok),
         within: None,
-        client: Client {
-            capabilities: Some(&capabilities),
-            responses: responses.as_deref(),
-            can_be_asked: told["via"] == "stdio",
-        },
-    });
+    };
+    let (mut exchange, mut step) = guard.message_from(message, Some(&client));
     let mut words;
     let mut returned = None;
     let mut watched = false;

@@ -19,7 +19,6 @@ use crate::value::json;
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 /// How the user of a call can be asked, and what was answered.
-#[derive(Default)]
 pub(crate) struct User {
     capabilities: Option<String>,
     responses: Option<String>,
@@ -33,23 +32,23 @@ impl User {
         caller: &Caller,
         request: &Q,
         context: &Context,
-    ) -> Self {
+    ) -> Option<Self> {
         let tool = caller.request.target.as_ref();
         let is_confirmed = tool.is_some_and(|tool| guard.0.options.confirmed.contains(tool));
         if !is_confirmed || caller.request.method != "tools/call" {
-            return Self::default();
+            return None;
         }
         let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);
         let of_connection = || {
             let client = context.peer.peer_info()?;
             json(&client.capabilities).ok()
         };
-        Self {
+        Some(Self {
             capabilities: of_request.or_else(of_connection),
             responses: request.responses(),
             // Over HTTP rmcp does not say who answered, and another user may know the session.
             can_be_asked: context.extensions.get::<Parts>().is_none(),
-        }
+        })
     }
 
     pub(crate) fn client(&self) -> Client<'_> {

@@ -46,9 +46,10 @@ impl Guard {
         let caller = Arc::new(Caller::new(self, asked, &context.extensions));
         let modern = is_modern(&context);
         let user = User::of(self, &caller, &request, &context);
+        let client = user.as_ref().map(User::client);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
-        let (exchange, step) = self.0.engine.message(Message {
+        let message = Message {
             method,
             target: caller.request.target.as_deref(),
             arguments: arguments.as_deref(),
@@ -58,9 +59,9 @@ impl Guard {
             session: session.and_then(client_session),
             principal: caller.principal().cloned().map(Ok),
             within: caller.within,
-            client: user.client(),
             ..Message::default()
-        });
+        };
+        let (exchange, step) = self.0.engine.message_from(message, client.as_ref());
         let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
         let deliver = loop {

@@ -72,7 +72,6 @@ async fn a_yes_counts_while_its_call_waits() {
         if !is_cancelled {
             assert_eq!(heard().await["result"]["content"][0]["text"], "done");
         }
-        drop((say, heard));
         drop((to, lines));
         // It ends once everything that came was served.
         running.await.unwrap().unwrap();

@@ -2,7 +2,7 @@
 
 use sealwax::{Inspected, Kind, RequestContext, SessionMetadata, inspect};
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Deliver, Event, Exchange, HandlerResult, Message,
+    ClientSession, ClientValue, Deliver, Event, Exchange, HandlerResult, Message,
     Outcome as OutcomeIs, Respond, Scope, Step, TokenFields,
 };
 
@@ -91,7 +91,6 @@ pub fn begin(world: &mut World, begun: &Begun<'_>) -> Option<Waiting> {
         session,
         principal: begun.given.then(|| Ok(begun.who.principal())),
         within: None,
-        client: Client::default(),
     });
     let mut run = Run::new(begun.who);
     run.sent = request.texts();

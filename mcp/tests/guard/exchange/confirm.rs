@@ -39,11 +39,11 @@ fn a_no_counts_after_a_second() {
         ..Client::default()
     };
     for (after, text) in [(999, "did not ask for it"), (1000, "The user declined")] {
-        let (mut exchange, step) = guard.message(Message {
+        let message = Message {
             modern: false,
-            client,
             ..call()
-        });
+        };
+        let (mut exchange, step) = guard.message_from(message, Some(&client));
         assert!(matches!(step, Step::Elicit(_)), "{step:?}");
         clock.pass_ms(after);
         let answer = Event::Elicited(Ok(r#"{"action":"decline"}"#));
