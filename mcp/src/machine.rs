@@ -8,7 +8,7 @@ mod frame;
 use std::time::Duration;
 
 pub use frame::{Answer, Frame};
-use frame::{number, sent};
+use frame::{Texts, number, sent};
 
 use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
@@ -215,18 +215,23 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
         .filter(|_| given.has(flag::SESSION)),
         within: number(next())?.map(Duration::from_millis),
     };
-    let client = Client {
-        capabilities: sent(next()),
-        responses: sent(next()),
-        can_be_asked: given.has(flag::CAN_BE_ASKED),
-    };
-    let is_known = client.capabilities.is_some() || client.responses.is_some();
-    let (exchange, step) = guard.message_from(message, is_known.then_some(&client));
+    // Of a call that is confirmed; no other has these texts.
+    let client = (!texts.is_empty()).then(|| client(given, texts));
+    let (exchange, step) = guard.message_from(message, client.as_ref());
     // It is large, and from here on moves no more.
     let mut exchange = Box::new(exchange);
     let next = document::next(&mut exchange, step);
     let answer = answer(&mut exchange, next);
     Ok((Machine::Exchange(exchange), answer))
+}
+
+#[cold]
+fn client<'a>(given: &Frame<'a>, mut texts: Texts<'a>) -> Client<'a> {
+    Client {
+        capabilities: sent(texts.take()),
+        responses: sent(texts.take()),
+        can_be_asked: given.has(flag::CAN_BE_ASKED),
+    }
 }
 
 #[inline(never)]

@@ -98,6 +98,11 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
+    /// Returns whether all are taken.
+    pub fn is_empty(&self) -> bool {
+        self.lengths.len() == 0
+    }
+
     /// Takes the next one; those that were left out at the end are absent. What is no UTF-8 is
     /// [`ClientValue::Other`]: a client may have sent it.
     pub fn take(&mut self) -> ClientValue<'a> {
