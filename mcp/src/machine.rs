@@ -8,7 +8,7 @@ mod frame;
 use std::time::Duration;
 
 pub use frame::{Answer, Frame};
-use frame::{Texts, number, sent};
+use frame::{number, sent};
 
 use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
@@ -216,7 +216,7 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
         within: number(next())?.map(Duration::from_millis),
     };
     // Of a call that is confirmed; no other has these texts.
-    let client = (!texts.is_empty()).then(|| client(given, texts));
+    let client = (given.count() > OF_MESSAGE).then(|| client(given));
     let (exchange, step) = guard.message_from(message, client.as_ref());
     // It is large, and from here on moves no more.
     let mut exchange = Box::new(exchange);
@@ -225,11 +225,16 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
     Ok((Machine::Exchange(exchange), answer))
 }
 
+/// How many texts a message has, without those of its client.
+const OF_MESSAGE: usize = 11;
+
 #[cold]
-fn client<'a>(given: &Frame<'a>, mut texts: Texts<'a>) -> Client<'a> {
+#[inline(never)]
+fn client<'a>(given: &Frame<'a>) -> Client<'a> {
+    let [.., capabilities, responses] = given.values::<{ OF_MESSAGE + 2 }>();
     Client {
-        capabilities: sent(texts.take()),
-        responses: sent(texts.take()),
+        capabilities: sent(capabilities),
+        responses: sent(responses),
         can_be_asked: given.has(flag::CAN_BE_ASKED),
     }
 }

@@ -56,6 +56,11 @@ impl<'a> Frame<'a> {
         self.flags & flag != 0
     }
 
+    /// Returns how many texts it has.
+    pub(super) fn count(&self) -> usize {
+        self.lengths.len() / 4
+    }
+
     /// Returns the texts, to take one after another.
     pub(super) fn texts(&self) -> Texts<'a> {
         Texts {
@@ -98,11 +103,6 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// Returns whether all are taken.
-    pub fn is_empty(&self) -> bool {
-        self.lengths.len() == 0
-    }
-
     /// Takes the next one; those that were left out at the end are absent. What is no UTF-8 is
     /// [`ClientValue::Other`]: a client may have sent it.
     pub fn take(&mut self) -> ClientValue<'a> {
