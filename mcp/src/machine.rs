@@ -195,8 +195,16 @@ impl Machine {
     }
 }
 
-#[inline(never)]
 fn message(guard: &Guard, given: &Frame<'_>) -> Made {
+    // Only a call that is confirmed has the texts of its client.
+    if given.count() > OF_MESSAGE {
+        return call(guard, given);
+    }
+    message_from(guard, given, None)
+}
+
+#[inline(never)]
+fn message_from(guard: &Guard, given: &Frame<'_>, client: Option<&Client<'_>>) -> Made {
     let mut texts = given.texts();
     let mut next = || texts.take();
     let message = Message {
@@ -215,9 +223,7 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
         .filter(|_| given.has(flag::SESSION)),
         within: number(next())?.map(Duration::from_millis),
     };
-    // Of a call that is confirmed; no other has these texts.
-    let client = (given.count() > OF_MESSAGE).then(|| client(given));
-    let (exchange, step) = guard.message_from(message, client.as_ref());
+    let (exchange, step) = guard.message_from(message, client);
     // It is large, and from here on moves no more.
     let mut exchange = Box::new(exchange);
     let next = document::next(&mut exchange, step);
@@ -229,14 +235,14 @@ fn message(guard: &Guard, given: &Frame<'_>) -> Made {
 const OF_MESSAGE: usize = 11;
 
 #[cold]
-#[inline(never)]
-fn client<'a>(given: &Frame<'a>) -> Client<'a> {
+fn call(guard: &Guard, given: &Frame<'_>) -> Made {
     let [.., capabilities, responses] = given.values::<{ OF_MESSAGE + 2 }>();
-    Client {
+    let client = Client {
         capabilities: sent(capabilities),
         responses: sent(responses),
         can_be_asked: given.has(flag::CAN_BE_ASKED),
-    }
+    };
+    message_from(guard, given, Some(&client))
 }
 
 #[inline(never)]
