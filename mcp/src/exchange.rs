@@ -9,7 +9,7 @@ use crate::handle::HandleFlow;
 use crate::input::{Client, Event, Failed, HandleOp, Message, TransportMessage};
 use crate::log::{Origin, Refused};
 use crate::reason::Reason;
-use crate::request::Request;
+use crate::request::{Confirmation, Request};
 use crate::revoking::Revoking;
 use crate::session::Session;
 use crate::step::{Item, OUT_OF_ORDER, Question, Respond, Step};
@@ -71,7 +71,9 @@ impl Guard {
         client: Option<&Client<'_>>,
     ) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
-        let request = Request::new(message, client);
+        let confirm = self.confirm_of(&message);
+        let confirmation = confirm.map(|confirm| Confirmation::new(confirm, client));
+        let request = Request::new(message, confirmation);
         context.message = request.origin();
         Exchange::begin(context, Flow::Request(Box::new(request)))
     }

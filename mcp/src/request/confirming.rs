@@ -18,7 +18,9 @@ use sealwax::{Error, RequestContext, View};
 
 /// What is known of a call's confirmation.
 #[derive(Default)]
-pub(super) struct Confirmation {
+pub(in super::super) struct Confirmation {
+    /// The question, unless the author's function makes it.
+    message: Option<String>,
     capabilities: Option<String>,
     responses: Option<String>,
     can_be_asked: bool,
@@ -29,8 +31,10 @@ pub(super) struct Confirmation {
 }
 
 impl Confirmation {
-    pub fn new(client: &Client<'_>) -> Box<Self> {
+    pub fn new(confirm: &Confirm, client: Option<&Client<'_>>) -> Box<Self> {
+        let client = client.copied().unwrap_or_default();
         Box::new(Self {
+            message: confirm.message.clone(),
             capabilities: client.capabilities.map(Into::into),
             responses: client.responses.map(Into::into),
             can_be_asked: client.can_be_asked,
@@ -88,8 +92,6 @@ impl Request {
         view: &Arc<View>,
         tokens: &mut Vec<Token>,
     ) -> Result<Option<String>, Step> {
-        let message = self.confirm_of(context);
-        let message = message.and_then(|confirm| confirm.message.clone());
         let refused = |request: &Self, context: &mut Context, reason| {
             Err(request.refuse_token(context, fields, reason))
         };
@@ -98,10 +100,9 @@ impl Request {
             Err(reason) => return refused(self, context, reason),
         };
         let target = self.target.clone().unwrap_or_default();
-        let words = match (&self.confirmation().words, &message) {
-            (Some(words), _) => shown(words),
-            (None, Some(message)) => filled(message, self.arguments.as_deref()),
-            (None, None) => {
+        let words = match self.words() {
+            Some(words) => words,
+            None => {
                 self.phase = Phase::Wording;
                 return Err(Step::Word);
             }
@@ -159,6 +160,14 @@ impl Request {
             }
             said => Err(self.not_confirmed(context, said)),
         }
+    }
+
+    /// Returns the question with its arguments, once its words are known.
+    fn words(&self) -> Option<String> {
+        let known = self.confirmation.as_ref()?;
+        let words = known.words.as_deref().map(shown);
+        let message = known.message.as_deref();
+        words.or_else(|| Some(filled(message?, self.arguments.as_deref())))
     }
 
     fn way(&self) -> Way {
@@ -244,21 +253,6 @@ impl Request {
             context.refuse(reason, About::new(Item::RequestState));
         }
         Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
-    }
-
-    /// Returns whether its user has to confirm it.
-    pub(super) fn is_confirmed(&self, context: &Context) -> bool {
-        // Of most guards none is.
-        !context.guard.settings().confirm.is_empty() && self.confirm_of(context).is_some()
-    }
-
-    /// Returns the confirmation that its tool needs.
-    fn confirm_of<'c>(&self, context: &'c Context) -> Option<&'c Confirm> {
-        let target = self.target.as_deref();
-        let target = target.filter(|_| *self.method == *"tools/call")?;
-        let mut all = context.guard.settings().confirm.iter();
-        all.find(|(tool, _)| tool == target)
-            .map(|(_, confirm)| confirm)
     }
 }
 

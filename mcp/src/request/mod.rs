@@ -8,14 +8,14 @@ mod sessions;
 
 use std::sync::Arc;
 
-use self::confirming::Confirmation;
+pub(super) use self::confirming::Confirmation;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
 use crate::admission::Admission;
 use crate::answer::{Answer, FIELD_LIMIT};
 use crate::context::{About, Context};
-use crate::input::{Client, ClientValue, Event, Message, OwnedClientValue};
+use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
 use crate::log::Origin;
 use crate::reason::Reason;
@@ -44,7 +44,7 @@ pub(super) struct Request {
     /// Whether that token may be anybody's: the cursor of a public page.
     public: bool,
     session: Option<Session>,
-    /// Of a call that is confirmed.
+    /// Of a tool that is confirmed.
     confirmation: Option<Box<Confirmation>>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
@@ -73,7 +73,7 @@ enum Phase {
 }
 
 impl Request {
-    pub fn new(message: Message<'_>, client: Option<&Client<'_>>) -> Self {
+    pub fn new(message: Message<'_>, confirmation: Option<Box<Confirmation>>) -> Self {
         let fields = TokenFields::for_method(message.method).filter(|_| !message.notification);
         let session = message.session;
         Self {
@@ -91,7 +91,7 @@ impl Request {
             bound: None,
             public: false,
             session: None,
-            confirmation: client.map(Confirmation::new),
+            confirmation,
             sealed: Vec::new(),
         }
     }
@@ -193,7 +193,7 @@ impl Request {
             report: self.report(sessions),
             ..Deliver::default()
         };
-        if self.notification && self.is_confirmed(context) {
+        if self.notification && self.confirmation.is_some() {
             // Nobody can be asked, and no SDK runs a tool for one.
             return Ok(Step::Drop);
         }
@@ -207,7 +207,7 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            if self.is_confirmed(context) {
+            if self.confirmation.is_some() {
                 deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
             } else if has_token {
                 match self.open(context, fields, &view) {
