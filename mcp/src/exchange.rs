@@ -9,7 +9,7 @@ use crate::handle::HandleFlow;
 use crate::input::{Client, Event, Failed, HandleOp, Message, TransportMessage};
 use crate::log::{Origin, Refused};
 use crate::reason::Reason;
-use crate::request::{Confirmation, Request};
+use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::Session;
 use crate::step::{Item, OUT_OF_ORDER, Question, Respond, Step};
@@ -71,11 +71,13 @@ impl Guard {
         client: Option<&Client<'_>>,
     ) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
-        let confirm = self.confirm_of(&message);
-        let confirmation = confirm.map(|confirm| Confirmation::new(confirm, client));
-        let request = Request::new(message, confirmation);
+        let mut request = Box::new(Request::new(message));
         context.message = request.origin();
-        Exchange::begin(context, Flow::Request(Box::new(request)))
+        // Of most guards no tool is.
+        if !self.settings().confirm.is_empty() {
+            request.look_up_confirmation(self, client);
+        }
+        Exchange::begin(context, Flow::Request(request))
     }
 
     /// Begins the exchange of a message around HTTP or stdio.

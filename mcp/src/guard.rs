@@ -9,7 +9,6 @@ use serde_json::{Map, Value};
 
 use crate::caller::{Caller, Callers};
 use crate::confirm::Confirm;
-use crate::input::Message;
 use crate::json;
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
@@ -119,18 +118,6 @@ impl Guard {
                 principal: Arc::new(principal),
             })
         })
-    }
-
-    /// Returns the confirmation that a message needs.
-    pub(super) fn confirm_of(&self, message: &Message<'_>) -> Option<&Confirm> {
-        let all = &self.settings().confirm;
-        // Of most guards no tool is.
-        if all.is_empty() || message.method != "tools/call" {
-            return None;
-        }
-        let mut all = all.iter();
-        let found = all.find(|(tool, _)| Some(&**tool) == message.target);
-        found.map(|(_, confirm)| confirm)
     }
 
     /// Returns the view for public cursors, which any user may present.

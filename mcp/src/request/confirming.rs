@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::confirm::{Confirm, Said, Way, filled, form, shown};
 use crate::context::{About, Context};
 use crate::input::{Client, Failed};
+use crate::guard::Guard;
 use crate::json;
 use crate::reason::Reason;
 use crate::step::{Elicitation, Item, Step};
@@ -18,7 +19,7 @@ use sealwax::{Error, RequestContext, View};
 
 /// What is known of a call's confirmation.
 #[derive(Default)]
-pub(in super::super) struct Confirmation {
+pub(super) struct Confirmation {
     /// The question, unless the author's function makes it.
     message: Option<String>,
     capabilities: Option<String>,
@@ -31,7 +32,7 @@ pub(in super::super) struct Confirmation {
 }
 
 impl Confirmation {
-    pub fn new(confirm: &Confirm, client: Option<&Client<'_>>) -> Box<Self> {
+    fn new(confirm: &Confirm, client: Option<&Client<'_>>) -> Box<Self> {
         let client = client.copied().unwrap_or_default();
         Box::new(Self {
             message: confirm.message.clone(),
@@ -78,6 +79,18 @@ impl Bound {
 }
 
 impl Request {
+    /// Keeps the question and what its client can do, if its tool is one that its user confirms.
+    #[cold]
+    pub fn look_up_confirmation(&mut self, guard: &Guard, client: Option<&Client<'_>>) {
+        let target = self.target.as_deref();
+        let Some(target) = target.filter(|_| *self.method == *"tools/call") else {
+            return;
+        };
+        let mut all = guard.settings().confirm.iter();
+        let found = all.find(|(tool, _)| tool == target);
+        self.confirmation = found.map(|(_, confirm)| Confirmation::new(confirm, client));
+    }
+
     fn confirmation(&mut self) -> &mut Confirmation {
         self.confirmation.get_or_insert_default()
     }

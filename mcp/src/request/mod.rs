@@ -8,7 +8,7 @@ mod sessions;
 
 use std::sync::Arc;
 
-pub(super) use self::confirming::Confirmation;
+use self::confirming::Confirmation;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use crate::admission;
@@ -73,7 +73,7 @@ enum Phase {
 }
 
 impl Request {
-    pub fn new(message: Message<'_>, confirmation: Option<Box<Confirmation>>) -> Self {
+    pub fn new(message: Message<'_>) -> Self {
         let fields = TokenFields::for_method(message.method).filter(|_| !message.notification);
         let session = message.session;
         Self {
@@ -91,7 +91,7 @@ impl Request {
             bound: None,
             public: false,
             session: None,
-            confirmation,
+            confirmation: None,
             sealed: Vec::new(),
         }
     }
