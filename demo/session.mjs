@@ -5,7 +5,7 @@ import process from 'node:process';
 import { answer, Codec, SealwaxError } from 'sealwax';
 
 const [command, payload, ttl] = process.argv.slice(2);
-const codec = new Codec({ keys: process.env.SEALWAX_KEYS, audience: 'https://mcp.example.com' });
+const codec = Codec.fromEnv({ audience: 'https://mcp.example.com' });
 const sessions = codec
   .view({ subject: process.env.DEMO_USER })
   .sessions(ttl === undefined ? {} : { ttl: Number(ttl) });

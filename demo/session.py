@@ -6,7 +6,7 @@ import sys
 
 import sealwax
 
-codec = sealwax.Codec(keys=os.environ.get("SEALWAX_KEYS"), audience="https://mcp.example.com")
+codec = sealwax.Codec.from_env(audience="https://mcp.example.com")
 sessions = codec.view(subject=os.environ["DEMO_USER"]).sessions()
 
 try:

@@ -4,11 +4,11 @@
 use std::error::Error;
 use std::{env, io};
 
-use sealwax::{Codec, KeyRing, Principal, SessionMetadata};
+use sealwax::{Codec, Principal, SessionMetadata};
 use sealwax_mcp::Profile;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
+    let codec = Codec::from_env("https://mcp.example.com")?;
     let user = codec.view(&Principal::subject(env::var("DEMO_USER")?))?;
     let sessions = user.sessions();
 

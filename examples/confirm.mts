@@ -10,7 +10,7 @@ import { Codec } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { z } from 'zod';
 
-const codec = new Codec({ keys: process.env.SEALWAX_KEYS, audience: 'https://notes.example.com' });
+const codec = Codec.fromEnv({ audience: 'https://notes.example.com' });
 const guard = new Guard({ codec, principal: 'anonymous' });
 const inputSchema = z.object({ id: z.int() });
 

@@ -1,6 +1,6 @@
 import { Codec, requestContext } from 'sealwax';
 
-const codec = new Codec({ keys: process.env.SEALWAX_KEYS, audience: 'https://mcp.example.com' });
+const codec = Codec.fromEnv({ audience: 'https://mcp.example.com' });
 
 // A tool asks something back: what it knows so far goes to the client, sealed.
 const call = requestContext('tools/call', 'delete_note', { id: 7 });

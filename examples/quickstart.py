@@ -1,8 +1,6 @@
-import os
-
 import sealwax
 
-codec = sealwax.Codec(keys=os.environ.get("SEALWAX_KEYS"), audience="https://mcp.example.com")
+codec = sealwax.Codec.from_env(audience="https://mcp.example.com")
 
 # A tool asks something back: what it knows so far goes to the client, sealed.
 call = sealwax.request_context("tools/call", "delete_note", {"id": 7})

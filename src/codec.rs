@@ -23,7 +23,7 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 /// ```
 /// use sealwax::{Codec, Key, KeyRing, Principal};
 ///
-/// let ring = KeyRing::new([Key::generate()?])?; // a server reads KeyRing::from_env()
+/// let ring = KeyRing::new([Key::generate()?])?; // a server has Codec::from_env
 /// let codec = Codec::new(ring, "https://mcp.example.com")?;
 /// let alice = codec.view(&Principal::subject("alice"))?;
 ///

@@ -1,6 +1,7 @@
 //! Keys in order, so that rotation loses no session.
 
 use std::fmt;
+use std::iter;
 use std::str::FromStr;
 
 use crate::{Error, Key, KeyId};
@@ -27,13 +28,27 @@ const MAX_KEYS: usize = 16;
 pub struct KeyRing(Vec<Key>);
 
 impl KeyRing {
-    /// Returns a ring of the given keys, the sealing one first.
+    /// Returns a ring of the given keys, or of the keys of the given rings, the sealing one first.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidKey`] for no key, more than 16, or two with the same id.
-    pub fn new(keys: impl IntoIterator<Item = Key>) -> Result<Self, Error> {
-        Self::of(keys.into_iter().take(MAX_KEYS + 1).collect())
+    pub fn new<K: Into<Self>>(keys: impl IntoIterator<Item = K>) -> Result<Self, Error> {
+        // More than enough to be refused.
+        let rings = keys.into_iter().take(MAX_KEYS + 1);
+        Self::of(rings.flat_map(|ring| ring.into().0).collect())
+    }
+
+    /// Returns a ring of the key [derived](Key::derive) from a secret, and of those of earlier secrets, separated by white
+    /// space.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`], as [`Key::derive`] and [`new`](Self::new).
+    pub fn derive(secret: &str, fallbacks: &str) -> Result<Self, Error> {
+        let secrets = iter::once(secret).chain(fallbacks.split_whitespace());
+        let keys: Result<Vec<_>, _> = secrets.take(MAX_KEYS + 1).map(Key::derive).collect();
+        Self::of(keys?)
     }
 
     /// Returns the ids of the keys, in order.
@@ -105,6 +120,12 @@ impl KeyRing {
             }
         }
         Ok(Self(keys))
+    }
+}
+
+impl From<Key> for KeyRing {
+    fn from(key: Key) -> Self {
+        Self(vec![key])
     }
 }
 

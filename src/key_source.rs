@@ -1,6 +1,6 @@
 //! Where a server's keys are: in a file, or in the environment.
 
-use std::env;
+use std::env::{self, VarError};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 use crate::format::key::PREFIX;
-use crate::{Error, KeyRing};
+use crate::{Error, KeyRing, Variables};
 
 /// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
 const MAX_LEN: usize = 1 << 16;
@@ -47,16 +47,17 @@ impl KeyRing {
         text.parse().map_err(|error: Error| invalid(&error))
     }
 
-    /// Reads the ring from the environment: from the file that `SEALWAX_KEYS_FILE` names, or else from
-    /// `SEALWAX_KEYS`. [`Codec::from_env`](crate::Codec::from_env) also follows the file's changes.
+    /// Reads the ring from the environment: from the file that `SEALWAX_KEYS_FILE` names, from `SEALWAX_KEYS`, or, by
+    /// [`derive`](Self::derive), from `SEALWAX_SECRET` and `SEALWAX_SECRET_FALLBACKS`.
+    /// [`Codec::from_env`](crate::Codec::from_env) also follows the file's changes.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if neither variable is set, or both, or there is no valid ring.
+    /// [`Error::InvalidKey`] if none of them is set, or more than one, or there is no valid ring.
     pub fn from_env() -> Result<Self, Error> {
         match from_env()? {
             FromEnv::File(path) => Self::read(path),
-            FromEnv::Text(text) => text.parse(),
+            FromEnv::Ring(ring) => Ok(ring),
         }
     }
 }
@@ -64,25 +65,30 @@ impl KeyRing {
 /// Where the environment says that the keys are.
 pub(crate) enum FromEnv {
     File(OsString),
-    Text(Zeroizing<String>),
+    Ring(KeyRing),
 }
 
 pub(crate) fn from_env() -> Result<FromEnv, Error> {
-    let invalid = |why: &'static str| Error::InvalidKey(why.into());
-    let file = env::var_os("SEALWAX_KEYS_FILE").filter(|path| !path.is_empty());
-    let text = env::var_os("SEALWAX_KEYS").filter(|text| !text.is_empty());
-    match (file, text) {
-        (Some(_), Some(_)) => Err(invalid(
-            "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one",
-        )),
-        (Some(path), None) => Ok(FromEnv::File(path)),
-        (None, Some(text)) => match text.into_string() {
-            Ok(text) => Ok(FromEnv::Text(Zeroizing::new(text))),
-            Err(_) => Err(invalid("SEALWAX_KEYS: expected UTF-8")),
-        },
-        (None, None) => Err(invalid(
-            "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `sealwax keygen`, `npx sealwax keygen` \
-             or `python -m sealwax keygen` makes a key",
-        )),
-    }
+    let text = |name: &str| match env::var(name) {
+        Ok(text) => Ok(Some(Zeroizing::new(text))),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            Err(Error::InvalidKey(format!("{name}: expected UTF-8").into()))
+        }
+    };
+    let [keys, secret, secret_fallbacks] = [
+        text("SEALWAX_KEYS")?,
+        text("SEALWAX_SECRET")?,
+        text("SEALWAX_SECRET_FALLBACKS")?,
+    ];
+    // A path may be any bytes.
+    let file = env::var_os("SEALWAX_KEYS_FILE").unwrap_or_default();
+    let variables = Variables {
+        keys: keys.as_deref().map(String::as_str),
+        keys_file: Some(&file.to_string_lossy()),
+        secret: secret.as_deref().map(String::as_str),
+        secret_fallbacks: secret_fallbacks.as_deref().map(String::as_str),
+    };
+    let ring = variables.ring()?;
+    Ok(ring.map_or(FromEnv::File(file), FromEnv::Ring))
 }

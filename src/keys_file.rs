@@ -109,7 +109,8 @@ impl fmt::Debug for KeysFile {
 
 impl Codec {
     /// Returns a codec with the keys of the environment and the default limits: those of
-    /// `SEALWAX_KEYS_FILE`, which it [follows](crate::KeysFile), or else those of `SEALWAX_KEYS`.
+    /// `SEALWAX_KEYS_FILE`, which it [follows](crate::KeysFile), those of `SEALWAX_KEYS`, or those that are
+    /// [derived](KeyRing::derive) from `SEALWAX_SECRET`.
     ///
     /// # Errors
     ///
@@ -138,7 +139,7 @@ impl CodecBuilder {
     pub fn from_env(audience: impl Into<String>) -> Result<Self, Error> {
         match from_env()? {
             FromEnv::File(path) => Self::from_file(KeysFile::new(path), audience),
-            FromEnv::Text(text) => Ok(Codec::builder(text.parse()?, audience)),
+            FromEnv::Ring(ring) => Ok(Codec::builder(ring, audience)),
         }
     }
 }

@@ -11,6 +11,7 @@ mod handle;
 #[cfg(feature = "hazmat")]
 #[doc(hidden)]
 pub mod hazmat;
+mod idempotency_key;
 mod inspect;
 mod key_ring;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
@@ -32,6 +33,7 @@ mod system;
 ))]
 pub mod testing;
 mod token;
+mod variables;
 mod view;
 
 pub use codec::{Codec, CodecBuilder};
@@ -56,4 +58,6 @@ pub use sessions::{OpenedSession, SessionMetadata, Sessions};
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use system::System;
 pub use token::{Opened, Token, TokenId};
+#[doc(hidden)]
+pub use variables::Variables;
 pub use view::View;

@@ -62,25 +62,22 @@ func FromFile(path, audience string, options ...Option) (*Codec, error) {
 }
 
 // FromEnv returns a codec with the keys of the environment: those of the file that SEALWAX_KEYS_FILE names, which it
-// follows as [FromFile] does, or else of SEALWAX_KEYS. If neither is set, or both, it is [ErrInvalidKey].
+// follows as [FromFile] does, of SEALWAX_KEYS, or derived from SEALWAX_SECRET as [KeyRingFromEnv] does. If none is set, or
+// more than one, it is [ErrInvalidKey].
 func FromEnv(audience string, options ...Option) (*Codec, error) {
-	path, err := keysFileOfEnv()
+	ring, path, err := keysOfEnv()
 	if err != nil {
 		return nil, err
 	}
 	if path != "" {
 		return FromFile(path, audience, options...)
 	}
-	ring, err := KeyRingFromEnv()
-	if err != nil {
-		return nil, err
-	}
 	return New(ring, audience, options...)
 }
 
 func newCodec(clock *host.Clock, ring *KeyRing, audience string, s settings) (*Codec, error) {
 	if ring == nil || ring.ring == nil {
-		return nil, invalid(ErrInvalidKey, "keys: expected a KeyRing, found none: is SEALWAX_KEYS set?")
+		return nil, invalid(ErrInvalidKey, "keys: expected a KeyRing, found none: is SEALWAX_KEYS set? FromEnv reads it, and SEALWAX_SECRET")
 	}
 	inner, err := host.NewCodec(ring.ring, audience, s.limits, clock)
 	if err != nil {

@@ -30,7 +30,7 @@ func GenerateKey() (*Key, error) {
 		defer c.Xsealwax_key_free(key)
 		text, err := textOf(c, key)
 		if err == nil {
-			made, err = describeKey(c, host.KeyOf(text, true), key)
+			made, err = describeKey(c, host.KeyOf(text, host.Text), key)
 			clear(text)
 		}
 		return err
@@ -39,14 +39,25 @@ func GenerateKey() (*Key, error) {
 }
 
 // ParseKey reads a key's text; its checksum detects typing errors.
-func ParseKey(text string) (*Key, error) { return makeKey([]byte(text), true) }
+func ParseKey(text string) (*Key, error) { return makeKey([]byte(text), host.Text) }
+
+// DeriveKey derives a key from a secret that is there, which is never decoded: a generated text of 32 characters and
+// more, such as a framework's SECRET_KEY, 64 hexadecimal digits or 44 characters of base64; never a passphrase. The key
+// is the same in every language. Fewer characters, white space, one character repeated, what is no UTF-8, and the text of
+// a key are [ErrInvalidKey].
+func DeriveKey(secret string) (*Key, error) {
+	if !utf8.ValidString(secret) {
+		return nil, invalid(ErrInvalidKey, "expected a secret of UTF-8")
+	}
+	return makeKey([]byte(secret), host.Derived)
+}
 
 // KeyFromSecret makes a key from 32 existing random bytes or more, never from a passphrase: fewer bytes, bytes that are
 // all equal, and printable ASCII alone are [ErrInvalidKey].
-func KeyFromSecret(secret []byte) (*Key, error) { return makeKey(secret, false) }
+func KeyFromSecret(secret []byte) (*Key, error) { return makeKey(secret, host.Imported) }
 
-func makeKey(bytes []byte, isText bool) (made *Key, err error) {
-	key := host.KeyOf(bytes, isText)
+func makeKey(bytes []byte, form host.Form) (made *Key, err error) {
+	key := host.KeyOf(bytes, form)
 	err = host.Do(func(c *host.Call) error {
 		return key.With(c, func(at host.Ptr) error {
 			made, err = describeKey(c, key, at)
@@ -101,16 +112,35 @@ type KeyRing struct {
 	ids  []string
 }
 
-// NewKeyRing returns a ring of keys.
-func NewKeyRing(keys ...*Key) (*KeyRing, error) {
-	held := make([]*host.Key, len(keys))
+// Keys are the keys of a [KeyRing]: a [*Key], or those of another [*KeyRing].
+type Keys interface{ ringOf() *host.Ring }
+
+func (k *Key) ringOf() *host.Ring {
+	if k == nil || k.key == nil {
+		return nil
+	}
+	return host.RingOfKey(k.key)
+}
+
+func (r *KeyRing) ringOf() *host.Ring {
+	if r == nil {
+		return nil
+	}
+	return r.ring
+}
+
+// NewKeyRing returns a ring of keys, and of the keys of rings, the sealing one first.
+func NewKeyRing(keys ...Keys) (*KeyRing, error) {
+	rings := make([]*host.Ring, len(keys))
 	for n, key := range keys {
-		if key == nil || key.key == nil {
+		if key != nil {
+			rings[n] = key.ringOf()
+		}
+		if rings[n] == nil {
 			return nil, unmade("key")
 		}
-		held[n] = key.key
 	}
-	return makeRing(host.RingOfKeys(held))
+	return makeRing(host.RingOfRings(rings))
 }
 
 // ParseKeyRing reads key texts separated by commas or white space. # and what follows in its line is a comment.
@@ -125,23 +155,30 @@ func parseRing(text []byte) (*KeyRing, error) {
 
 const ringIDsMax = 64
 
-func makeRing(ring *host.Ring) (made *KeyRing, err error) {
-	err = host.Do(func(c *host.Call) error {
-		return ring.With(c, func(at host.Ptr) error {
-			ids, err := c.Written(ringIDsMax, func(out host.Ptr, limit int32, size host.Ptr) int32 {
-				return c.Xsealwax_ring_ids(at, out, limit, size, c.Error())
-			})
-			made = &KeyRing{ring: ring}
-			for id := range slices.Chunk(ids, 4) {
-				made.ids = append(made.ids, hex.EncodeToString(id))
-			}
-			return err
-		})
-	})
+func makeRing(ring *host.Ring) (*KeyRing, error) {
+	made := &KeyRing{ring: ring}
+	err := host.Do(func(c *host.Call) error { return ring.With(c, made.describeIn(c)) })
 	if err != nil {
 		return nil, err
 	}
 	return made, nil
+}
+
+// describeIn returns what reads the ids of a ring's object. One that is none has none.
+func (r *KeyRing) describeIn(c *host.Call) func(ring host.Ptr) error {
+	return func(ring host.Ptr) error {
+		r.ids = nil
+		if ring == 0 {
+			return nil
+		}
+		ids, err := c.Written(ringIDsMax, func(out host.Ptr, limit int32, size host.Ptr) int32 {
+			return c.Xsealwax_ring_ids(ring, out, limit, size, c.Error())
+		})
+		for id := range slices.Chunk(ids, 4) {
+			r.ids = append(r.ids, hex.EncodeToString(id))
+		}
+		return err
+	}
 }
 
 // IDs returns the ids of the keys, the sealing one first.

@@ -5,6 +5,9 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // A file is larger than 16 keys and what may be said of them, or it is no file of keys.
@@ -47,28 +50,30 @@ func reason(err error) error {
 	return err
 }
 
-// KeyRingFromEnv reads the ring in the environment: in the file that SEALWAX_KEYS_FILE names, or else in SEALWAX_KEYS.
-// [FromEnv] also follows the file.
+// KeyRingFromEnv reads the ring in the environment: in the file that SEALWAX_KEYS_FILE names, in SEALWAX_KEYS, or, by
+// [DeriveKey], in SEALWAX_SECRET and SEALWAX_SECRET_FALLBACKS, earlier ones, separated by white space. [FromEnv] also
+// follows the file.
 func KeyRingFromEnv() (*KeyRing, error) {
-	path, err := keysFileOfEnv()
-	if err != nil {
-		return nil, err
-	}
+	ring, path, err := keysOfEnv()
 	if path != "" {
 		return ReadKeyRing(path)
 	}
-	return ParseKeyRing(os.Getenv("SEALWAX_KEYS"))
+	return ring, err
 }
 
-// keysFileOfEnv returns the path in SEALWAX_KEYS_FILE, or an empty one if SEALWAX_KEYS has the keys.
-func keysFileOfEnv() (string, error) {
-	path, text := os.Getenv("SEALWAX_KEYS_FILE"), os.Getenv("SEALWAX_KEYS")
-	switch {
-	case path != "" && text != "":
-		return "", invalid(ErrInvalidKey, "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one")
-	case path == "" && text == "":
-		return "", invalid(ErrInvalidKey, "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: "+
-			"`sealwax keygen`, `npx sealwax keygen` or `python -m sealwax keygen` makes a key")
+// keysOfEnv returns the ring that variables of the environment have, or else the path of its file.
+func keysOfEnv() (*KeyRing, string, error) {
+	var variables []byte
+	for _, name := range []string{"SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_SECRET", "SEALWAX_SECRET_FALLBACKS"} {
+		variables = fmt.Appendf(variables, "%s=%s\x00", name, os.Getenv(name))
 	}
-	return path, nil
+	defer clear(variables)
+	if !utf8.Valid(variables) {
+		return nil, "", invalid(ErrInvalidKey, "SEALWAX_KEYS, SEALWAX_SECRET: expected UTF-8")
+	}
+	ring, err := makeRing(host.RingOfVariables(variables))
+	if err != nil || len(ring.ids) > 0 {
+		return ring, "", err
+	}
+	return nil, os.Getenv("SEALWAX_KEYS_FILE"), nil
 }

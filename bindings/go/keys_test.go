@@ -279,7 +279,7 @@ func TestTheEnvironmentNamesAFileOrHasTheKeys(t *testing.T) {
 	same(t, "ids", strings.Join(must(KeyRingFromEnv()).IDs(), " "), b.ID()+" "+a.ID())
 	for _, wrong := range []struct{ keys, file, said string }{
 		{"", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"},
-		{textsOf(a), path, "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both"},
+		{textsOf(a), path, "expected SEALWAX_KEYS, SEALWAX_KEYS_FILE or SEALWAX_SECRET"},
 		{"swk1_short", "", "key 1 of the ring: expected a key text"},
 		{"", textsOf(a), "invalid_key: keys file: expected a path, found the text of a key: that belongs"},
 		{"", path + ".none", "keys file " + path + ".none: "},

@@ -37,6 +37,9 @@ type vector struct {
 	Ring         json.RawMessage
 	Secret, Text string
 	KID          string
+	From         string
+	Variables    map[string]string
+	IsFile       bool `json:"is_file"`
 	Keys         []string
 	Error        Code
 	Audience     string
@@ -79,6 +82,8 @@ type principalOfVector struct {
 type vectorFile struct {
 	Keys                 []keyVector
 	KeyRings             []vector `json:"key_rings"`
+	Derived              []vector
+	Environments         []vector
 	Sealed               []vector
 	SessionIDs           []vector `json:"session_ids"`
 	Handles              []vector
@@ -203,6 +208,31 @@ func TestKeyRings(t *testing.T) {
 		ring, err := ParseKeyRing(text)
 		same(t, "error", codeOf(err), v.Error)
 		if err == nil {
+			same(t, "ids", strings.Join(ring.IDs(), " "), strings.Join(v.Keys, " "))
+		}
+	})
+}
+
+func TestDerivedKeys(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.Derived }, func(t *testing.T, _ *vectorFile, v vector) {
+		key, err := DeriveKey(v.From)
+		same(t, "error", codeOf(err), v.Error)
+		if err == nil {
+			same(t, "id", key.ID(), v.KID)
+			same(t, "text", must(key.Text()), v.Text)
+		}
+	})
+}
+
+func TestEnvironments(t *testing.T) {
+	each(t, func(f *vectorFile) []vector { return f.Environments }, func(t *testing.T, _ *vectorFile, v vector) {
+		for _, name := range []string{"KEYS", "KEYS_FILE", "SECRET", "SECRET_FALLBACKS"} {
+			t.Setenv("SEALWAX_"+name, v.Variables["SEALWAX_"+name])
+		}
+		ring, path, err := keysOfEnv()
+		same(t, "error", codeOf(err), v.Error)
+		same(t, "a file", path != "", v.IsFile)
+		if v.Keys != nil {
 			same(t, "ids", strings.Join(ring.IDs(), " "), strings.Join(v.Keys, " "))
 		}
 	})

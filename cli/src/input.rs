@@ -76,11 +76,27 @@ impl<'a> Input<'a> {
     /// Reads a token, an id, a handle or a key text, without one line ending at its end, which the shell adds. All of
     /// these are ASCII, so invalid UTF-8 may stay garbled.
     pub fn stdin_text(&self, what: &'static str) -> Result<Zeroizing<String>, Stop> {
-        let input = self.stdin(what)?;
-        let input = match input.strip_suffix(b"\n") {
-            Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
-            None => input,
+        let line = line(self.stdin(what)?);
+        Ok(Zeroizing::new(String::from_utf8_lossy(line).into_owned()))
+    }
+
+    /// Reads a file that has to be there. An error calls it `place`.
+    pub fn file(&self, path: &str, place: &str) -> Result<&'a [u8], Stop> {
+        let read = Ask::File {
+            file: path.into(),
+            replaced: false,
         };
-        Ok(Zeroizing::new(String::from_utf8_lossy(input).into_owned()))
+        match self.ask(read)? {
+            Answer::Bytes(bytes) => Ok(bytes),
+            other => Err(Failure::unread(place, other).into()),
+        }
+    }
+}
+
+/// Returns a text without one line ending at its end.
+pub(crate) fn line(input: &[u8]) -> &[u8] {
+    match input.strip_suffix(b"\n") {
+        Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+        None => input,
     }
 }

@@ -4,7 +4,7 @@ use sealwax::{Key, KeyId};
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::input::{Input, Stop};
+use crate::input::{Input, Stop, line};
 use crate::key_file::KeyFile;
 use crate::options::wrong;
 use crate::step::{Answer, Ask, Done, Write};
@@ -82,6 +82,16 @@ pub(crate) fn retire(input: &Input<'_>) -> Result<Done, Stop> {
     replaced(path, &file, said)
 }
 
+/// A file of a secret may end in one line ending, as stdin may.
+pub(crate) fn derive(input: &Input<'_>) -> Result<Done, Stop> {
+    let secret = match input.options().text("secret-file") {
+        None => input.stdin("the secret")?,
+        Some(path) => input.file(path, path)?,
+    };
+    let secret = utf8(line(secret))?;
+    Ok(Done::line(Key::derive(secret)?.id().to_string()))
+}
+
 pub(crate) fn status(input: &Input<'_>) -> Result<Done, Stop> {
     let (path, program) = (path(input)?, input.program());
     let Some(file) = read(input, false)? else {
@@ -127,14 +137,7 @@ impl Opened {
         let text = if metrics == "-" {
             input.stdin("the answer of Prometheus")?
         } else {
-            let file = Ask::File {
-                file: metrics.into(),
-                replaced: false,
-            };
-            match input.ask(file)? {
-                Answer::Bytes(bytes) => bytes.as_slice(),
-                other => return Err(Failure::unread(&format!("--metrics {metrics}"), other).into()),
-            }
+            input.file(metrics, &format!("--metrics {metrics}"))?
         };
         let expected = || {
             let why = "expected the JSON answer of Prometheus to the query that this command prints without it";

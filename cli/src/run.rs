@@ -64,6 +64,7 @@ fn done(command: &str, input: &Input<'_>) -> Result<Done, Stop> {
         "keys promote" => keys::promote(input),
         "keys retire" => keys::retire(input),
         "keys status" => keys::status(input),
+        "keys derive" => keys::derive(input),
         found => {
             let why = format!("COMMAND: expected a command of sealwax, found {found:?}");
             Err(Error::InvalidArgument(why.into()).into())

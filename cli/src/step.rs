@@ -17,7 +17,7 @@ pub struct Request {
     pub command: String,
     /// Options and arguments by the names of `commands.json`, with its defaults; a flag has any text.
     pub options: BTreeMap<String, String>,
-    /// `SEALWAX_KEYS`, `SEALWAX_KEYS_FILE` and `SEALWAX_LEDGER`, where they are set.
+    /// `SEALWAX_KEYS`, `SEALWAX_KEYS_FILE`, `SEALWAX_SECRET`, `SEALWAX_SECRET_FALLBACKS` and `SEALWAX_LEDGER`, where they are set.
     pub environment: BTreeMap<String, String>,
     /// The clock's time, in Unix milliseconds.
     pub now_ms: u64,

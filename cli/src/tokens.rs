@@ -6,7 +6,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sealwax::hazmat;
 use sealwax::{
     Codec, CodecBuilder, Environment, Error, Handle, Key, KeyRing, Kind, Opened, Purpose,
-    RequestContext, View,
+    RequestContext, Variables, View,
 };
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::failure::Failure;
 use crate::input::{Input, Stop};
 use crate::options::wrong;
-use crate::step::{Answer, Ask, Done};
+use crate::step::Done;
 
 /// The largest skew, in seconds.
 const MOST_SKEW: u64 = 300;
@@ -255,7 +255,7 @@ pub(crate) fn ring(input: &Input<'_>) -> Result<KeyRing, Stop> {
     match given_ring(input)? {
         Some(ring) => Ok(ring),
         None => {
-            let why = "SEALWAX_KEYS is not set";
+            let why = "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE or SEALWAX_SECRET";
             Err(Failure::from(Error::InvalidKey(why.into()))
                 .tip(
                     "give a file of keys with --key-file or SEALWAX_KEYS_FILE, or keys in \
@@ -274,30 +274,21 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Failure> {
 
 /// Returns the keys, if they are given.
 pub(crate) fn given_ring(input: &Input<'_>) -> Result<Option<KeyRing>, Stop> {
-    let in_ring = |text: &str, place: &str| {
-        let ring = text.parse::<KeyRing>();
-        ring.map(Some)
-            .map_err(|error| Failure::from(error).found_in(place).into())
+    let variables = Variables {
+        keys: input.variable("SEALWAX_KEYS"),
+        keys_file: input.variable("SEALWAX_KEYS_FILE"),
+        secret: input.variable("SEALWAX_SECRET"),
+        secret_fallbacks: input.variable("SEALWAX_SECRET_FALLBACKS"),
     };
-    let keys = input.variable("SEALWAX_KEYS");
-    let file = input.variable("SEALWAX_KEYS_FILE");
-    let (file, place) = match (input.options().text("key-file"), file, keys) {
-        (Some(file), ..) => (file, format!("--key-file {file}")),
-        (None, Some(_), Some(_)) => {
-            let why = "SEALWAX_KEYS_FILE, SEALWAX_KEYS: expected one of them, found both";
-            return Err(Error::InvalidKey(why.into()).into());
-        }
-        (None, Some(file), None) => (file, format!("SEALWAX_KEYS_FILE {file}")),
-        (None, None, keys) => {
-            return keys.map_or(Ok(None), |text| in_ring(text, "SEALWAX_KEYS"));
-        }
+    let (file, place) = match (input.options().text("key-file"), variables) {
+        (Some(file), _) => (file, format!("--key-file {file}")),
+        (None, variables) if variables.are_absent() => return Ok(None),
+        (None, variables) => match (variables.ring(), variables.keys_file) {
+            (Ok(None), Some(file)) => (file, format!("SEALWAX_KEYS_FILE {file}")),
+            (ring, _) => return Ok(ring?),
+        },
     };
-    let read = Ask::File {
-        file: file.into(),
-        replaced: false,
-    };
-    match input.ask(read)? {
-        Answer::Bytes(bytes) => in_ring(utf8(bytes).map_err(|it| it.found_in(&place))?, &place),
-        other => Err(Failure::unread(&place, other).into()),
-    }
+    let text = utf8(input.file(file, &place)?).map_err(|failure| failure.found_in(&place))?;
+    let ring = text.parse::<KeyRing>().map_err(Failure::from);
+    Ok(Some(ring.map_err(|failure| failure.found_in(&place))?))
 }

@@ -235,6 +235,17 @@ impl Exchange {
         self.flow.request_mut()?.seal_state(&self.context, json)
     }
 
+    /// Returns a key for an API that does a thing once for each, such as in `Idempotency-Key`: 32 letters and digits, the same at
+    /// every retry of this request. It is of the caller, the request, and the confirmation or the `requestState` that it
+    /// carries; without either, the same call again has the same key.
+    ///
+    /// # Errors
+    ///
+    /// As [`seal_state`](Self::seal_state).
+    pub fn idempotency_key(&self) -> Result<String, Error> {
+        self.flow.request()?.idempotency_key(&self.context)
+    }
+
     /// Returns what the last step asked.
     #[cfg(feature = "documents")]
     pub(super) fn asked(&self) -> Option<Question> {

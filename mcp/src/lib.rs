@@ -150,7 +150,7 @@ pub use input::{
 pub use log::{Fault, Level, Origin, Refused};
 pub use session::Session;
 pub use set::{Set, SetValue};
-pub use settings::{LedgerSettings, Required, SessionSettings, TransportSettings};
+pub use settings::{LedgerSettings, OnLost, Required, SessionSettings, TransportSettings};
 pub use step::{
     Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
 };

@@ -58,6 +58,8 @@ pub mod kind {
     pub const WRITE: u8 = 20;
     /// Forks the session. Its answer is a [`TEXT`], the metadata.
     pub const FORK: u8 = 21;
+    /// Makes the request's key for another service. Its answer is a [`TEXT`].
+    pub const IDEMPOTENCY_KEY: u8 = 24;
     /// Runs a command on a ledger in memory: a document, and the time. Its answer is a [`TEXT`], the reply.
     pub const RUN: u8 = 22;
 
@@ -308,6 +310,7 @@ fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
             return Ok(Answer::of(kind::MADE, None));
         }
         kind::SEAL_STATE => exchange.seal_state(given.document())?,
+        kind::IDEMPOTENCY_KEY => exchange.idempotency_key()?,
         kind::FORK => document::fork(exchange)?,
         _ => return Err(NO_FRAME),
     };

@@ -136,10 +136,25 @@ pub struct TransportSettings {
     /// The time that a session may be idle, in whole seconds; this requires a ledger.
     #[serde(with = "Seconds")]
     pub idle: Option<Duration>,
+    /// What becomes of a request whose session is lost.
+    pub on_lost: OnLost,
     /// Whether to speak SEP-1359.
     pub sep1359: bool,
     /// Whether to add the `sessions` capability here, if the SDK's handlers cannot.
     pub declares: bool,
+}
+
+/// What becomes of a request whose session is lost: it has expired, its key was retired, or it is of another audience.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum OnLost {
+    /// It is refused, so that the client begins anew.
+    #[default]
+    Refuse,
+    /// It is served as one without a session, for clients that do not. Another user's session is refused all the same, as is one
+    /// that was ended.
+    Serve,
 }
 
 impl Default for TransportSettings {
@@ -148,6 +163,7 @@ impl Default for TransportSettings {
             required: true,
             ttl: None,
             idle: None,
+            on_lost: OnLost::Refuse,
             sep1359: false,
             declares: false,
         }

@@ -178,6 +178,9 @@ impl TransportFlow {
                 let id = token.text().and_then(token_id);
                 return Ok(self.end_for_another(context, id));
             }
+            Err(error) if !ends && self.is_served_without(context, &error) => {
+                return Ok(self.deliver(Deliver::default()));
+            }
             Err(error) => return Ok(self.refuse(context, error.into())),
         };
         let version = self.version.as_deref();

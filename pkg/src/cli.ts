@@ -19,7 +19,13 @@ import { checkNode } from './module.js';
 /** Longer input is cut here, and refused for its length by what reads it. */
 const MAX_INPUT = 4 << 20;
 
-const VARIABLES = ['SEALWAX_KEYS', 'SEALWAX_KEYS_FILE', 'SEALWAX_LEDGER'];
+const VARIABLES = [
+  'SEALWAX_KEYS',
+  'SEALWAX_KEYS_FILE',
+  'SEALWAX_SECRET',
+  'SEALWAX_SECRET_FALLBACKS',
+  'SEALWAX_LEDGER',
+];
 
 /** As npm calls it, or as a shell does. */
 const PROGRAM = process.env.npm_command === 'exec' ? 'npx sealwax' : 'sealwax';

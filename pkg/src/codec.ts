@@ -38,7 +38,7 @@ export interface KeysFile {
 
 /** The keys of a {@link Codec}: given, or in a file. */
 export type Keys =
-  | { readonly keys: string | KeyRing | undefined; readonly keysFile?: undefined }
+  | { readonly keys: KeyLike | readonly KeyLike[] | undefined; readonly keysFile?: undefined }
   | (KeysFile & { readonly keys?: undefined });
 
 /** Settings of a {@link Codec}. */
@@ -58,7 +58,7 @@ export type CodecOptions = Keys &
  * ```js
  * import { Codec, Key, KeyRing } from 'sealwax';
  *
- * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+ * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
  * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
  *
  * const alice = codec.view({ subject: 'alice' });
@@ -74,8 +74,9 @@ export class Codec {
   readonly #unfollow: (() => void) | undefined;
 
   /**
-   * Creates a codec. `keys` may be the text of `process.env.SEALWAX_KEYS`; its type allows `undefined` so that this
-   * compiles, and the constructor refuses it. {@link Codec.fromEnv} takes them from the environment by itself.
+   * Creates a codec. `keys` are key texts, a key, a ring, or an array of them, of which the first seals. The type allows
+   * `undefined`, for a variable of the environment, and the constructor refuses it. {@link Codec.fromEnv} takes the keys
+   * from the environment by itself.
    *
    * @throws {@link SealwaxError} `invalid_key`, also for `undefined`, and for a file that cannot be read;
    * `invalid_argument` for an audience that is empty or over 1,024 bytes, or a limit out of range
@@ -115,15 +116,21 @@ export class Codec {
   }
 
   /**
-   * Creates a codec with the keys of the environment: of the file that `SEALWAX_KEYS_FILE` names, which it follows,
-   * or else of `SEALWAX_KEYS`.
+   * Creates a codec with the keys of the environment: of the file that `SEALWAX_KEYS_FILE` names, which it follows, of
+   * `SEALWAX_KEYS`, or {@link Key.derive | derived} from `SEALWAX_SECRET` and `SEALWAX_SECRET_FALLBACKS`, earlier ones,
+   * separated by white space.
    *
-   * @throws {@link SealwaxError} `invalid_key` if neither variable is set, or both; and as the constructor
+   * @throws {@link SealwaxError} `invalid_key` if none of these is set, or more than one; and as the constructor
    */
   static fromEnv(
     given: Omit<KeysFile, 'keysFile'> & { readonly audience: string } & Limits,
   ): Codec {
-    return new Codec({ ...given, ...keysOfEnvironment() });
+    const found = keysOfEnvironment();
+    try {
+      return new Codec({ ...given, ...found });
+    } finally {
+      if ('keys' in found) found.keys.free();
+    }
   }
 
   /**
@@ -144,7 +151,7 @@ export class Codec {
    * console.log(codec.view({ subject: 'alice' }).session().open(token).needsReseal); // true
    * ```
    */
-  setKeys(keys: string | KeyRing): boolean {
+  setKeys(keys: KeyLike | readonly KeyLike[]): boolean {
     const codec = this.#raw.get();
     const isNew = withRing(keys, (ring) => codec.setKeys(rawRing(ring)));
     if (isNew) this.#views.clear();
@@ -182,12 +189,10 @@ export class Codec {
   }
 }
 
-/** Uses a ring, or makes one of key texts for as long as it is used. */
+/** Uses a ring, or makes one for as long as it is used. */
 function withRing<T>(keys: unknown, use: (ring: KeyRing) => T): T {
-  if (keys === undefined || keys === null) throw noKeys();
   if (keys instanceof KeyRing) return use(keys);
-  if (typeof keys !== 'string') throw wrongClass('keys', 'KeyRing', keys);
-  const ring = new KeyRing(keys);
+  const ring = new KeyRing(keys as KeyLike);
   try {
     return use(ring);
   } finally {

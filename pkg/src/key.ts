@@ -1,10 +1,10 @@
 import { SealwaxError } from './error.js';
-import { bytes, wireText, wrongClass, wrongType } from './input.js';
+import { bytes, text, wireText, wrongType } from './input.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
 
-let shared: (key: Key) => raw.Key;
+let ringOfKey: (key: Key) => raw.KeyRing;
 
 /** @internal */
 export let rawRing: (ring: KeyRing) => raw.KeyRing;
@@ -46,8 +46,27 @@ export class Key {
    *
    * @throws {@link SealwaxError} `invalid_key`
    */
-  static parse(text: string): Key {
-    return new Key(core().Key.parse(wireText('key', text)));
+  static parse(keyText: string): Key {
+    return new Key(core().Key.parse(wireText('key', keyText)));
+  }
+
+  /**
+   * Derives a key from a secret that is there: a generated text of 32 characters and more, such as a framework's
+   * `SECRET_KEY`, 64 hexadecimal digits or 44 characters of base64. It is never decoded, and gives the same key in
+   * every language. Never a passphrase.
+   *
+   * @throws {@link SealwaxError} `invalid_key` for fewer characters, white space, one character repeated, and the
+   * text of a key
+   *
+   * @example
+   * ```js
+   * import { Key } from 'sealwax';
+   *
+   * console.log(Key.derive('c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ').id); // cbeb7d73
+   * ```
+   */
+  static derive(secret: string): Key {
+    return new Key(core().Key.derive(text('secret', secret)));
   }
 
   /**
@@ -84,9 +103,12 @@ export class Key {
   }
 
   static {
-    shared = (key) => key.#raw.get().share();
+    ringOfKey = (key) => key.#raw.get().ring();
   }
 }
+
+/** Keys of a {@link KeyRing}: a key, the texts of keys as in `SEALWAX_KEYS`, or those of another ring. */
+export type KeyLike = Key | string | KeyRing;
 
 /**
  * A key ring of 1 to 16 keys: the first seals, each opens.
@@ -98,14 +120,12 @@ export class KeyRing {
   readonly #raw: Owned<raw.KeyRing>;
 
   /**
-   * Creates a ring of keys, the sealing key first, or of key texts, as {@link KeyRing.parse} does.
+   * Creates a ring of keys, key texts and rings, the sealing key first.
    *
    * @throws {@link SealwaxError} `invalid_key` for no key, more than 16, or two with one id
    */
-  constructor(keys: string | readonly Key[]) {
-    const { KeyRing } = core();
-    const ring = typeof keys === 'string' ? KeyRing.parse(keys) : KeyRing.of(copies(keys));
-    this.#raw = new Owned('key ring', ring);
+  constructor(keys: KeyLike | readonly KeyLike[]) {
+    this.#raw = new Owned('key ring', ringOf(keys));
   }
 
   /**
@@ -125,9 +145,9 @@ export class KeyRing {
    * KeyRing.parse(process.env.NOT_SET); // throws invalid_key
    * ```
    */
-  static parse(text: string | undefined): KeyRing {
-    if (text === undefined || text === null) throw noKeys();
-    return new KeyRing(wireText('keys', text));
+  static parse(ringText: string | undefined): KeyRing {
+    if (ringText === undefined || ringText === null) throw noKeys();
+    return new KeyRing(wireText('keys', ringText));
   }
 
   /** The ids of the keys, in order. */
@@ -150,19 +170,39 @@ export class KeyRing {
   }
 }
 
-/** Copies the keys: the module takes ownership of those that it is given. */
-function copies(keys: readonly Key[]): raw.Key[] {
+/** Makes a ring of copies: the module takes ownership of what it is given. */
+function ringOf(keys: unknown): raw.KeyRing {
+  if (!Array.isArray(keys)) return ringOfOne(keys);
+  const rings: raw.KeyRing[] = [];
+  try {
+    for (const one of keys) rings.push(ringOfOne(one));
+  } catch (error) {
+    for (const ring of rings) ring.free();
+    throw error;
+  }
+  return core().KeyRing.of(rings);
+}
+
+function ringOfOne(keys: unknown): raw.KeyRing {
+  const { KeyRing: Raw } = core();
   if (keys === undefined || keys === null) throw noKeys();
-  if (!Array.isArray(keys)) throw wrongType('keys', 'a text or an array of keys', keys);
-  const held = [...keys];
-  for (const key of held) if (!(key instanceof Key)) throw wrongClass('keys', 'Key', key);
-  return held.map(shared);
+  if (typeof keys === 'string') return Raw.parse(keys);
+  if (keys instanceof Key) return ringOfKey(keys);
+  if (keys instanceof KeyRing) return rawRing(keys).share();
+  if (keys instanceof Raw) return keys; // of variables
+  throw wrongType('keys', 'key texts, a Key, a KeyRing or an array of them', keys);
+}
+
+/** Returns the ring that variables of the environment have, unless they name a file. */
+export function ringOfVariables(variables: string): KeyRing | undefined {
+  const ring = core().KeyRing.fromVariables(wireText('variables', variables));
+  return ring && new KeyRing(ring as unknown as KeyRing);
 }
 
 /** The error for missing keys: most likely the variable is not set. */
 export function noKeys(): SealwaxError {
   const message =
-    'keys: expected key texts or a KeyRing, found none: is SEALWAX_KEYS set? `npx sealwax keygen` makes ' +
-    'a key for it, as does Key.generate().toText()';
+    'keys: expected keys, found none: is SEALWAX_KEYS set? `npx sealwax keygen` makes a key for it. Codec.fromEnv ' +
+    'reads it, and SEALWAX_KEYS_FILE and SEALWAX_SECRET';
   return new SealwaxError('invalid_key', message, false);
 }

@@ -1,7 +1,7 @@
 /** A file of keys, where the runtime has files; and its watch. */
 
 import { invalidArgument, SealwaxError } from './error.js';
-import { KeyRing } from './key.js';
+import { KeyRing, ringOfVariables } from './key.js';
 import { type Logger, write } from './log.js';
 
 /** A larger file is none of keys. */
@@ -35,17 +35,18 @@ function builtin<M extends keyof Builtins>(name: M): Builtins[M] {
   );
 }
 
+const VARIABLES = [
+  'SEALWAX_KEYS',
+  'SEALWAX_KEYS_FILE',
+  'SEALWAX_SECRET',
+  'SEALWAX_SECRET_FALLBACKS',
+];
+
 /** Returns where the environment says that the keys are. */
-export function keysOfEnvironment(): { keys: string } | { keysFile: string } {
-  const { SEALWAX_KEYS: keys, SEALWAX_KEYS_FILE: keysFile } = host().env ?? {};
-  if (keys && keysFile) {
-    throw invalidKey('expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one');
-  }
-  if (keysFile) return { keysFile };
-  if (keys) return { keys };
-  throw invalidKey(
-    'SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `npx sealwax keygen` makes a key',
-  );
+export function keysOfEnvironment(): { keys: KeyRing } | { keysFile: string } {
+  const env = host().env ?? {};
+  const keys = ringOfVariables(VARIABLES.map((name) => `${name}=${env[name] ?? ''}\0`).join(''));
+  return keys ? { keys } : { keysFile: env.SEALWAX_KEYS_FILE as string };
 }
 
 const NOT_A_PATH =

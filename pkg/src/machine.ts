@@ -23,6 +23,7 @@ export const WRITE = 20;
 export const FORK = 21;
 export const RUN = 22;
 export const TOLD = 23;
+export const IDEMPOTENCY_KEY = 24;
 export const STEP = 32;
 export const DELIVER = 33;
 

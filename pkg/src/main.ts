@@ -8,7 +8,7 @@ export { requestContext, requestContextFromJson, tokenFields } from './context.j
 export { SealwaxError, type SealwaxErrorCode } from './error.js';
 export type { IdentifierFacts, Inspected, PrincipalParts, TokenFields } from './facts.js';
 export { inspect } from './inspect.js';
-export { Key, KeyRing } from './key.js';
+export { Key, type KeyLike, KeyRing } from './key.js';
 export type { Lifetime } from './lifetime.js';
 export type { Logger } from './log.js';
 export type { Opened } from './opened.js';

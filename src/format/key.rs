@@ -25,7 +25,7 @@ const CHECKSUM_LEN: usize = 4;
 const TEXT_LEN: usize = 53;
 const NOT_A_KEY: Error = Error::InvalidKey(std::borrow::Cow::Borrowed(
     "expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or \
-     `python -m sealwax keygen`",
+     `python -m sealwax keygen`. Another secret belongs in SEALWAX_SECRET, or in Key.derive",
 ));
 
 /// A secret and the keys derived from it (SPEC.md, "Keys").
@@ -67,6 +67,25 @@ impl Derived {
 }
 
 impl Key {
+    /// Derives a key from a secret that is there: a generated text of 32 characters and more, such as a framework's
+    /// `SECRET_KEY`, 64 hexadecimal digits or 44 characters of base64 (SPEC.md, "Keys"). The text is never decoded. Never
+    /// a passphrase: whoever has one token can guess it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`] for fewer than 32 characters, white space, one character repeated, and the text of a key.
+    ///
+    /// ```
+    /// use sealwax::Key;
+    ///
+    /// let key = Key::derive("c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ")?;
+    /// assert_eq!(key.id().to_string(), "cbeb7d73");
+    /// # Ok::<(), sealwax::Error>(())
+    /// ```
+    pub fn derive(secret: &str) -> Result<Self, Error> {
+        wipe::stack_after(|| derived(secret))
+    }
+
     /// Imports an existing secret: 32 random bytes or more, never a passphrase.
     ///
     /// # Errors
@@ -76,8 +95,8 @@ impl Key {
         let text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
         let guessed = secret.iter().all(text) || secret.iter().all(|&byte| byte == secret[0]);
         if guessed || secret.len() < SECRET_LEN {
-            let expected = "expected a secret of 32 random bytes or more, neither printable text (decode \
-                            hex or base64 first) nor one byte repeated";
+            let expected = "expected a secret of 32 random bytes or more, neither printable text (which \
+                            Key.derive takes) nor one byte repeated";
             let problem = format!("{expected}; found {} bytes", secret.len());
             return Err(Error::InvalidKey(problem.into()));
         }
@@ -164,6 +183,33 @@ fn from_text(text: &str) -> Result<Key, Error> {
         ));
     }
     Key::from_secret(secret)
+}
+
+fn derived(secret: &str) -> Result<Key, Error> {
+    let invalid = |problem: &str| {
+        let expected = "expected a secret of 32 characters or more, generated, without white space";
+        Err(Error::InvalidKey(
+            format!("{expected}; found {problem}").into(),
+        ))
+    };
+    if secret.contains(PREFIX) {
+        return invalid("the text of a key, which belongs in SEALWAX_KEYS");
+    }
+    if secret.contains(char::is_whitespace) {
+        return invalid("white space: is it at the end?");
+    }
+    let mut characters = secret.chars();
+    let first = characters.next();
+    if characters.clone().all(|next| Some(next) == first) {
+        return invalid("none, or one character repeated");
+    }
+    if characters.nth(SECRET_LEN - 2).is_none() {
+        return invalid("fewer");
+    }
+    Key::from_secret(&*expand::<SECRET_LEN>(
+        &extract(b"sealwax/v1/secret", secret.as_bytes()),
+        b"key",
+    ))
 }
 
 fn extract(salt: &[u8], secret: &[u8]) -> Hkdf<Sha256> {

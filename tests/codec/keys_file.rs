@@ -210,7 +210,7 @@ fn the_environment_names_a_file_or_has_the_keys() {
         (
             file,
             &other,
-            "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both".into(),
+            "expected SEALWAX_KEYS, SEALWAX_KEYS_FILE or SEALWAX_SECRET with its fallbacks, found more".into(),
         ),
         (
             "",

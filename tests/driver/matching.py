@@ -85,6 +85,10 @@ def matches(world, expected, value, place):
         token(world, expected["$token"], value, place)
     elif "$session" in expected:
         session(world, expected, value, place)
+    elif "$key" in expected or "$id" in expected:
+        same(True, isinstance(value, str) and len(value) == 32 and value.isalnum(), place)
+        same(value, world.named.setdefault(str(expected), value), place)
+        same(len(world.named), len(set(world.named.values())), f"how many names {place} has")
     elif "$handle" in expected:
         same(True, isinstance(value, dict) and isinstance(value.get("handle"), str), place)
     else:

@@ -39,6 +39,8 @@ class World:
         #: Every metadata that was seen of a session.
         self.sessions = {}
         self.handles = {}
+        #: Keys and ids, by what a transcript calls them.
+        self.named = {}
         self.now = NOW
 
     def asked(self, op, made, age=0, **request):

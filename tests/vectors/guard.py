@@ -12,7 +12,7 @@ handler runs the event's `handler`: each operation in turn, whose outcome is in 
 settings   requestStateTtl, only                        as in every language
            confirm: {tool: {message} or {words}}, confirmTtl        `words` is what the author's function makes; null: it throws
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
-           transport: {required, ttl, idle, sep1359}        of the wrapper around HTTP or stdio
+           transport: {required, ttl, idle, onLost, sep1359}        of the wrapper around HTTP or stdio
            ledger: memory | failing                     the language's own ledger in memory, with the transcript's clock; or one that
                                                         fails at every command but `open`; absent: none
            ledgerOptions: {since, local, clockTolerance, acceptIssuedSince, reusableRequestState}
@@ -28,7 +28,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
            forgets   true: the ledger loses everything before it, and begins anew
            lost      {command: n}: the ledger runs the next n such commands, and their answers are lost
            handler   operations in order:
-                     ["state"], ["session"], ["write", value], ["fork"]; then ["return", result] or ["throw"];
+                     ["state"], ["idempotencyKey"], ["session"], ["sessionId"], ["write", value], ["fork"]; then ["return", result] or ["throw"];
                      ["mint", type, options], ["check", type, handle, options], ["seal", type, value, options],
                      ["open", type, handle, options], ["renew", type, handle, value, options], ["end", type, handle, options]
                      in a result, {"$state": value} is what an author gets for a state: `state`, `State::write`
@@ -54,6 +54,8 @@ values     {"$token": {…}}    on the way in: such a token; on the way out: one
                               out: with a state that holds them; `version` is that one, an earlier one on the way in; `without`
                               leaves members out
            {"$session": {…}}  on the way in: such a session, made
+           {"$key": name}     an idempotency key: the same wherever it has this name, and never that of another name
+           {"$id": name}      the id of a session, in the same way
            {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made;
                               with `payload`, a self-contained one
 of a token kind, label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
@@ -72,6 +74,7 @@ from transcripts import (
     events,
     handles,
     header,
+    idempotency,
     ledger_ends,
     ledger_sessions,
     ledger_tokens,
@@ -91,6 +94,7 @@ FILE = pathlib.Path(__file__).with_name("guard.json")
 SUBJECTS = (
     request_state,
     confirm,
+    idempotency,
     principal,
     cursors,
     own_methods,

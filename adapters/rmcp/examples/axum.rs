@@ -9,7 +9,7 @@ use rmcp::handler::server::tool::InputResponses;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, ServerHandler, model::*, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::{Guard, State, VerifiedClaims, from_claims};
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
@@ -79,7 +79,7 @@ fn verified(provider: &Provider, token: &str) -> Option<Value> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
+    let codec = Codec::from_env(AUDIENCE)?;
     let guard = Guard::builder(codec, from_claims).build()?;
     let server = guard.protect(Notes);
     let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);

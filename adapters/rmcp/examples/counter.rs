@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::transport::stdio;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::{Guard, Session, Sessions, anonymous};
 
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl ServerHandler for Counter {}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, "https://counter.example.com")?;
+    let codec = Codec::from_env("https://counter.example.com")?;
     let sessions = Sessions::new(|_, _| async { Ok(0) }).require_methods(["tools/call"]);
     let guard = Guard::builder(codec, anonymous)
         .sessions(sessions)

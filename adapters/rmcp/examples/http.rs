@@ -7,7 +7,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ServerHandler, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::{Guard, VerifiedClaims, from_claims};
 use serde_json::Value;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -51,7 +51,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with(log)
         .with(refusals)
         .init();
-    let codec = Codec::new(KeyRing::from_env()?, AUDIENCE)?;
+    let codec = Codec::from_env(AUDIENCE)?;
     let guard = Guard::builder(codec, from_claims).build()?;
     let server = guard.protect(Notes);
     let stateless = StreamableHttpServerConfig::default().with_legacy_session_mode(false);

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
 use rmcp::transport::stdio;
 use rmcp::{ErrorData, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::{Guard, State, anonymous};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::{fmt, prelude::*};
@@ -35,7 +35,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .with(log)
         .with(refusals)
         .init();
-    let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
+    let codec = Codec::from_env("https://mcp.example.com")?;
     let guard = Guard::builder(codec, anonymous).build()?;
     let running = guard.protect(Rounds).serve(stdio()).await?;
     running.waiting().await?;

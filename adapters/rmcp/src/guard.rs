@@ -29,7 +29,7 @@ use crate::{Context, Kind};
 /// use sealwax::{Codec, Key, KeyRing};
 /// use sealwax_rmcp::{Guard, anonymous};
 ///
-/// let ring = KeyRing::new([Key::generate()?])?; // a server reads KeyRing::from_env()
+/// let ring = KeyRing::new([Key::generate()?])?; // a server has Codec::from_env
 /// let codec = Codec::new(ring, "https://mcp.example.com")?;
 /// let guard = Guard::builder(codec, anonymous)
 ///     .only("delete_note", ["id"])

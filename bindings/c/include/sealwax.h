@@ -437,6 +437,15 @@ bool sealwax_is_refusal(sealwax_status status);
 // Fails with SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_key_generate(struct sealwax_key **key, struct sealwax_error *error);
 
+// Derives a key from a secret that is there: a generated text of 32 characters and more, such as 64
+// hexadecimal digits. It is never decoded. Never a passphrase.
+//
+// Fails with SEALWAX_INVALID_KEY for fewer characters, white space, one character repeated, and the text of a key.
+sealwax_status sealwax_key_derive(const char *secret,
+                                  size_t secret_len,
+                                  struct sealwax_key **key,
+                                  struct sealwax_error *error);
+
 // Imports an existing secret: 32 random bytes or more, never a passphrase.
 //
 // Fails with SEALWAX_INVALID_KEY for fewer bytes, and for bytes that are all equal or printable ASCII
@@ -489,11 +498,29 @@ sealwax_status sealwax_ring_read(const char *path,
                                  struct sealwax_ring **ring,
                                  struct sealwax_error *error);
 
-// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
-// SEALWAX_KEYS.
+// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, from SEALWAX_KEYS, or, as
+// sealwax_key_derive does, from SEALWAX_SECRET and SEALWAX_SECRET_FALLBACKS.
 //
-// Fails with SEALWAX_INVALID_KEY, also if both are set.
-sealwax_status sealwax_ring_from_env(struct sealwax_ring **ring, struct sealwax_error *error);
+// Fails with SEALWAX_INVALID_KEY, also if more than one has the keys.
+sealwax_status sealwax_ring_from_env(struct sealwax_ring **ring,
+                                     struct sealwax_error *error);
+
+// Reads the ring from variables that the caller passes, as `environ` has them: each `NAME=value` and a NUL. For a host
+// whose environment C does not see. `*ring` is NULL if SEALWAX_KEYS_FILE names a file, which the caller reads.
+//
+// Fails as sealwax_ring_from_env.
+sealwax_status sealwax_ring_from_variables(const char *variables,
+                                           size_t variables_len,
+                                           struct sealwax_ring **ring,
+                                           struct sealwax_error *error);
+
+// Makes a ring of the keys of `count` rings, in order. The caller keeps the rings.
+//
+// Fails with SEALWAX_INVALID_KEY.
+sealwax_status sealwax_ring_join(const struct sealwax_ring *const *rings,
+                                 size_t count,
+                                 struct sealwax_ring **ring,
+                                 struct sealwax_error *error);
 
 // Makes a ring of `count` keys, the sealing one first. The caller keeps the keys.
 //

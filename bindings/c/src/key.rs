@@ -25,6 +25,25 @@ pub unsafe extern "C" fn sealwax_key_generate(
     })
 }
 
+/// Derives a key from a secret that is there: a generated text of 32 characters and more, such as 64
+/// hexadecimal digits. It is never decoded. Never a passphrase.
+///
+/// Fails with SEALWAX_INVALID_KEY for fewer characters, white space, one character repeated, and the text of a key.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_key_derive(
+    secret: *const c_char,
+    secret_len: usize,
+    key: *mut *mut Key,
+    error: *mut ErrorReport,
+) -> Status {
+    call(error, || {
+        let secret = input::text("secret", secret, secret_len)?;
+        let key = Slot::new("key", key)?;
+        key.give(Key(sealwax_core::Key::derive(secret)?));
+        Ok(())
+    })
+}
+
 /// Imports an existing secret: 32 random bytes or more, never a passphrase.
 ///
 /// Fails with SEALWAX_INVALID_KEY for fewer bytes, and for bytes that are all equal or printable ASCII

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use sealwax_core::KeyRing;
+use sealwax_core::{KeyRing, Variables};
 
 use crate::call::{ErrorReport, Failure, call};
 use crate::input;
@@ -54,10 +54,10 @@ pub unsafe extern "C" fn sealwax_ring_read(
     })
 }
 
-/// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, or else from
-/// SEALWAX_KEYS.
+/// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, from SEALWAX_KEYS, or, as
+/// sealwax_key_derive does, from SEALWAX_SECRET and SEALWAX_SECRET_FALLBACKS.
 ///
-/// Fails with SEALWAX_INVALID_KEY, also if both are set.
+/// Fails with SEALWAX_INVALID_KEY, also if more than one has the keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_ring_from_env(
     ring: *mut *mut Ring,
@@ -66,6 +66,48 @@ pub unsafe extern "C" fn sealwax_ring_from_env(
     call(error, || {
         let ring = Slot::new("ring", ring)?;
         ring.give(Ring(KeyRing::from_env()?));
+        Ok(())
+    })
+}
+
+/// Reads the ring from variables that the caller passes, as `environ` has them: each `NAME=value` and a NUL. For a host
+/// whose environment C does not see. `*ring` is NULL if SEALWAX_KEYS_FILE names a file, which the caller reads.
+///
+/// Fails as sealwax_ring_from_env.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_from_variables(
+    variables: *const c_char,
+    variables_len: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    call(error, || {
+        let variables = input::text("variables", variables, variables_len)?;
+        let ring = Slot::new("ring", ring)?;
+        if let Some(found) = Variables::read(variables).ring()? {
+            ring.give(Ring(found));
+        }
+        Ok(())
+    })
+}
+
+/// Makes a ring of the keys of `count` rings, in order. The caller keeps the rings.
+///
+/// Fails with SEALWAX_INVALID_KEY.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_join(
+    rings: *const *const Ring,
+    count: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    call(error, || {
+        let rings = input::slice("rings", rings, count)?
+            .iter()
+            .map(|ring| input::object("rings", *ring).map(|ring| ring.0.clone()))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(KeyRing::new(rings)?));
         Ok(())
     })
 }

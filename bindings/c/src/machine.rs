@@ -64,6 +64,8 @@ pub const SEALWAX_SEAL_STATE: u8 = 19;
 pub const SEALWAX_WRITE: u8 = 20;
 /// A frame that has an exchange fork its session. The answer is SEALWAX_TEXT, the metadata.
 pub const SEALWAX_FORK: u8 = 21;
+/// A frame that has an exchange make the request's key for another service. The answer is SEALWAX_TEXT.
+pub const SEALWAX_IDEMPOTENCY_KEY: u8 = 24;
 /// A frame that has a ledger in memory run a command: a document, and the time in Unix seconds. The
 /// answer is SEALWAX_TEXT, the reply.
 pub const SEALWAX_RUN: u8 = 22;
@@ -124,6 +126,7 @@ const _: () = {
     assert!(SEALWAX_SEAL_STATE == kind::SEAL_STATE);
     assert!(SEALWAX_WRITE == kind::WRITE);
     assert!(SEALWAX_FORK == kind::FORK);
+    assert!(SEALWAX_IDEMPOTENCY_KEY == kind::IDEMPOTENCY_KEY);
     assert!(SEALWAX_RUN == kind::RUN);
     assert!(SEALWAX_TOLD == kind::TOLD);
     assert!(SEALWAX_STEP == kind::STEP);

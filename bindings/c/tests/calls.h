@@ -58,6 +58,8 @@ typedef struct outputs {
 
 static shared all;
 
+#define SECRET_TEXT "c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ"
+static const char VARIABLES[] = "SEALWAX_KEYS=" KEY_TEXT;
 static const uint8_t SECRET[32] = {1, 2, 3, 200};
 static const char *const NAMES[] = {"id"};
 static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), NULL, 0, NULL, 0};
@@ -77,6 +79,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
  * status, but for those of machines. */
 #define CALLS(CALL)                                                                                \
   CALL(key_generate, key, &to->made.key, ERROR)                                                    \
+  CALL(key_derive, key, TEXT(SECRET_TEXT), &to->made.key, ERROR)                                  \
   CALL(key_from_secret, key, PAGE, &to->made.key, ERROR)                                           \
   CALL(key_parse, key, TEXT(KEY_TEXT), &to->made.key, ERROR)                                       \
   CALL(key_id, nothing, all.key, &to->id, ERROR)                                                   \
@@ -84,6 +87,8 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   CALL(ring_parse, ring, TEXT(KEY_TEXT), &to->made.ring, ERROR)                                    \
   CALL(ring_read, ring, all.file, strlen(all.file), &to->made.ring, ERROR)                         \
   CALL(ring_from_env, ring, &to->made.ring, ERROR)                                                 \
+  CALL(ring_from_variables, ring, VARIABLES, sizeof VARIABLES, &to->made.ring, ERROR)              \
+  CALL(ring_join, ring, (const sealwax_ring *const *)&all.ring, 1, &to->made.ring, ERROR)          \
   CALL(ring_new, ring, (const sealwax_key *const *)&all.key, 1, &to->made.ring, ERROR)             \
   CALL(ring_ids, nothing, all.ring, BYTES, ERROR)                                                  \
   CALL(codec_new, codec, all.ring, TEXT("a"), NULL, &to->made.codec, ERROR)                        \

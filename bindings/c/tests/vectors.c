@@ -94,6 +94,47 @@ static void check_key(const vector *v) {
   sealwax_key_free(parsed);
 }
 
+static void check_derived(const vector *v) {
+  sealwax_key *key = NULL;
+  slice from = text(v, "from");
+  sealwax_status status = sealwax_key_derive(from.data, from.len, &key, NULL);
+  uint8_t id[4];
+  if (has(v, "error")) {
+    CHECK(is(text(v, "error"), sealwax_code(status)));
+    return;
+  }
+  CHECK(status == SEALWAX_OK);
+  CHECK(sealwax_key_id(key, &id, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "kid", id, sizeof id));
+  sealwax_key_free(key);
+}
+
+static void check_environment(const vector *v) {
+  static const char *const NAMES[] = {"SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_SECRET",
+                                      "SEALWAX_SECRET_FALLBACKS"};
+  char variables[TOKEN], name[64];
+  size_t len = 0;
+  for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+    snprintf(name, sizeof name, "variables.%s", NAMES[i]);
+    slice value = text(v, name);
+    len += (size_t)snprintf(variables + len, sizeof variables - len, "%s=%.*s", NAMES[i],
+                            (int)value.len, value.len ? value.data : "") + 1;
+  }
+  sealwax_ring *ring = NULL;
+  sealwax_status status = sealwax_ring_from_variables(variables, len, &ring, NULL);
+  uint8_t ids[SEALWAX_RING_IDS_MAX];
+  if (has(v, "error")) {
+    CHECK(is(text(v, "error"), sealwax_code(status)));
+    return;
+  }
+  CHECK(status == SEALWAX_OK);
+  CHECK((ring == NULL) == has(v, "is_file"));
+  if (ring == NULL) return;
+  CHECK(sealwax_ring_ids(ring, ids, sizeof ids, &len, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "keys", ids, len));
+  sealwax_ring_free(ring);
+}
+
 static void check_key_ring(const vector *v) {
   sealwax_ring *ring = NULL;
   slice keys = text(v, "ring");
@@ -266,6 +307,8 @@ int main(void) {
     int ran;
   } sections[] = {{"keys", check_key, 0},
                   {"key_rings", check_key_ring, 0},
+                  {"derived", check_derived, 0},
+                  {"environments", check_environment, 0},
                   {"sealed", check_sealed, 0},
                   {"session_ids", check_session_id, 0},
                   {"handles", check_handle, 0},

@@ -77,15 +77,19 @@ func (s *Session[T]) Fork() (json.RawMessage, error) {
 	return x.Fork()
 }
 
+func (x *exchange) ofSession() *session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.session
+}
+
 // Of returns the session of a request. ctx is the handler's. The error is [ErrNoSession] if the request has none.
 func (s *Sessions[T]) Of(ctx context.Context) (*Session[T], error) {
 	x, err := s.guard.exchangeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	x.mu.Lock()
-	of := x.session
-	x.mu.Unlock()
+	of := x.ofSession()
 	if of == nil {
 		return nil, ErrNoSession
 	}

@@ -40,6 +40,25 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 	return token, nil
 }
 
+// IdempotencyKey returns a key for an API that does a thing once for each, such as in the header Idempotency-Key: 32 letters and
+// digits, the same at every retry of a request, different for every user, confirmation and state. A call without a confirmation
+// or a requestState has the same key whenever it is made again with the same arguments. It fails in a request that cannot carry
+// a requestState.
+func (g *Guard) IdempotencyKey(ctx context.Context) (string, error) {
+	x, err := g.exchangeOf(ctx)
+	if err == nil {
+		err = x.carriesState()
+	}
+	if err != nil {
+		return "", err
+	}
+	found, err := x.engine()
+	if err != nil {
+		return "", err
+	}
+	return found.IdempotencyKey()
+}
+
 // Opened returns the value of [Guard.State] from the round before; false in the first. A state that is a text of your own is
 // in the request's params.
 //

@@ -32,6 +32,13 @@ func TransportOptional() TransportOption {
 	return func(t *transport) error { t.settings.Required = false; return nil }
 }
 
+// TransportServeLost serves a request whose session is lost as one without a session, and says so in the log: the session has
+// expired, its key was retired, or it is of another audience. For clients that begin no session after a 404. Another user's
+// session, and one that was ended, are refused always.
+func TransportServeLost() TransportOption {
+	return func(t *transport) error { t.settings.OnLost = "serve"; return nil }
+}
+
 // SEP1359 makes messages over HTTP carry the session too, for clients of SEP-1359. As it specifies, a session that another
 // principal presents ends, if a ledger records it: a thief of the token can end the session.
 func SEP1359() TransportOption {
@@ -303,6 +310,21 @@ func NegotiatedOf(ctx context.Context) *Negotiated {
 		return x.outer.negotiated
 	}
 	return nil
+}
+
+// SessionID returns the id of a request's session, to key rows of your own: verified, and the same for the session's whole life.
+// It is that of a data-layer session, or of Mcp-Session-Id and SEP-1359 behind the guard's wrappers; empty without one.
+func SessionID(ctx context.Context) string {
+	x := served(ctx)
+	switch {
+	case x == nil:
+		return ""
+	case x.ofSession() != nil:
+		return x.ofSession().opened.ULID
+	case x.outer != nil && x.outer.negotiated != nil:
+		return x.outer.negotiated.ID
+	}
+	return ""
 }
 
 // outerExchanges has the wrapper of each message on stdio, by what the SDK passes on with it: an id that a client chose would not

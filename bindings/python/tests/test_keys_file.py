@@ -317,7 +317,7 @@ def test_the_environment_names_a_file_or_has_the_keys(
     replace(path, text_of(A))
     until(lambda: repr(codec).endswith(f"keys {A.id}>"))
     for keys, file, said in (
-        (text_of(A), str(path), "found both"),
+        (text_of(A), str(path), "found more than one"),
         ("", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"),
         ("", text_of(A), "^keys file: expected a path, found the text of a key: that belongs"),
         ("", "/nowhere/keys", f"keys file /nowhere/keys: ({ABSENT.pattern})"),

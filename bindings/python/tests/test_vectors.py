@@ -25,7 +25,7 @@ FILES = [
 
 
 def vectors(section: str) -> pytest.MarkDecorator:
-    found = [(file, vector) for file in FILES for vector in file[section]]
+    found = [(file, vector) for file in FILES for vector in file.get(section, [])]
     assert found
     names = [str(vector.get("id", at)) for at, (_, vector) in enumerate(found)]
     return pytest.mark.parametrize(("file", "vector"), found, ids=names)
@@ -58,6 +58,32 @@ def test_keys(file: Vector, vector: Vector) -> None:
     assert key.to_text() == vector["text"]
     assert key.id == vector["kid"]
     assert sealwax.Key.parse(vector["text"]).id == vector["kid"]
+
+
+@vectors("derived")
+def test_derived_keys(file: Vector, vector: Vector) -> None:
+    if "error" not in vector:
+        key = sealwax.Key.derive(vector["from"])
+        assert (key.to_text(), key.id) == (vector["text"], vector["kid"])
+        return
+    with pytest.raises(sealwax.SealwaxError) as refused:
+        sealwax.Key.derive(vector["from"])
+    assert refused.value.code == vector["error"]
+
+
+@vectors("environments")
+def test_environments(file: Vector, vector: Vector, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KEYS", "KEYS_FILE", "SECRET", "SECRET_FALLBACKS"):
+        monkeypatch.delenv(f"SEALWAX_{name}", raising=False)
+    for name, value in vector["variables"].items():
+        monkeypatch.setenv(name, value)
+    if "keys" in vector:
+        assert sealwax.KeyRing.from_env().ids == tuple(vector["keys"])
+        return
+    with pytest.raises(sealwax.InvalidKey) as refused:
+        sealwax.KeyRing.from_env()
+    # There is no such file.
+    assert ("keys file /run/" in str(refused.value)) == ("is_file" in vector)
 
 
 @vectors("key_rings")

@@ -1,5 +1,6 @@
 //! Keys and rings. Texts and secrets have types of their own, so that they can be wiped.
 
+use sealwax::Variables;
 use wasm_bindgen::prelude::*;
 use zeroize::Zeroizing;
 
@@ -20,13 +21,17 @@ impl Key {
         Ok(Self(Zeroizing::new(text).parse()?))
     }
 
+    pub fn derive(secret: String) -> Result<Self> {
+        Ok(Self(sealwax::Key::derive(&Zeroizing::new(secret))?))
+    }
+
     #[wasm_bindgen(js_name = fromSecret)]
     pub fn from_secret(secret: Vec<u8>) -> Result<Self> {
         Ok(Self(sealwax::Key::from_secret(&Zeroizing::new(secret))?))
     }
 
-    pub fn share(&self) -> Self {
-        Self(self.0.clone())
+    pub fn ring(&self) -> KeyRing {
+        KeyRing(self.0.clone().into())
     }
 
     pub fn id(&self) -> String {
@@ -48,14 +53,26 @@ pub struct KeyRing(pub(crate) sealwax::KeyRing);
 
 #[wasm_bindgen]
 impl KeyRing {
-    pub fn of(keys: Vec<Key>) -> Result<Self> {
+    /// Makes a ring of the keys of rings.
+    pub fn of(rings: Vec<Self>) -> Result<Self> {
         Ok(Self(sealwax::KeyRing::new(
-            keys.into_iter().map(|key| key.0),
+            rings.into_iter().map(|ring| ring.0),
         )?))
+    }
+
+    /// Makes a ring of variables, unless they name a file.
+    #[wasm_bindgen(js_name = fromVariables)]
+    pub fn from_variables(variables: String) -> Result<Option<Self>> {
+        let variables = Zeroizing::new(variables);
+        Ok(Variables::read(&variables).ring()?.map(Self))
     }
 
     pub fn parse(text: String) -> Result<Self> {
         Ok(Self(Zeroizing::new(text).parse()?))
+    }
+
+    pub fn share(&self) -> Self {
+        Self(self.0.clone())
     }
 
     pub fn ids(&self) -> Vec<String> {

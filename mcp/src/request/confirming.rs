@@ -8,8 +8,8 @@ use super::{Phase, Request, once, read, text};
 use crate::answer::Answer;
 use crate::confirm::{Confirm, Said, Way, filled, form, shown};
 use crate::context::{About, Context};
-use crate::input::{Client, Failed};
 use crate::guard::Guard;
+use crate::input::{Client, Failed};
 use crate::json;
 use crate::reason::Reason;
 use crate::step::{Elicitation, Item, Step};
@@ -27,8 +27,8 @@ pub(super) struct Confirmation {
     can_be_asked: bool,
     /// What the author's function made of the arguments.
     words: Option<String>,
-    /// Whether the user agreed, on this connection.
-    agreed: bool,
+    /// When the user was asked who agreed, on this connection, in Unix milliseconds.
+    pub(super) agreed: Option<u64>,
 }
 
 impl Confirmation {
@@ -127,8 +127,8 @@ impl Request {
         self.bound = Some(bound.confirmed);
         if self.token.is_absent() {
             return match self.confirmation().agreed {
-                true => Ok(None),
-                false => Err(self.ask(context, view, &bound, &words)),
+                Some(_) => Ok(None),
+                None => Err(self.ask(context, view, &bound, &words)),
             };
         }
         let token = match text(self.token.borrowed()) {
@@ -228,7 +228,7 @@ impl Request {
     ) -> Step {
         match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
             Said::Yes => {
-                self.confirmation().agreed = true;
+                self.confirmation().agreed = Some(at);
                 self.phase = Phase::Entering;
                 self.advance(context)
             }

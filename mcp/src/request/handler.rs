@@ -6,7 +6,7 @@ use crate::reason::Reason;
 use crate::session::{Session, json};
 use crate::settings::is_list;
 use crate::step::OUT_OF_ORDER;
-use sealwax::{Error, Kind, SessionMetadata};
+use sealwax::{Error, Inspected, Kind, SessionMetadata, inspect};
 
 impl Request {
     pub fn state(&self) -> Result<Option<&str>, Error> {
@@ -33,6 +33,29 @@ impl Request {
         let token = token.map_err(Reason::error)?;
         self.sealed.push(token.clone());
         Ok(token)
+    }
+
+    /// The token was opened before the handler ran, so its key is in the ring.
+    pub fn idempotency_key(&self, context: &Context) -> Result<String, Error> {
+        self.state()?;
+        let (Some(fields), Some(view)) = (self.fields, context.known()) else {
+            return Err(OUT_OF_ORDER);
+        };
+        let request = match self.bound {
+            Some(bound) => bound,
+            None => self.binding(context, fields).map_err(Reason::error)?,
+        };
+        let (key, id) = match self.token.borrowed().text().map(inspect) {
+            Some(Ok(Inspected::Token {
+                key_id, token_id, ..
+            })) => (Some(key_id), token_id.as_bytes().to_vec()),
+            _ => {
+                let agreed = self.confirmation.as_ref().and_then(|known| known.agreed);
+                let id = agreed.map(|at| at.to_le_bytes().to_vec());
+                (None, id.unwrap_or_default())
+            }
+        };
+        view.idempotency_key(&request, key, &id)
     }
 
     pub fn session(&self) -> Option<&Session> {

@@ -5,17 +5,45 @@ use crate::answer::Profile;
 use crate::context::{About, Context};
 use crate::input::ClientValue;
 use crate::reason::Reason;
+use crate::settings::OnLost;
 use crate::step::{Item, Reply, Step};
 use sealwax::Error;
 
 impl TransportFlow {
     /// Refuses with a message if the client puts the session into its messages, else with a status.
     pub(super) fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
+        let about = self.about();
+        let answer = context.refuse(reason, about);
+        if self.http.is_none() && !self.is_request() {
+            return Step::Drop;
+        }
+        Step::Reply(answer.into())
+    }
+
+    /// Returns whether a session that does not open is lost, and a request with it served; the log has a line then.
+    pub(super) fn is_served_without(&self, context: &mut Context, error: &Error) -> bool {
+        let is_lost = matches!(
+            error,
+            Error::Expired { .. } | Error::UnknownKey(_) | Error::Unauthentic
+        );
+        let serves = context.guard.settings().transport.on_lost == OnLost::Serve;
+        let is_served = is_lost && serves;
+        if is_served {
+            let why = "served without its session: onLost is \"serve\"";
+            context.refuse(Reason::refused(error.code(), why), self.about());
+        }
+        is_served
+    }
+
+    fn is_request(&self) -> bool {
+        self.method.is_some() && !self.notification
+    }
+
+    fn about(&self) -> About<'_> {
         let message_session_id = self.message_session_id.borrowed();
-        let request = self.method.is_some() && !self.notification;
-        let in_message = message_session_id != ClientValue::Absent && request;
+        let in_message = message_session_id != ClientValue::Absent && self.is_request();
         let token = self.header.borrowed().text().or(message_session_id.text());
-        let about = About {
+        About {
             profile: if in_message {
                 Profile::Sep1359
             } else {
@@ -24,12 +52,7 @@ impl TransportFlow {
             token,
             session_id: message_session_id.text(),
             ..About::new(Item::Session)
-        };
-        let answer = context.refuse(reason, about);
-        if self.http.is_none() && !request {
-            return Step::Drop;
         }
-        Step::Reply(answer.into())
     }
 
     /// Refuses a caller who is not known. The status is not 401, which would have to tell how to

@@ -17,6 +17,8 @@ struct Program {
     stage: Option<Stage>,
     /// How many handlers have run.
     handlers: u64,
+    /// The id of the session of the message around HTTP or stdio.
+    session_id: Option<String>,
 }
 
 impl Program {
@@ -72,6 +74,7 @@ fn main() {
         told: io::stdin().lines(),
         stage: None,
         handlers: 0,
+        session_id: None,
     };
     say(json!({"direct": true, "lines": null, "events": true}));
     while let Some(told) = program.next() {

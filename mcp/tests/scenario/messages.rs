@@ -236,6 +236,7 @@ fn around(program: &mut Program, told: &Value) -> Around {
                 if method.is_none() {
                     break Around::Dropped;
                 }
+                program.session_id = deliver.id;
                 let inner = at_the_handlers(program, told, message, known);
                 let mut inner = inner.unwrap_or_default();
                 let result = inner.get_mut("result");

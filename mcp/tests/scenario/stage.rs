@@ -7,7 +7,7 @@ use std::time::Duration;
 use sealwax::{Codec, Environment, Error, KeyRing, Principal, System};
 use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
-    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, Required, SessionSettings,
+    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required, SessionSettings,
     Step, TransportSettings,
 };
 use serde_json::{Value, json};
@@ -207,6 +207,10 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
         required: transport["required"] != false,
         ttl: seconds(&transport["ttl"]),
         idle: seconds(&transport["idle"]),
+        on_lost: match transport["onLost"] == "serve" {
+            true => OnLost::Serve,
+            false => OnLost::Refuse,
+        },
         sep1359: transport["sep1359"] == true,
         declares: false,
     });

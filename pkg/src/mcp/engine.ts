@@ -229,6 +229,11 @@ export class Exchange {
     return this.#call(machine.SEAL_STATE, value) as string;
   }
 
+  /** Returns the request's key for another service. */
+  idempotencyKey(): string {
+    return this.#call(machine.IDEMPOTENCY_KEY) as string;
+  }
+
   /** Writes the session's value, as JSON. */
   write(value: string): void {
     this.#call(machine.WRITE, value);

@@ -98,7 +98,7 @@ export let policyOf: (guard: unknown) => Policy;
  * import { Codec, Key, KeyRing } from 'sealwax';
  * import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
  *
- * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+ * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
  * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
  * const guard = new Guard({ codec, principal: principalFromAuthInfo });
  *
@@ -246,6 +246,27 @@ export class Guard {
     this.#callOf(context).verified(state);
 
   /**
+   * Returns a key for an API that does a thing once for each, such as in the header `Idempotency-Key`: 32 letters and digits, the
+   * same at every retry of a request, different for every user, confirmation and state. A call without a confirmation or a
+   * `requestState` has the same key whenever it is made again with the same arguments.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` as {@link Guard.opened}
+   */
+  idempotencyKey(context: HandlerContext): string {
+    return this.#callOf(context).idempotencyKey();
+  }
+
+  /**
+   * Returns the id of the session, to key rows of your own: verified, and the same for the session's whole life. It is that of a
+   * data-layer session, or of `Mcp-Session-Id` behind {@link Guard.fetch} and its like; `undefined` for a request without.
+   *
+   * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
+   */
+  sessionId(context: HandlerContext): string | undefined {
+    return this.#callOf(context).sessionId;
+  }
+
+  /**
    * Runs a tool only for a call that its user confirmed: the handler needs no code for it. A client of 2026-07-28 that elicits
    * is asked by `input_required`, an earlier one by `elicitation/create` on its connection; for others the tool does not run.
    * The confirmation is bound to user, tool, arguments and question, and counts for ten minutes; with a `ledger` it counts once.
@@ -259,7 +280,7 @@ export class Guard {
    * import { Codec, Key, KeyRing } from 'sealwax';
    * import { Guard } from 'sealwax/mcp';
    *
-   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
    * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
    * const guard = new Guard({ codec, principal: 'anonymous' });
    * guard.confirm('delete_note', 'Delete note {id}?');
@@ -328,6 +349,7 @@ export class Guard {
       required: flag,
       ttl: checkTtl,
       idle: checkTtl,
+      onLost,
       sep1359: flag,
     });
     const engine = this.#policy.transportOf(settings);
@@ -346,7 +368,7 @@ export class Guard {
    * import { Codec, Key, KeyRing } from 'sealwax';
    * import { Guard } from 'sealwax/mcp';
    *
-   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
    * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
    * const guard = new Guard({ codec, principal: 'anonymous' });
    * const notes = () => guard.protect(new McpServer({ name: 'notes', version: '1.0.0' }));
@@ -371,7 +393,7 @@ export class Guard {
    * import { Codec, Key, KeyRing } from 'sealwax';
    * import { Guard } from 'sealwax/mcp';
    *
-   * const keys = new KeyRing([Key.generate()]); // a server passes process.env.SEALWAX_KEYS
+   * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
    * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
    * const guard = new Guard({ codec, principal: 'anonymous' });
    *
@@ -540,4 +562,9 @@ function onlyOf(name: string, given: unknown): Record<string, string[]> {
   return Object.fromEntries(
     entries.map(([target, of]) => [text(name, target), names(`${name}.${target}`, of)]),
   );
+}
+
+function onLost(name: string, value: unknown): 'refuse' | 'serve' {
+  if (value === 'refuse' || value === 'serve') return value;
+  throw wrongType(name, "'refuse' or 'serve'", value);
 }

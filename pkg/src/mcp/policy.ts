@@ -31,6 +31,8 @@ export interface Known {
   /** What is left of its time limit. */
   readonly withinMs: number;
   readonly negotiated?: Negotiated;
+  /** The id of its session's token. */
+  readonly sessionId?: string | undefined;
 }
 
 /** The checked settings of a guard. */

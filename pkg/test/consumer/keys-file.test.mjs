@@ -206,8 +206,8 @@ test('the environment names a file or has the keys', (t) => {
   assert.equal(sealing(codec).open(token).needsReseal, true);
   codec.free();
   const says = (expected, act) => assert.throws(act, { code: 'invalid_key', message: expected });
-  says(/found both/, () => codecOf(textOf(a), path));
-  says(/^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `npx sealwax/, () => codecOf('', ''));
+  says(/found more than one/, () => codecOf(textOf(a), path));
+  says(/^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE or SEALWAX_SECRET: `sealwax keygen`/, () => codecOf('', ''));
   says(/^keys file \/nowhere\/keys: ENOENT/, () => codecOf('', '/nowhere/keys'));
   says(/^keys file: expected a path, found the text of a key: that/, () => codecOf('', textOf(a)));
 });

@@ -161,6 +161,10 @@ class Stage {
     switch (name) {
       case 'state':
         return this.#state(ctx);
+      case 'idempotencyKey':
+        return this.#guard.idempotencyKey(ctx);
+      case 'sessionId':
+        return this.#guard.sessionId(ctx) ?? null;
       case 'session':
         return this.#session(ctx);
       case 'write':

@@ -13,6 +13,7 @@ from .builders import (
     Transcripts,
     bad_request,
     begin,
+    done,
     http,
     report,
     session_token,
@@ -88,6 +89,64 @@ for name, code, change in [
         ),
         fault="a check of the seal is left out",
     )
+SERVES = {"transport": {"onLost": "serve"}}
+for name, code, change in [
+    ("has expired", "expired", {"age": 30 * 86400 + 1}),
+    ("is of a retired key", "unknown_key", {"key": "unknown"}),
+    ("is of another service", "unauthentic", {"audience": "https://other.example.com"}),
+]:
+    case(
+        f"header: one that {name} is served without its values, where the author says so",
+        http(
+            CALL,
+            token=session_token(**change),
+            **{**PASSED, "handler": [["sessionId"], done()], "did": [None]},
+            reported=report(code, "session"),
+        ),
+        settings=SERVES,
+        fault="a client that begins no session is locked out",
+    )
+for name, code, change in [
+    ("of another user", "principal_mismatch", {"as": "bob"}),
+    ("of another user, that has expired too", "principal_mismatch", {"as": "bob", "age": 30 * 86400 + 1}),
+    ("that holds something else", "malformed", {"payload": "{}"}),
+    ("that has not begun", "not_yet_valid", {"age": -3600}),
+]:
+    case(
+        f"header: one {name} is not found, even where lost ones are served",
+        http(
+            CALL,
+            token=session_token(**change),
+            asked=["principal"],
+            answered={"status": 404},
+            reported=report(code, "session"),
+        ),
+        settings=SERVES,
+        fault="it is served",
+    )
+case(
+    "header: one that was ended is not found, even where lost ones are served",
+    begin(),
+    http(None, verb="DELETE", token={"$token": "t"}, asked=["principal"], answered={"status": 204}),
+    http(
+        CALL,
+        token={"$token": "t"},
+        asked=["principal"],
+        answered={"status": 404},
+        reported=report("ended", "session"),
+    ),
+    settings={**SERVES, **LEDGER},
+    fault="it is served",
+)
+NAMES_IT = {**PASSED, "handler": [["sessionId"], done()]}
+case(
+    "header: a handler knows its session by an id",
+    begin(),
+    http(CALL, token={"$token": "t"}, **NAMES_IT, did=[{"$id": "one"}]),
+    http(CALL, token={"$token": "t"}, **NAMES_IT, did=[{"$id": "one"}]),
+    http(CALL, token=session_token(), **NAMES_IT, did=[{"$id": "another"}]),
+    fault="the id is another one for each request, or the same for two sessions",
+)
 case(
     "header: what is no token is not found",
     http(CALL, token="1234", asked=["principal"], answered={"status": 404}, reported=report("malformed", "session")),

@@ -24,6 +24,21 @@ transcripts = Transcripts()
 case = transcripts.case
 
 case("session: begins with what the author gives", create(), settings=SESSIONS, fault="nothing is sealed")
+NAMES_IT = {
+    "handler": [["sessionId"], done()],
+    "delivered": {"session": {"value": {"n": 0}, "generation": 0}},
+    "answered": {"result": {"content": [{"type": "text", "text": "done"}]}},
+}
+case(
+    "session: a handler knows it by an id",
+    create(),
+    call({"$session": "s"}, **NAMES_IT, did=[{"$id": "one"}]),
+    call({"$session": "s"}, **NAMES_IT, did=[{"$id": "one"}]),
+    create(name="other"),
+    call({"$session": "other"}, **NAMES_IT, did=[{"$id": "another"}]),
+    settings=SESSIONS,
+    fault="the id is another one for each request, or the same for two sessions",
+)
 case(
     "session: is read, written, and read again",
     create(),

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::caller::Caller;
+use crate::guard::Guard;
 use crate::log::unprotected;
 use crate::refusal::{About, error_data, internal, token_id};
 use crate::value::json;
@@ -131,6 +132,26 @@ impl<T> State<T> {
             Err(Error::InvalidArgument(why)) => Err(ErrorData::invalid_params(why, None)),
             sealed => sealed.map_err(refused),
         }
+    }
+}
+
+impl Guard {
+    /// Returns a key for an API that does a thing once for each, such as in the header `Idempotency-Key`: 32 letters and
+    /// digits, the same at every retry of a request, different for every user, confirmation and state. A call without a
+    /// confirmation or a `requestState` has the same key whenever it is made again with the same arguments.
+    ///
+    /// # Errors
+    ///
+    /// An internal error outside of a protected server, and in a request that cannot carry a `requestState`.
+    pub fn idempotency_key(&self, context: &Context) -> Result<String, ErrorData> {
+        let caller = Caller::of(&context.extensions);
+        let caller = caller.map_err(|error| unprotected(Kind::RequestState, &error))?;
+        let key = caller.within(|running| running.exchange.idempotency_key());
+        key.map_err(|error| {
+            let about = About::new(Kind::RequestState, Profile::RequestState);
+            caller.refuse(&error, about);
+            internal()
+        })
     }
 }
 

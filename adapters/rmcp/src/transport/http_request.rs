@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::Transport;
 use super::message::{HEADER, VERSION, replied, request_id};
-use super::negotiated::Negotiated;
+use super::negotiated::{Negotiated, SessionToken};
 use super::rewrite::{Boxed, boxed, rewritten};
 
 impl Transport {
@@ -76,6 +76,7 @@ fn resume(parts: &mut Parts, deliver: &Deliver) -> Result<(), String> {
         let negotiated: Negotiated = serde_json::from_str(negotiated)
             .map_err(|_| "negotiated: expected the members of rmcp's types")?;
         parts.extensions.insert(negotiated);
+        parts.extensions.insert(SessionToken(deliver.id.clone()));
     }
     if let Some(version) = &deliver.version {
         // Without the header, rmcp assumes the oldest version.

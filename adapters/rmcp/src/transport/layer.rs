@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, Limited};
-use sealwax_mcp::TransportSettings;
+use sealwax_mcp::{OnLost, TransportSettings};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -86,6 +86,15 @@ impl SessionLayer {
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.settings.required = false;
+        self
+    }
+
+    /// Serves a request whose session is lost as one without a session, and says so in the log: the session has expired,
+    /// its key was retired, or it is of another audience. For clients that begin no session after a 404. Another user's
+    /// session, and one that was ended, are refused always.
+    #[must_use]
+    pub fn serve_lost(mut self) -> Self {
+        self.settings.on_lost = OnLost::Serve;
         self
     }
 

@@ -1,10 +1,12 @@
 //! The outcome of `initialize`, in a token that a replica in any language opens.
 
 use rmcp::model::Implementation;
+use sealwax_mcp::Session;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Context;
+use crate::caller::Caller;
 use crate::guard::Guard;
 
 /// The outcome of `initialize` between the server and a client of a revision up to 2025-11-25.
@@ -23,7 +25,22 @@ pub struct Negotiated {
     pub server_capabilities: Value,
 }
 
+/// The id of the token of a request's session.
+#[derive(Clone)]
+pub(crate) struct SessionToken(pub Option<String>);
+
 impl Guard {
+    /// Returns the id of the session, to key rows of your own: verified, and the same for the session's whole life. It is that
+    /// of a data-layer session, or of `Mcp-Session-Id` behind a [`layer`](Guard::layer); `None` for a request without.
+    #[must_use]
+    pub fn session_id(&self, context: &Context) -> Option<String> {
+        let caller = Caller::of(&context.extensions).ok()?;
+        let own = caller.within(|running| Ok(running.exchange.session().map(Session::ulid)));
+        let parts = context.extensions.get::<http::request::Parts>();
+        let of_transport = || parts?.extensions.get::<SessionToken>()?.0.clone();
+        own.ok().flatten().or_else(of_transport)
+    }
+
     /// Returns what the session of this request negotiated. `None` without [`layer`](Guard::layer), without a
     /// session, and on revision 2026-07-28, where every request carries it.
     #[must_use]

@@ -51,6 +51,8 @@ impl Server {
                     let state = State::<Value>::of(context)?;
                     Ok(state.get().map(Value::to_string).into())
                 }),
+                "idempotencyKey" => of_author(|| Ok(self.0.idempotency_key(context)?.into())),
+                "sessionId" => json!(self.0.session_id(context)),
                 name @ ("session" | "write" | "fork") => {
                     of_author(|| session(name, &told["given"][0], context))
                 }

@@ -102,6 +102,9 @@ impl Stage {
         if settings["required"] == false {
             layer = layer.optional();
         }
+        if settings["onLost"] == "serve" {
+            layer = layer.serve_lost();
+        }
         if settings["sep1359"] == true {
             layer = layer.sep1359();
         }

@@ -4,7 +4,7 @@ use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::transport::stdio;
 use rmcp::{RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router};
-use sealwax::{Codec, KeyRing};
+use sealwax::Codec;
 use sealwax_rmcp::{Guard, anonymous};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl ServerHandler for Server {}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let codec = Codec::new(KeyRing::from_env()?, "https://mcp.example.com")?;
+    let codec = Codec::from_env("https://mcp.example.com")?;
     let guard = Guard::builder(codec, anonymous).build()?;
     let streams = guard.streams().sep1359().wrap(stdio());
     guard

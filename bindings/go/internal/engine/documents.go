@@ -45,6 +45,7 @@ type Transport struct {
 	Required bool   `json:"required"`
 	TTL      *int64 `json:"ttl,omitempty"`
 	Idle     *int64 `json:"idle,omitempty"`
+	OnLost   string `json:"onLost,omitempty"`
 	SEP1359  bool   `json:"sep1359,omitempty"`
 }
 

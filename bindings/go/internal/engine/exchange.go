@@ -74,6 +74,12 @@ func (x *Exchange) Write(value []byte) error {
 	return x.on(frame{kindWrite, 0, []text{raw(value)}}, nil)
 }
 
+// IdempotencyKey returns the request's key for another service.
+func (x *Exchange) IdempotencyKey() (key string, err error) {
+	err = x.on(frame{kindIdempotencyKey, 0, nil}, &key)
+	return key, err
+}
+
 // SealState returns the token of the next requestState, a value as JSON.
 func (x *Exchange) SealState(value []byte) (token string, err error) {
 	err = x.on(frame{kindSealState, 0, []text{raw(value)}}, &token)

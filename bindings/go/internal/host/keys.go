@@ -12,9 +12,20 @@ type Key struct{ *secret }
 
 type secret struct {
 	bytes []byte
-	// Whether they are a key's text, or else a secret to import.
-	isText bool
+	form  Form
 }
+
+// Form is what a secret is.
+type Form int
+
+const (
+	// Text is the text of a key.
+	Text Form = iota
+	// Imported is a secret to import.
+	Imported
+	// Derived is a secret to derive a key from.
+	Derived
+)
 
 // Format writes no secret.
 func (k *Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("Key")) }
@@ -22,9 +33,9 @@ func (k *Key) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("Key")) }
 // Format writes no secret.
 func (r *Ring) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("Ring")) }
 
-// KeyOf returns a key of a copy of its text, or of a secret to import. It does not check it: make it.
-func KeyOf(bytes []byte, isText bool) *Key {
-	k := &Key{&secret{slices.Clone(bytes), isText}}
+// KeyOf returns a key of a copy of a secret. It does not check it: make it.
+func KeyOf(bytes []byte, form Form) *Key {
+	k := &Key{&secret{slices.Clone(bytes), form}}
 	runtime.AddCleanup(k, func(s *secret) { clear(s.bytes) }, k.secret)
 	return k
 }
@@ -35,9 +46,12 @@ func (k *Key) With(c *Call, f func(key Ptr) error) error {
 	out := c.Room(4)
 	bytes, size := c.Put(k.bytes)
 	runtime.KeepAlive(k)
-	read := c.Xsealwax_key_from_secret
-	if k.isText {
-		read = c.Xsealwax_key_parse
+	read := c.Xsealwax_key_parse
+	switch k.form {
+	case Imported:
+		read = c.Xsealwax_key_from_secret
+	case Derived:
+		read = c.Xsealwax_key_derive
 	}
 	if err := c.Check(read(bytes, size, out, c.Error())); err != nil {
 		return err
@@ -47,35 +61,58 @@ func (k *Key) With(c *Call, f func(key Ptr) error) error {
 	return f(key)
 }
 
-// Ring is a key ring, in the memory of Go: its text, or else its keys.
+// Ring is a key ring, in the memory of Go: what makes it.
 type Ring struct {
-	text *Key
-	keys []*Key
+	make func(c *Call, out Ptr) error
 }
 
 // RingOf returns a ring of a copy of its text.
-func RingOf(text []byte) *Ring { return &Ring{text: KeyOf(text, true)} }
+func RingOf(text []byte) *Ring {
+	return ringOfText(text, func(c *Call, text Ptr, size int32, out Ptr) int32 {
+		return c.Xsealwax_ring_parse(text, size, out, c.Error())
+	})
+}
 
-// RingOfKeys returns a ring of keys.
-func RingOfKeys(keys []*Key) *Ring { return &Ring{keys: slices.Clone(keys)} }
+// RingOfVariables returns a ring of a copy of variables of the environment. It is 0 where they name a file.
+func RingOfVariables(variables []byte) *Ring {
+	return ringOfText(variables, func(c *Call, text Ptr, size int32, out Ptr) int32 {
+		return c.Xsealwax_ring_from_variables(text, size, out, c.Error())
+	})
+}
+
+func ringOfText(text []byte, read func(c *Call, text Ptr, size int32, out Ptr) int32) *Ring {
+	held := KeyOf(text, Text)
+	return &Ring{func(c *Call, out Ptr) error {
+		text, size := c.Put(held.bytes)
+		runtime.KeepAlive(held)
+		return c.Check(read(c, text, size, out))
+	}}
+}
+
+// RingOfKey returns a ring of one key.
+func RingOfKey(key *Key) *Ring {
+	return &Ring{func(c *Call, out Ptr) error {
+		return key.With(c, func(key Ptr) error {
+			return c.Check(c.Xsealwax_ring_new(c.list([]Ptr{key}), 1, out, c.Error()))
+		})
+	}}
+}
+
+// RingOfRings returns a ring of the keys of rings.
+func RingOfRings(rings []*Ring) *Ring {
+	rings = slices.Clone(rings)
+	return &Ring{func(c *Call, out Ptr) error {
+		return withAll(c, rings, nil, func(made []Ptr) error {
+			return c.Check(c.Xsealwax_ring_join(c.list(made), int32(len(made)), out, c.Error()))
+		})
+	}}
+}
 
 // With calls f with the ring's object, which lives as long as f runs.
 func (r *Ring) With(c *Call, f func(ring Ptr) error) error {
 	defer c.WipeStack()
 	out := c.Room(4)
-	if r.text != nil {
-		text, size := c.Put(r.text.bytes)
-		runtime.KeepAlive(r.text)
-		if err := c.Check(c.Xsealwax_ring_parse(text, size, out, c.Error())); err != nil {
-			return err
-		}
-	} else if err := withAll(c, r.keys, nil, func(keys []Ptr) error {
-		list := c.Room(4 * max(len(keys), 1))
-		for n, key := range keys {
-			binary.LittleEndian.PutUint32(c.View(list+4*Ptr(n), 4), uint32(key))
-		}
-		return c.Check(c.Xsealwax_ring_new(list, int32(len(keys)), out, c.Error()))
-	}); err != nil {
+	if err := r.make(c, out); err != nil {
 		return err
 	}
 	ring := c.Ptr(out)
@@ -83,9 +120,17 @@ func (r *Ring) With(c *Call, f func(ring Ptr) error) error {
 	return f(ring)
 }
 
-func withAll(c *Call, keys []*Key, made []Ptr, f func([]Ptr) error) error {
-	if len(keys) == 0 {
+func withAll(c *Call, rings []*Ring, made []Ptr, f func([]Ptr) error) error {
+	if len(rings) == 0 {
 		return f(made)
 	}
-	return keys[0].With(c, func(key Ptr) error { return withAll(c, keys[1:], append(made, key), f) })
+	return rings[0].With(c, func(ring Ptr) error { return withAll(c, rings[1:], append(made, ring), f) })
+}
+
+func (c *Call) list(objects []Ptr) Ptr {
+	list := c.Room(4 * max(len(objects), 1))
+	for n, object := range objects {
+		binary.LittleEndian.PutUint32(c.View(list+4*Ptr(n), 4), uint32(object))
+	}
+	return list
 }

@@ -21,7 +21,13 @@ from ._native import lib
 
 # Longer input is cut here, and refused for its length by what reads it.
 _MAX_INPUT = 4 << 20
-_VARIABLES = ("SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER")
+_VARIABLES = (
+    "SEALWAX_KEYS",
+    "SEALWAX_KEYS_FILE",
+    "SEALWAX_SECRET",
+    "SEALWAX_SECRET_FALLBACKS",
+    "SEALWAX_LEDGER",
+)
 
 
 class _Failed(Exception):

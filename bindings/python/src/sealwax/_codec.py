@@ -7,7 +7,7 @@ from threading import RLock
 from typing import Any, Literal, overload
 
 from ._errors import InvalidArgument
-from ._keys import KeyRing
+from ._keys import KeyLike, KeyRing
 from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, plain, text
 from ._view import View
 
@@ -30,9 +30,9 @@ class Codec(Opaque):
     Threads may share it. Its keys may change (:meth:`set_keys`), and nothing else. Every replica
     needs the same settings.
 
-    `keys` is a :class:`KeyRing` or its text, as in ``os.environ.get("SEALWAX_KEYS")``; ``None``
-    raises :class:`InvalidKey`, which tells how to make a key. :meth:`from_env` takes them from the
-    environment by itself.
+    `keys` are a :class:`Key`, key texts, a :class:`KeyRing`, or several of these, of which the
+    first seals; ``None``, as ``os.environ.get`` gives it, raises :class:`InvalidKey`.
+    :meth:`from_env` takes them from the environment by itself.
 
     `keys_file`, in place of `keys`, is the path of a file with the text of a ring, such as a
     mounted secret. A thread reads it again every `keys_interval` seconds, in forked processes
@@ -47,7 +47,7 @@ class Codec(Opaque):
     renewed, 30 days by default.
 
     >>> import sealwax
-    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server reads SEALWAX_KEYS
+    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server has Codec.from_env
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> token = codec.view(subject="alice").cursor("tools/list").seal(b"page 2")
     >>> codec.view(subject="alice").cursor("tools/list").open(token).payload
@@ -73,7 +73,7 @@ class Codec(Opaque):
     def __init__(
         self,
         *,
-        keys: KeyRing | str | None = None,
+        keys: KeyLike | Iterable[KeyLike] | None = None,
         keys_file: str | os.PathLike[str] | None = None,
         keys_interval: float = 5,
         audience: str,
@@ -123,8 +123,9 @@ class Codec(Opaque):
     ) -> Codec:
         """Return a codec with the keys of the environment.
 
-        They are those of the file that ``SEALWAX_KEYS_FILE`` names, which the codec follows, or
-        else of ``SEALWAX_KEYS``. It raises :class:`InvalidKey` if neither is set, or both.
+        They are those of the file that ``SEALWAX_KEYS_FILE`` names, which the codec follows, of
+        ``SEALWAX_KEYS``, or derived from ``SEALWAX_SECRET`` (:meth:`KeyRing.from_env`). It raises
+        :class:`InvalidKey` if none is set, or more than one.
         """
         # Raises for what the environment lacks, in the core's words.
         ring = KeyRing.from_env()
@@ -139,7 +140,7 @@ class Codec(Opaque):
             session_max_age=session_max_age,
         )
 
-    def set_keys(self, keys: KeyRing | str) -> bool:
+    def set_keys(self, keys: KeyLike | Iterable[KeyLike]) -> bool:
         """Replace the keys, also of guards with this codec; return whether they are others.
 
         Views, and requests in progress, keep the keys that they began with: make new views. The
@@ -228,5 +229,6 @@ class Codec(Opaque):
         return self._description
 
 
-def _ring(keys: KeyRing | str | None) -> KeyRing:
-    return keys if isinstance(keys, KeyRing) else KeyRing.parse(keys)
+def _ring(keys: KeyLike | Iterable[KeyLike] | None) -> KeyRing:
+    # It refuses None.
+    return keys if isinstance(keys, KeyRing) else KeyRing(keys)  # type: ignore[arg-type]

@@ -211,6 +211,10 @@ class Exchange(Machine):
         """Return the token of the next ``requestState``, a value as JSON."""
         return text_of(self.tell(frame(_SEAL_STATE, (value,))))
 
+    def idempotency_key(self) -> str:
+        """Return the request's key for another service."""
+        return text_of(self.tell(frame(lib.SEALWAX_IDEMPOTENCY_KEY)))
+
     def handle(
         self, operation: documents.HandleOp, value: bytes | None = None
     ) -> tuple[Exchange, Step]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, Union
 
 from ._errors import InvalidKey
 from ._native import Opaque, call, call_for_bytes, call_for_text, data, ffi, lib, own, pair, text
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+#: A key, key texts as in ``SEALWAX_KEYS``, or a ring.
+KeyLike = Union["Key", "KeyRing", str]
 
 
 class Key(Opaque):
@@ -25,7 +26,7 @@ class Key(Opaque):
     _key: Any
 
     def __init__(self) -> None:
-        raise TypeError("a key comes from Key.generate, Key.parse or Key.from_secret")
+        raise TypeError("a key comes from Key.generate, Key.parse, Key.derive or Key.from_secret")
 
     @classmethod
     def generate(cls) -> Key:
@@ -36,6 +37,21 @@ class Key(Opaque):
     def parse(cls, key_text: str) -> Key:
         """Read a key text; its checksum detects typing errors."""
         return cls._of(own("sealwax_key", lib.sealwax_key_parse, *pair(text("key_text", key_text))))
+
+    @classmethod
+    def derive(cls, secret: str) -> Key:
+        """Derive a key from a secret that is there, which is never decoded.
+
+        It is a generated text of 32 characters and more, such as a framework's ``SECRET_KEY``, 64
+        hexadecimal digits or 44 characters of base64; never a passphrase. The key is the same in
+        every language. Fewer characters, white space, one character repeated, and the text of a
+        key raise :class:`InvalidKey`.
+
+        >>> from sealwax import Key
+        >>> Key.derive("c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ").id
+        'cbeb7d73'
+        """
+        return cls._of(own("sealwax_key", lib.sealwax_key_derive, *pair(text("secret", secret))))
 
     @classmethod
     def from_secret(cls, secret: bytes | bytearray | memoryview) -> Key:
@@ -82,15 +98,20 @@ class KeyRing(Opaque):
     >>> old, new = Key.generate(), Key.generate()
     >>> KeyRing([new, old]).ids == (new.id, old.id)
     True
+
+    `keys` are a key, key texts as in ``SEALWAX_KEYS``, another ring, or several of these.
     """
 
     __slots__ = ("_ring",)
     _ring: Any
 
-    def __init__(self, keys: Iterable[Key]) -> None:
-        held = [_pointer(key) for key in keys]
-        array = ffi.new("sealwax_key *[]", held)
-        self._ring = own("sealwax_ring", lib.sealwax_ring_new, array, len(held))
+    def __init__(self, keys: KeyLike | Iterable[KeyLike]) -> None:
+        several = (keys,) if keys is None or isinstance(keys, (Key, KeyRing, str)) else keys
+        if not isinstance(several, Iterable):
+            raise _wrong(several)
+        rings = [_ring(one) for one in several]
+        array = ffi.new("sealwax_ring *[]", [ring._ring for ring in rings])
+        self._ring = own("sealwax_ring", lib.sealwax_ring_join, array, len(rings))
 
     @classmethod
     def parse(cls, ring_text: str | None) -> KeyRing:
@@ -99,10 +120,7 @@ class KeyRing(Opaque):
         ``#`` and what follows in its line is a comment.
         """
         if ring_text is None:
-            raise InvalidKey(
-                "keys: expected key texts or a KeyRing, found None: is SEALWAX_KEYS set? "
-                "`python -m sealwax keygen` makes a key for it"
-            )
+            raise _missing()
         written = pair(text("ring_text", ring_text))
         return cls._of(own("sealwax_ring", lib.sealwax_ring_parse, *written))
 
@@ -116,8 +134,9 @@ class KeyRing(Opaque):
     def from_env(cls) -> KeyRing:
         """Read the ring in the environment.
 
-        It is in the file that ``SEALWAX_KEYS_FILE`` names, or else in ``SEALWAX_KEYS``.
-        :meth:`Codec.from_env` also follows the file.
+        It is in the file that ``SEALWAX_KEYS_FILE`` names, in ``SEALWAX_KEYS``, or, by
+        :meth:`Key.derive`, in ``SEALWAX_SECRET`` and ``SEALWAX_SECRET_FALLBACKS``, earlier ones,
+        separated by white space. :meth:`Codec.from_env` also follows the file.
         """
         return cls._of(own("sealwax_ring", lib.sealwax_ring_from_env))
 
@@ -138,7 +157,26 @@ class KeyRing(Opaque):
         return f"<KeyRing {' '.join(self.ids)}>"
 
 
-def _pointer(key: Key) -> Any:
-    if not isinstance(key, Key):
-        raise TypeError(f"keys: expected Key, found {type(key).__name__}")
-    return key._key
+def _ring(keys: KeyLike | None) -> KeyRing:
+    if isinstance(keys, KeyRing):
+        return keys
+    if isinstance(keys, Key):
+        array = ffi.new("sealwax_key *[]", [keys._key])
+        return KeyRing._of(own("sealwax_ring", lib.sealwax_ring_new, array, 1))
+    if keys is None:
+        raise _missing()
+    if not isinstance(keys, str):
+        raise _wrong(keys)
+    return KeyRing.parse(keys)
+
+
+def _wrong(keys: object) -> TypeError:
+    expected = "a Key, key texts, a KeyRing or several of them"
+    return TypeError(f"keys: expected {expected}, found {type(keys).__name__}")
+
+
+def _missing() -> InvalidKey:
+    return InvalidKey(
+        "keys: expected keys, found None: is SEALWAX_KEYS set? `python -m sealwax keygen` makes a key "
+        "for it. Codec.from_env reads it, and SEALWAX_KEYS_FILE and SEALWAX_SECRET"
+    )

@@ -63,7 +63,9 @@ class Stage:
         for tool, facts in settings.get("confirm", {}).items():
             self._confirm(tool, **facts)
         self._sessions = self._with_sessions(settings.get("sessions"))
-        self._transport = settings.get("transport", {})
+        self._transport = dict(settings.get("transport", {}))
+        if "onLost" in self._transport:
+            self._transport["on_lost"] = self._transport.pop("onLost")
         self.served = sdk.Served(self.guard, told["system"], self._transport, self._handle)
         self._stack, self.apps = AsyncExitStack(), dict[str, Any]()
 
@@ -155,6 +157,10 @@ class Stage:
     async def _operate(self, ctx: Any, name: str, given: list[Any], options: Any) -> Any:
         if name == "state":
             return exchange_of(self.guard, ctx).state()
+        if name == "idempotencyKey":
+            return self.guard.idempotency_key(ctx)
+        if name == "sessionId":
+            return self.guard.session_id(ctx)
         if name == "session":
             return self._session(ctx)
         if name == "write":

@@ -19,7 +19,13 @@ use zeroize::Zeroizing;
 const MAX_INPUT: u64 = 4 << 20;
 
 /// The variables of the environment that commands read.
-const VARIABLES: [&str; 3] = ["SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER"];
+const VARIABLES: [&str; 5] = [
+    "SEALWAX_KEYS",
+    "SEALWAX_KEYS_FILE",
+    "SEALWAX_SECRET",
+    "SEALWAX_SECRET_FALLBACKS",
+    "SEALWAX_LEDGER",
+];
 
 fn main() -> ExitCode {
     let matches = manual::with_pages(args::commands()).get_matches();

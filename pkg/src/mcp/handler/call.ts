@@ -233,6 +233,17 @@ export class Call {
     return this.#caller.known?.negotiated;
   }
 
+  /** The id of its session: of its own, or of a wrapper's. */
+  get sessionId(): string | undefined {
+    return this.#session?.ulid ?? this.#caller.known?.sessionId;
+  }
+
+  /** Returns its key for another service. */
+  idempotencyKey(): string {
+    this.#assertState();
+    return this.#live.idempotencyKey();
+  }
+
   /**
    * Seals the next state and returns the token.
    *

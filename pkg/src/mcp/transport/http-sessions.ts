@@ -43,6 +43,12 @@ export interface HttpSessionsOptions {
    */
   readonly idle?: number | undefined;
   /**
+   * `'serve'`: a request whose session is lost (it has expired, its key was retired, or it is of another audience) is served as
+   * one without a session, and the log says so: for clients that begin no session after a 404. By default it is refused. Another
+   * user's session, and one that was ended, are refused always.
+   */
+  readonly onLost?: 'serve' | 'refuse' | undefined;
+  /**
    * Serves SEP-1359 too: the response to `initialize` has `sessionId` and `sessionTimeout`, messages carry a
    * `sessionId` in both directions if the client sends one, and `session/terminate` ends the session if there
    * is a `ledger` to record that.
@@ -84,9 +90,12 @@ export function withSessions(
       const step = await caller.drive(exchange);
       if (step.step === 'reply') return replied(step, message);
       if (step.step !== 'deliver') return new Response(null, { status: 202 });
-      const { negotiated, addSessionId: added, report, version, withinMs } = step;
+      const { negotiated, id: sessionId, addSessionId: added, report, version, withinMs } = step;
       const { principal } = caller;
-      const known = negotiated && { negotiated: JSON.parse(negotiated), principal, withinMs };
+      const settled = negotiated
+        ? { negotiated: JSON.parse(negotiated), sessionId }
+        : principal && {};
+      const known = settled && { ...settled, principal, withinMs };
       const named = known ? referenced(message, known, policy, references) : message;
       const next = version ? versioned(request, version) : request;
       const parsed = named === undefined ? options : { ...options, parsedBody: named };

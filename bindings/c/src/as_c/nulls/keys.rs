@@ -33,6 +33,15 @@ fn keys_and_rings() {
         sealwax_key_parse([KEY], &raw mut key, error),
         c!(sealwax_key_free(take(&mut key)))
     );
+    nulls!(
+        "rro",
+        sealwax_key_derive(
+            ["c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ"],
+            &raw mut key,
+            error
+        ),
+        c!(sealwax_key_free(take(&mut key)))
+    );
     let key = made(|key| c!(sealwax_key_parse([KEY], key, error)));
     places!(id: [u8; 4]);
     nulls!("rro", sealwax_key_id(key.cast_const(), id, error));
@@ -49,6 +58,18 @@ fn keys_and_rings() {
     nulls!(
         "rro",
         sealwax_ring_parse([KEY], &raw mut ring, error),
+        c!(sealwax_ring_free(take(&mut ring)))
+    );
+    let variables = format!("SEALWAX_KEYS={KEY}\0");
+    nulls!(
+        "rro",
+        sealwax_ring_from_variables([variables], &raw mut ring, error),
+        c!(sealwax_ring_free(take(&mut ring)))
+    );
+    let rings = [world.ring.cast_const()];
+    nulls!(
+        "rro",
+        sealwax_ring_join(rings.as_ptr(), 1, &raw mut ring, error),
         c!(sealwax_ring_free(take(&mut ring)))
     );
     let keys = [key.cast_const()];

@@ -42,6 +42,13 @@ func (s *stage) operate(ctx context.Context, req mcp.Request, one told) (any, er
 			return nil, err
 		}
 		return string(state), nil
+	case "idempotencyKey":
+		return s.guard.IdempotencyKey(ctx)
+	case "sessionId":
+		if id := sealwaxmcp.SessionID(ctx); id != "" {
+			return id, nil
+		}
+		return nil, nil
 	case "session":
 		return s.session(ctx), nil
 	case "write", "fork":

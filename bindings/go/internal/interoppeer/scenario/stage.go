@@ -36,6 +36,7 @@ type settings struct {
 	Transport struct {
 		Required  *bool
 		TTL, Idle *int64
+		OnLost    string
 		SEP1359   bool
 	}
 	Ledger        string
@@ -146,6 +147,9 @@ func wrapping(settings settings) []sealwaxmcp.TransportOption {
 	options = with(options, given.Idle, sealwaxmcp.TransportIdle)
 	if given.Required != nil && !*given.Required {
 		options = append(options, sealwaxmcp.TransportOptional())
+	}
+	if given.OnLost == "serve" {
+		options = append(options, sealwaxmcp.TransportServeLost())
 	}
 	if given.SEP1359 {
 		options = append(options, sealwaxmcp.SEP1359())

@@ -75,7 +75,7 @@ class Guard:
 
     >>> import sealwax, sealwax.mcp
     >>> from mcp.server import MCPServer
-    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server reads SEALWAX_KEYS
+    >>> keys = sealwax.KeyRing([sealwax.Key.generate()])  # a server has Codec.from_env
     >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
     >>> guard = sealwax.mcp.Guard(codec=codec, principal=sealwax.mcp.principal_from_access_token)
     >>> server = MCPServer("notes")
@@ -184,6 +184,29 @@ class Guard:
         value over the codec's `payload_limit`.
         """
         return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
+
+    def idempotency_key(self, ctx: Any) -> str:
+        """Return a key for an API that does a thing once for each: ``Idempotency-Key``.
+
+        It is 32 letters and digits, the same at every retry of a request, and different for every
+        user, confirmation and state. A call without a confirmation or a ``requestState`` has the
+        same key whenever it is made again with the same arguments. Raises as :meth:`opened`.
+        """
+        x = exchange_of(self, ctx)
+        x.state()
+        return x.engine.idempotency_key()
+
+    def session_id(self, ctx: Any) -> str | None:
+        """Return the id of the session, to key rows of your own; ``None`` without one.
+
+        It is verified, and the same for the session's whole life: that of a data-layer session, or
+        of ``Mcp-Session-Id`` and SEP-1359 behind :meth:`asgi` and :meth:`run_stdio`.
+        """
+        x = exchange_of(self, ctx)
+        if x.session is not None:
+            return x.session.ulid
+        settled = x.outer and x.outer.negotiated
+        return settled.id if settled else None
 
     @overload
     def confirm(self, tool: str, question: str) -> None: ...
@@ -318,6 +341,7 @@ class Guard:
         required: bool = True,
         ttl: int | None = None,
         idle: int | None = None,
+        on_lost: Literal["refuse", "serve"] = "refuse",
         sep1359: bool = False,
         max_request_body_size: int = 4 * 1024 * 1024,
     ) -> Any:
@@ -333,6 +357,11 @@ class Guard:
         whose session is refused gets 404. With a ledger, ``DELETE`` ends a session; with `idle`, it
         also ends after that many seconds without a request. Requests of revision 2026-07-28 pass
         unchanged.
+
+        With ``on_lost="serve"`` a request whose session is lost (it has expired, its key was
+        retired, or it is of another audience) is served as one without a session, and the log says
+        so: for clients that begin no session after a 404. Another user's session, and one that was
+        ended, are refused always.
 
         With `sep1359` messages carry the session too, for clients of SEP-1359. As it specifies, a
         session that another principal presents ends, if the guard has a ledger: a thief of the
@@ -352,7 +381,13 @@ class Guard:
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
         transport = Transport(
-            self, self._engines, required=required, ttl=ttl, idle=idle, sep1359=sep1359
+            self,
+            self._engines,
+            required=required,
+            ttl=ttl,
+            idle=idle,
+            on_lost=on_lost,
+            sep1359=sep1359,
         )
         return http.install(app, transport, limit=max_request_body_size)
 

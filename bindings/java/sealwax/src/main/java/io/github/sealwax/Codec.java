@@ -49,15 +49,15 @@ public final class Codec implements AutoCloseable {
    * @param audience names the service, best by its public address: tokens of one service never open
    *     at another, even under the same keys
    */
-  public static Codec of(KeyRing keys, String audience) {
+  public static Codec of(Keys keys, String audience) {
     return builder(audience).keys(keys).build();
   }
 
   /**
    * Makes a codec with the keys of the environment: those of the file that {@code
-   * SEALWAX_KEYS_FILE} names, which the codec follows, or else of {@code SEALWAX_KEYS}.
+   * SEALWAX_KEYS_FILE} names, which the codec follows, or else as {@link KeyRing#fromEnv} does.
    *
-   * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
+   * @throws InvalidKeyException if none is set, or more than one, or there is no valid ring
    */
   public static Codec fromEnv(String audience) {
     return builder(audience).keysFromEnv().build();
@@ -73,8 +73,8 @@ public final class Codec implements AutoCloseable {
    *
    * <p>Views, and requests in progress, keep the keys that they began with: make new views.
    */
-  public boolean setKeys(KeyRing keys) {
-    return object.setKeys(keys.ring);
+  public boolean setKeys(Keys... keys) {
+    return object.setKeys(KeyRing.of(keys).ring);
   }
 
   /**

@@ -45,9 +45,13 @@ public final class CodecBuilder {
     this.audience = audience;
   }
 
-  /** Sets the keys. */
-  public CodecBuilder keys(KeyRing keys) {
-    this.keys = keys;
+  /**
+   * Sets the keys, and the keys of rings, the sealing one first.
+   *
+   * @throws InvalidKeyException unless there are 1 to 16, each once
+   */
+  public CodecBuilder keys(Keys... keys) {
+    this.keys = KeyRing.of(keys);
     return this;
   }
 
@@ -69,15 +73,15 @@ public final class CodecBuilder {
   }
 
   /**
-   * Takes the keys of the environment: of the file that {@code SEALWAX_KEYS_FILE} names, or else of
-   * {@code SEALWAX_KEYS}.
+   * Takes the keys of the environment: of the file that {@code SEALWAX_KEYS_FILE} names, which the
+   * codec follows, or else as {@link KeyRing#fromEnv} does.
    *
-   * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
+   * @throws InvalidKeyException if none is set, or more than one, or there is no valid ring
    */
   public CodecBuilder keysFromEnv() {
     KeySource source = KeySource.ofEnvironment(System.getenv());
     keysFile = source.file();
-    keys = keysFile == null ? source.read() : null;
+    keys = source.ring();
     return this;
   }
 

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It stays on Java's heap until it is collected: Java cannot wipe it.
  */
-public final class Key {
+public final class Key implements Keys {
   final Secret secret;
 
   private Key(Secret secret) {
@@ -28,6 +28,18 @@ public final class Key {
    */
   public static Key parse(String keyText) {
     return new Key(Secret.parse(Text.bytes("keyText", keyText)));
+  }
+
+  /**
+   * Derives a key from a secret that is there, which is never decoded: a generated text of 32
+   * characters and more, such as a framework's {@code SECRET_KEY}, 64 hexadecimal digits or 44
+   * characters of base64; never a passphrase. The key is the same in every language.
+   *
+   * @throws InvalidKeyException for fewer characters, white space, one character repeated, and the
+   *     text of a key
+   */
+  public static Key derive(String secret) {
+    return new Key(Secret.derive(Text.bytes("secret", secret)));
   }
 
   /**

@@ -11,7 +11,7 @@ import java.util.List;
  * <p>To rotate keys, give every replica the new key before it seals, and keep the old one until its
  * tokens have expired: {@code [old, new]} everywhere, then {@code [new, old]}, then {@code [new]}.
  */
-public final class KeyRing {
+public final class KeyRing implements Keys {
   final Ring ring;
 
   private KeyRing(Ring ring) {
@@ -19,21 +19,29 @@ public final class KeyRing {
   }
 
   /**
-   * Makes a ring of keys, the sealing one first.
+   * Makes a ring of keys, and of the keys of rings, the sealing one first.
    *
    * @throws InvalidKeyException unless there are 1 to 16, each once
    */
-  public static KeyRing of(Key... keys) {
+  public static KeyRing of(Keys... keys) {
     return of(List.of(keys));
   }
 
   /**
-   * Makes a ring of keys, the sealing one first.
+   * Makes a ring of keys, and of the keys of rings, the sealing one first.
    *
    * @throws InvalidKeyException unless there are 1 to 16, each once
    */
-  public static KeyRing of(List<Key> keys) {
-    return new KeyRing(Ring.of(keys.stream().map(key -> key.secret).toList()));
+  public static KeyRing of(List<? extends Keys> keys) {
+    return new KeyRing(Ring.join(keys.stream().map(KeyRing::ringOf).toList()));
+  }
+
+  private static Ring ringOf(Keys keys) {
+    return keys instanceof Key key ? Ring.of(key.secret) : ((KeyRing) keys).ring;
+  }
+
+  static KeyRing of(Ring ring) {
+    return new KeyRing(ring);
   }
 
   /**
@@ -60,10 +68,12 @@ public final class KeyRing {
   }
 
   /**
-   * Reads the ring of the environment: that of the file that {@code SEALWAX_KEYS_FILE} names, or
-   * else {@code SEALWAX_KEYS}. {@link Codec#fromEnv} also follows the file.
+   * Reads the ring of the environment: that of the file that {@code SEALWAX_KEYS_FILE} names, that
+   * of {@code SEALWAX_KEYS}, or one {@linkplain Key#derive derived} from {@code SEALWAX_SECRET} and
+   * {@code SEALWAX_SECRET_FALLBACKS}, earlier ones, separated by white space. {@link
+   * Codec#fromEnv} also follows the file.
    *
-   * @throws InvalidKeyException if neither is set, or both, or there is no valid ring
+   * @throws InvalidKeyException if none is set, or more than one, or there is no valid ring
    */
   public static KeyRing fromEnv() {
     return KeySource.ofEnvironment(System.getenv()).read();

@@ -1,45 +1,47 @@
 package io.github.sealwax;
 
+import io.github.sealwax.internal.Ring;
+import io.github.sealwax.internal.Text;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Where the keys are, by the rules of {@code src/key_source.rs}: the portable module has no files.
- */
-record KeySource(@Nullable Path file, @Nullable String text) {
+/** Where the keys are: in a file, or in variables of the environment. The portable module has neither. */
+record KeySource(@Nullable Path file, @Nullable KeyRing ring) {
   /** A file is larger than 16 keys and what may be said of them, or it is no file of keys. */
   private static final int MAX_LENGTH = 1 << 16;
 
+  private static final String FILE = "SEALWAX_KEYS_FILE";
+  private static final List<String> VARIABLES =
+      List.of("SEALWAX_KEYS", FILE, "SEALWAX_SECRET", "SEALWAX_SECRET_FALLBACKS");
+
   static KeySource ofEnvironment(Map<String, String> environment) {
-    String file = environment.getOrDefault("SEALWAX_KEYS_FILE", "");
-    String text = environment.getOrDefault("SEALWAX_KEYS", "");
-    if (!file.isEmpty() && !text.isEmpty()) {
-      throw new InvalidKeyException(
-          "expected SEALWAX_KEYS or SEALWAX_KEYS_FILE, found both: remove one");
+    String variables =
+        VARIABLES.stream()
+            .map(name -> name + "=" + environment.getOrDefault(name, "") + "\0")
+            .collect(Collectors.joining());
+    Ring ring = Ring.ofVariables(Text.bytes("SEALWAX_KEYS, SEALWAX_SECRET", variables));
+    if (!ring.ids().isEmpty()) {
+      return new KeySource(null, KeyRing.of(ring));
     }
-    if (!file.isEmpty()) {
-      checkNoKey(file);
-      try {
-        return new KeySource(Path.of(file), null);
-      } catch (InvalidPathException invalid) {
-        throw new InvalidKeyException("keys file " + file + ": " + invalid.getReason());
-      }
+    String file = environment.getOrDefault(FILE, "");
+    checkNoKey(file);
+    try {
+      return new KeySource(Path.of(file), null);
+    } catch (InvalidPathException invalid) {
+      throw new InvalidKeyException("keys file " + file + ": " + invalid.getReason());
     }
-    if (text.isEmpty()) {
-      throw new InvalidKeyException(
-          "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE: `sealwax keygen`, `npx sealwax keygen` "
-              + "or `python -m sealwax keygen` makes a key");
-    }
-    return new KeySource(null, text);
   }
 
   KeyRing read() {
-    return file != null ? read(file) : KeyRing.parse(text != null ? text : "");
+    return ring != null ? ring : read(Objects.requireNonNull(file));
   }
 
   /** Whoever takes one variable for the other is to find no key in a log. */
@@ -66,12 +68,6 @@ record KeySource(@Nullable Path file, @Nullable String text) {
     } catch (SealwaxException refused) {
       throw invalid(path, refused.getMessage());
     }
-  }
-
-  /** Without the text, which is that of the keys. */
-  @Override
-  public String toString() {
-    return "KeySource " + (file != null ? file : "SEALWAX_KEYS");
   }
 
   private static InvalidKeyException invalid(Path path, @Nullable String why) {

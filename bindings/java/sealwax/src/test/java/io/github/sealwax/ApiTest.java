@@ -284,7 +284,7 @@ class ApiTest {
             InvalidKeyException.class,
             () ->
                 KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY, "SEALWAX_KEYS_FILE", "keys")));
-    assertTrue(both.getMessage().contains("found both"));
+    assertTrue(both.getMessage().contains("found more than one"));
     assertThrows(
         InvalidKeyException.class, () -> KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", "")));
   }

@@ -49,7 +49,7 @@ class VectorsTest {
         FILES.stream()
             .flatMap(
                 file ->
-                    IntStream.range(0, file.get(section).size())
+                    IntStream.range(0, file.path(section).size())
                         .mapToObj(
                             index -> {
                               JsonNode vector = file.get(section).get(index);
@@ -128,6 +128,50 @@ class VectorsTest {
                     .map(JsonNode::asString)
                     .toList();
             assertEquals(ids, KeyRing.parse(text).ids());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> derivedKeys() {
+    return each(
+        "derived",
+        (file, vector) -> {
+          String secret = vector.get("from").asString();
+          if (vector.has("error")) {
+            var refused = assertThrows(SealwaxException.class, () -> Key.derive(secret));
+            assertEquals(vector.get("error").asString(), refused.code().toString());
+          } else {
+            assertEquals(vector.get("kid").asString(), Key.derive(secret).id());
+            assertEquals(vector.get("text").asString(), Key.derive(secret).toText());
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> environments() {
+    return each(
+        "environments",
+        (file, vector) -> {
+          Map<String, String> variables =
+              vector.get("variables").propertyStream()
+                  .collect(
+                      Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().asString()));
+          if (vector.has("error")) {
+            var refused =
+                assertThrows(
+                    InvalidKeyException.class, () -> KeySource.ofEnvironment(variables));
+            assertEquals(vector.get("error").asString(), refused.code().toString());
+            return;
+          }
+          KeySource source = KeySource.ofEnvironment(variables);
+          assertEquals(vector.has("is_file"), source.file() != null);
+          if (source.ring() != null) {
+            List<String> ids =
+                StreamSupport.stream(vector.get("keys").spliterator(), false)
+                    .map(JsonNode::asString)
+                    .toList();
+            assertEquals(ids, source.ring().ids());
           }
         });
   }

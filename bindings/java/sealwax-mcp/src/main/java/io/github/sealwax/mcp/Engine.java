@@ -267,6 +267,11 @@ final class Engine {
       return machine.on(new Frame(Frame.SEAL_STATE, Text.bytes("value", value))).text();
     }
 
+    /** Returns the request's key for another service. */
+    String idempotencyKey() {
+      return machine.on(new Frame(Frame.IDEMPOTENCY_KEY)).text();
+    }
+
     /** Writes the session's value, as JSON. */
     void write(String value) {
       machine.on(new Frame(Frame.WRITE, Text.bytes("value", value)));

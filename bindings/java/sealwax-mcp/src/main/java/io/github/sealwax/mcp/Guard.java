@@ -172,6 +172,35 @@ public final class Guard {
   }
 
   /**
+   * Returns a key for an API that does a thing once for each, such as in the header {@code
+   * Idempotency-Key}: 32 letters and digits, the same at every retry of a request, different for
+   * every user, confirmation and state. A call without a confirmation or a {@code requestState} has
+   * the same key whenever it is made again with the same arguments.
+   *
+   * @param context the handler's
+   * @return the key
+   */
+  public String idempotencyKey(McpTransportContext context) {
+    Served served = Served.of(this, context);
+    served.state();
+    return served.exchange().idempotencyKey();
+  }
+
+  /**
+   * Returns the id of the session, to key rows of your own: verified, and the same for the
+   * session's whole life. It is that of a data-layer session, or of {@code Mcp-Session-Id} behind a
+   * {@link SealwaxFilter}.
+   *
+   * @param context the handler's
+   * @return null for a request without a session
+   */
+  public @Nullable String sessionId(McpTransportContext context) {
+    SessionCore session = Served.of(this, context).session();
+    Negotiated negotiated = session == null ? negotiated(context) : null;
+    return session != null ? session.ulid : negotiated == null ? null : negotiated.id();
+  }
+
+  /**
    * Returns the handles of a type whose state the server keeps, by the handle's ulid. They live as
    * long as their key.
    *

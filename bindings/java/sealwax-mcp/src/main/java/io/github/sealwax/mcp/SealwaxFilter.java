@@ -343,6 +343,19 @@ public final class SealwaxFilter implements Filter {
     }
 
     /**
+     * Serves a request whose session is lost as one without a session, and says so in the log: the
+     * session has expired, its key was retired, or it is of another audience. For clients that
+     * begin no session after a 404. Another user's session, and one that was ended, are refused
+     * always.
+     *
+     * @return this builder
+     */
+    public Builder serveLost() {
+      settings.put("onLost", "serve");
+      return this;
+    }
+
+    /**
      * Lets messages carry the session too, for clients of SEP-1359. As it specifies, a session that
      * another principal presents ends, if the guard has a ledger: a thief of the token can end the
      * session.

@@ -91,6 +91,8 @@ final class Script {
     Object first = given.isEmpty() ? null : given.get(0);
     return switch ((String) told.get("do")) {
       case "state" -> Served.of(guard, context).state();
+      case "idempotencyKey" -> guard.idempotencyKey(context);
+      case "sessionId" -> guard.sessionId(context);
       case "session" -> session(context);
       case "write" -> {
         sessions.of(context).write(first);

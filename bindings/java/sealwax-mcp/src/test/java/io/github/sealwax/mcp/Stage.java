@@ -148,6 +148,9 @@ final class Stage implements AutoCloseable {
     if (settings.containsKey("idle")) {
       builder.idle(seconds(settings.get("idle")));
     }
+    if (settings.containsKey("onLost")) {
+      builder.serveLost();
+    }
     if (settings.containsKey("sep1359")) {
       builder.sep1359();
     }

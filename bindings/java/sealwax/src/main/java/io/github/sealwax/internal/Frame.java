@@ -24,6 +24,7 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int EVENT = 16;
   public static final int RESULT = 17;
   public static final int SEAL_STATE = 19;
+  public static final int IDEMPOTENCY_KEY = 24;
   public static final int WRITE = 20;
   public static final int FORK = 21;
   public static final int RUN = 22;

@@ -14,7 +14,7 @@ public final class Ring {
   private final List<String> ids;
 
   private interface Source {
-    /** Makes the ring, and returns its address. */
+    /** Makes an object, and returns its address. */
     long make(Crossing crossing);
   }
 
@@ -25,36 +25,49 @@ public final class Ring {
 
   /** Returns the ring of a text, checked. */
   public static Ring parse(byte[] text) {
-    return new Ring(
-        x -> {
-          long ring = x.room(x.pointerSize());
-          x.withBytes(text).call(Function.RING_PARSE, ring);
-          return x.readWord(ring);
-        });
+    return new Ring(x -> read(x, Function.RING_PARSE, text));
   }
 
-  /** Returns the ring of these keys, the sealing one first, checked. */
-  public static Ring of(List<Secret> keys) {
-    List<Secret> held = List.copyOf(keys);
-    return new Ring(
-        x -> {
-          int size = x.pointerSize();
-          long[] made = new long[held.size()];
-          try {
-            long array = x.room(size * made.length);
-            for (int index = 0; index < made.length; index++) {
-              made[index] = held.get(index).make(x);
-              x.writeWord(array + (long) size * index, made[index]);
-            }
-            long ring = x.room(size);
-            x.call(Function.RING_NEW, array, made.length, ring);
-            return x.readWord(ring);
-          } finally {
-            for (long key : made) {
-              x.plain(Function.KEY_FREE, key);
-            }
-          }
-        });
+  /** Returns the ring of variables of the environment; without ids if they name a file. */
+  public static Ring ofVariables(byte[] variables) {
+    return new Ring(x -> read(x, Function.RING_FROM_VARIABLES, variables));
+  }
+
+  /** Returns the ring of one key. */
+  public static Ring of(Secret key) {
+    return new Ring(x -> made(x, Function.RING_NEW, List.of(key::make), Function.KEY_FREE));
+  }
+
+  /** Returns the ring of the keys of rings, checked. */
+  public static Ring join(List<Ring> rings) {
+    List<Source> sources = rings.stream().map(ring -> ring.source).toList();
+    return new Ring(x -> made(x, Function.RING_JOIN, sources, Function.RING_FREE));
+  }
+
+  private static long read(Crossing x, Function reader, byte[] text) {
+    long ring = x.room(x.pointerSize());
+    x.withBytes(text).call(reader, ring);
+    return x.readWord(ring);
+  }
+
+  /** Makes a ring of objects, which are freed. */
+  private static long made(Crossing x, Function maker, List<Source> parts, Function free) {
+    int size = x.pointerSize();
+    long[] made = new long[parts.size()];
+    try {
+      long array = x.room(size * made.length);
+      for (int index = 0; index < made.length; index++) {
+        made[index] = parts.get(index).make(x);
+        x.writeWord(array + (long) size * index, made[index]);
+      }
+      long ring = x.room(size);
+      x.call(maker, array, made.length, ring);
+      return x.readWord(ring);
+    } finally {
+      for (long object : made) {
+        x.plain(free, object);
+      }
+    }
   }
 
   /** Returns the ids of the keys, 8 hex digits each, the sealing one first. */
@@ -77,6 +90,9 @@ public final class Ring {
   }
 
   private static List<String> ids(Crossing x, long ring) {
+    if (ring == 0) {
+      return List.of();
+    }
     Output out = x.output(IDS_MAX);
     x.with(ring).withOutput(out).call(Function.RING_IDS);
     String hex = HexFormat.of().formatHex(out.bytes());

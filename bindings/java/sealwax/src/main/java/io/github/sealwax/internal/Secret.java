@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** What a key is made of, in any shard: its text, or the secret of one that has none. */
+/** What a key is made of, in any shard: its text, or a secret. */
 public final class Secret {
   private static final int TEXT = 53;
   private static final int ID = 4;
@@ -50,6 +50,15 @@ public final class Secret {
    */
   public static Secret parse(byte[] text) {
     return Library.shared().cross(x -> new Secret(x, Function.KEY_PARSE, text));
+  }
+
+  /**
+   * Derives a key from the text of a secret.
+   *
+   * @throws InvalidKeyException for one that is plainly none
+   */
+  public static Secret derive(byte[] text) {
+    return Library.shared().cross(x -> new Secret(x, Function.KEY_DERIVE, text));
   }
 
   /**
