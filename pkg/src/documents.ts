@@ -90,6 +90,8 @@ export interface LedgerSettings {
   readonly reusableRequestState?: boolean | undefined;
 }
 
+export type OnLost = 'refuse' | 'serve';
+
 export interface OpenedSession {
   readonly generation: number;
   readonly id: string;
@@ -295,6 +297,7 @@ export interface ToolResult {
 export interface TransportSettings {
   readonly declares?: boolean | undefined;
   readonly idle?: number | undefined;
+  readonly onLost?: OnLost | undefined;
   readonly required?: boolean | undefined;
   readonly sep1359?: boolean | undefined;
   readonly ttl?: number | undefined;

@@ -85,6 +85,8 @@ class LedgerSettings(TypedDict):
     local: NotRequired[bool | None]
     reusableRequestState: NotRequired[bool | None]
 
+OnLost: TypeAlias = "Literal['refuse'] | Literal['serve']"
+
 class OpenedSession(TypedDict):
     generation: int
     id: str
@@ -266,6 +268,7 @@ class ToolResult(TypedDict):
 class TransportSettings(TypedDict):
     declares: NotRequired[bool | None]
     idle: NotRequired[int | None]
+    onLost: NotRequired[OnLost | None]
     required: NotRequired[bool | None]
     sep1359: NotRequired[bool | None]
     ttl: NotRequired[int | None]
