@@ -46,9 +46,13 @@ impl fmt::Display for Error {
                 f.write_str("the system gave no randomness, so nothing was sealed")
             }
             Self::TooLarge { what, found, limit } => {
+                let set_by = match *what {
+                    "payload" => " (the codec's payloadLimit or payload_limit)",
+                    _ => "",
+                };
                 write!(
                     f,
-                    "expected a {what} of at most {limit} bytes, found {found}"
+                    "expected a {what} of at most {limit} bytes{set_by}, found {found}"
                 )
             }
             Self::Unsupported(what) => write!(f, "{what} is not known to this version of sealwax"),

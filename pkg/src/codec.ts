@@ -1,6 +1,6 @@
 import { invalidArgument } from './error.js';
-import { count, HOST_CLOCK, optional, options, text, wrongClass, wrongType } from './input.js';
-import { KeyRing, noKeys, rawRing } from './key.js';
+import { count, HOST_CLOCK, optional, options, text, wrongType } from './input.js';
+import { type KeyLike, KeyRing, rawRing } from './key.js';
 import { follow, keysOfEnvironment, readRing } from './keys-file.js';
 import { type Logger, standard } from './log.js';
 import { core } from './module.js';
@@ -96,6 +96,9 @@ export class Codec {
     }
     const seconds = optional(interval, 'keysInterval', keysInterval) ?? 5;
     const ownLogger = optional(loggerOf, 'logger', logger) ?? standard;
+    if (audience === undefined) {
+      throw invalidArgument('audience: expected the name of the service, such as its URL, found none');
+    }
     const checkedAudience = text('audience', audience);
     const checkedLimits = {
       payloadLimit: optional(count, 'payloadLimit', limits.payloadLimit),

@@ -1,5 +1,5 @@
 import { SealwaxError } from './error.js';
-import { bytes, text, wireText, wrongType } from './input.js';
+import { bytes, text, wireText, wrongClass, wrongType } from './input.js';
 import { core } from './module.js';
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
@@ -190,6 +190,10 @@ function ringOfOne(keys: unknown): raw.KeyRing {
   if (keys instanceof Key) return ringOfKey(keys);
   if (keys instanceof KeyRing) return rawRing(keys).share();
   if (keys instanceof Raw) return keys; // of variables
+  // It may be of another copy of the package.
+  for (const one of ['Key', 'KeyRing']) {
+    if (Object(keys).constructor?.name === one) throw wrongClass('keys', one, keys);
+  }
   throw wrongType('keys', 'key texts, a Key, a KeyRing or an array of them', keys);
 }
 
@@ -200,7 +204,7 @@ export function ringOfVariables(variables: string): KeyRing | undefined {
 }
 
 /** The error for missing keys: most likely the variable is not set. */
-export function noKeys(): SealwaxError {
+function noKeys(): SealwaxError {
   const message =
     'keys: expected keys, found none: is SEALWAX_KEYS set? `npx sealwax keygen` makes a key for it. Codec.fromEnv ' +
     'reads it, and SEALWAX_KEYS_FILE and SEALWAX_SECRET';

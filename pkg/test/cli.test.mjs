@@ -28,7 +28,14 @@ const NODES = ['node_modules/node-20', 'node_modules/node-22', '../node_modules/
   .map((path) => new URL(`${path}/bin`, import.meta.url).pathname)
   .filter(existsSync);
 
-const VARIABLES = ['SEALWAX_KEYS', 'SEALWAX_KEYS_FILE', 'SEALWAX_LEDGER', 'npm_command'];
+const VARIABLES = [
+  'SEALWAX_KEYS',
+  'SEALWAX_KEYS_FILE',
+  'SEALWAX_SECRET',
+  'SEALWAX_SECRET_FALLBACKS',
+  'SEALWAX_LEDGER',
+  'npm_command',
+];
 const env = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !VARIABLES.includes(name)),
 );

@@ -45,7 +45,7 @@ async fn authenticate(key: DecodingKey, mut request: Request) -> Result<Request,
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let log = fmt::layer().with_writer(std::io::stderr);
+    let log = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
     tracing_subscriber::registry()
         .with(log)

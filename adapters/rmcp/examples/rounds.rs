@@ -29,7 +29,7 @@ impl ServerHandler for Rounds {}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let log = fmt::layer().with_writer(std::io::stderr);
+    let log = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let refusals = Targets::new().with_target("sealwax_rmcp", LevelFilter::WARN);
     tracing_subscriber::registry()
         .with(log)

@@ -27,7 +27,13 @@ KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
 WINDOWS = sys.platform == "win32"
 PROGRAM = "sealwax" if "SEALWAX_COMMAND" in os.environ else "python -m sealwax"
 COMMAND = shlex.split(os.environ.get("SEALWAX_COMMAND", "")) or [sys.executable, "-m", "sealwax"]
-VARIABLES = ("SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER")
+VARIABLES = (
+    "SEALWAX_KEYS",
+    "SEALWAX_KEYS_FILE",
+    "SEALWAX_SECRET",
+    "SEALWAX_SECRET_FALLBACKS",
+    "SEALWAX_LEDGER",
+)
 
 
 def command(

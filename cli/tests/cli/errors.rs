@@ -175,7 +175,7 @@ fn keys_are_told_by_their_place() {
     refused(
         &sealwax_with(Some(""), &seal, ""),
         2,
-        "invalid_key: SEALWAX_KEYS: expected 1 to 16 keys",
+        "invalid_key: SEALWAX_KEYS is not set",
     );
     refused(
         &sealwax_with(Some("swk1_nonsense"), &seal, ""),

@@ -29,7 +29,13 @@ fn sealwax_with(keys: Option<&str>, args: &[&str], input: impl AsRef<[u8]>) -> O
 fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealwax"));
     command.args(args);
-    for name in ["SEALWAX_KEYS", "SEALWAX_KEYS_FILE", "SEALWAX_LEDGER"] {
+    for name in [
+        "SEALWAX_KEYS",
+        "SEALWAX_KEYS_FILE",
+        "SEALWAX_SECRET",
+        "SEALWAX_SECRET_FALLBACKS",
+        "SEALWAX_LEDGER",
+    ] {
         command.env_remove(name);
     }
     command

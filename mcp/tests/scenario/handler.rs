@@ -58,9 +58,7 @@ fn operate(
     let mistake = |error: sealwax::Error| json!({"error": error.code()});
     match name {
         "state" => exchange.state().map_or_else(mistake, |state| json!(state)),
-        "idempotencyKey" => exchange
-            .idempotency_key()
-            .map_or_else(mistake, Value::from),
+        "idempotencyKey" => exchange.idempotency_key().map_or_else(mistake, Value::from),
         "sessionId" => {
             let own = exchange.session().map(sealwax_mcp::Session::ulid);
             json!(own.or_else(|| program.session_id.take()))

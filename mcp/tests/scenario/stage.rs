@@ -7,8 +7,8 @@ use std::time::Duration;
 use sealwax::{Codec, Environment, Error, KeyRing, Principal, System};
 use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
-    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required, SessionSettings,
-    Step, TransportSettings,
+    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required,
+    SessionSettings, Step, TransportSettings,
 };
 use serde_json::{Value, json};
 

@@ -36,12 +36,13 @@ test('a value of the wrong type is a TypeError', () => {
   for (const act of [
     () => new Codec(),
     () => new Codec({ keys: 7, audience: 'a' }),
-    () => new Codec({ keys: [key], audience: 'a' }),
+    () => new Codec({ keys: [[key]], audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
     () => new Codec({ keys, audience: 'a', skew: '60' }),
-    () => new KeyRing([keys]),
-    () => new KeyRing(key),
+    () => new KeyRing([7]),
+    () => new KeyRing({}),
     () => Key.parse(1),
+    () => Key.derive(1),
     () => Key.fromSecret('x'.repeat(32)),
     () => codec.view('alice'),
     () => codec.view({ subject: 1 }),
@@ -77,6 +78,25 @@ test('where there are no keys, it is said how to make one', () => {
     refused('invalid_key', () => KeyRing.parse(keys), message);
     refused('invalid_key', () => new KeyRing(keys), message);
   }
+});
+
+test('keys are keys, texts, rings, or several of them', () => {
+  const [one, other] = [Key.generate(), Key.generate()];
+  const ids = (given) => new KeyRing(given).ids.join(' ');
+  assert.equal(ids(one), one.id);
+  assert.equal(ids([one, other.toText()]), `${one.id} ${other.id}`);
+  assert.equal(ids([new KeyRing([other]), one]), `${other.id} ${one.id}`);
+  assert.equal(ids([`${one.toText()} ${other.toText()}`]), `${one.id} ${other.id}`);
+  const codec = new Codec({ keys: one, audience: 'a' });
+  assert.ok(codec.setKeys([other, one]));
+  assert.ok(!codec.setKeys(new KeyRing([other, one])));
+  refused('invalid_key', () => new KeyRing([one, one.toText()]), /each key once/);
+  refused('invalid_key', () => new KeyRing([one, undefined]), /SEALWAX_KEYS/);
+  refused('invalid_key', () => new KeyRing([]), /expected 1 to 16 keys/);
+});
+
+test('what is missing is named', () => {
+  refused('invalid_argument', () => new Codec({ keys }), /audience: expected/);
 });
 
 test('an object of another copy of the package is told as such', () => {
