@@ -1,14 +1,10 @@
 //! A key under which another service does a thing once.
 
-use crate::format::base32;
-use crate::format::key_id::KeyId;
-use crate::{Error, RequestContext, View};
-
-/// 160 bits: 32 letters and digits.
-const LEN: usize = 20;
+use crate::format::bytes::leading;
+use crate::{Error, KeyId, RequestContext, View};
 
 impl View {
-    /// Returns a key for an API that does a thing once for each, such as in `Idempotency-Key`: 32 letters and digits. It is
+    /// Returns a key for an API that does a thing once for each, such as in `Idempotency-Key`: 32 hexadecimal digits. It is
     /// the same for the same request of the same principal, with the same `id`: that of what the principal agreed to, or
     /// empty. It is made under the key of this id, by default the one that seals (SPEC.md, "Request context").
     ///
@@ -39,6 +35,7 @@ impl View {
         };
         let audience = holder.audience.as_bytes();
         let pieces: [&[u8]; 5] = [b"idempotency", audience, tag, request.as_bytes(), id];
-        Ok(base32::encode(&key.id_mac(&pieces)[..LEN]))
+        let mac = u128::from_be_bytes(leading(&key.id_mac(&pieces)));
+        Ok(format!("{mac:032x}"))
     }
 }

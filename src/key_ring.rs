@@ -1,7 +1,6 @@
 //! Keys in order, so that rotation loses no session.
 
 use std::fmt;
-use std::iter;
 use std::str::FromStr;
 
 use crate::{Error, Key, KeyId};
@@ -34,9 +33,12 @@ impl KeyRing {
     ///
     /// [`Error::InvalidKey`] for no key, more than 16, or two with the same id.
     pub fn new<K: Into<Self>>(keys: impl IntoIterator<Item = K>) -> Result<Self, Error> {
+        let mut all = Vec::new();
         // More than enough to be refused.
-        let rings = keys.into_iter().take(MAX_KEYS + 1);
-        Self::of(rings.flat_map(|ring| ring.into().0).collect())
+        for ring in keys.into_iter().take(MAX_KEYS + 1) {
+            all.extend(ring.into().0);
+        }
+        Self::of(all)
     }
 
     /// Returns a ring of the key [derived](Key::derive) from a secret, and of those of earlier secrets, separated by white
@@ -46,9 +48,11 @@ impl KeyRing {
     ///
     /// [`Error::InvalidKey`], as [`Key::derive`] and [`new`](Self::new).
     pub fn derive(secret: &str, fallbacks: &str) -> Result<Self, Error> {
-        let secrets = iter::once(secret).chain(fallbacks.split_whitespace());
-        let keys: Result<Vec<_>, _> = secrets.take(MAX_KEYS + 1).map(Key::derive).collect();
-        Self::of(keys?)
+        let mut keys = vec![Key::derive(secret)?];
+        for fallback in fallbacks.split_whitespace().take(MAX_KEYS) {
+            keys.push(Key::derive(fallback)?);
+        }
+        Self::of(keys)
     }
 
     /// Returns the ids of the keys, in order.

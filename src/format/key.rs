@@ -186,29 +186,22 @@ fn from_text(text: &str) -> Result<Key, Error> {
 }
 
 fn derived(secret: &str) -> Result<Key, Error> {
-    let invalid = |problem: &str| {
-        let expected = "expected a secret of 32 characters or more, generated, without white space";
-        Err(Error::InvalidKey(
-            format!("{expected}; found {problem}").into(),
-        ))
+    let first = secret.chars().next();
+    let problem = if secret.starts_with(PREFIX) {
+        "the text of a key, which belongs in SEALWAX_KEYS"
+    } else if secret.contains(char::is_whitespace) {
+        "white space: is it at the end?"
+    } else if secret.chars().all(|next| Some(next) == first) {
+        "none, or one character repeated"
+    } else if secret.chars().nth(SECRET_LEN - 1).is_none() {
+        "fewer"
+    } else {
+        let prk = extract(b"sealwax/v1/secret", secret.as_bytes());
+        return Key::from_secret(&*expand::<SECRET_LEN>(&prk, b"key"));
     };
-    if secret.contains(PREFIX) {
-        return invalid("the text of a key, which belongs in SEALWAX_KEYS");
-    }
-    if secret.contains(char::is_whitespace) {
-        return invalid("white space: is it at the end?");
-    }
-    let mut characters = secret.chars();
-    let first = characters.next();
-    if characters.clone().all(|next| Some(next) == first) {
-        return invalid("none, or one character repeated");
-    }
-    if characters.nth(SECRET_LEN - 2).is_none() {
-        return invalid("fewer");
-    }
-    Key::from_secret(&*expand::<SECRET_LEN>(
-        &extract(b"sealwax/v1/secret", secret.as_bytes()),
-        b"key",
+    let expected = "expected a secret of 32 characters or more, generated, without white space";
+    Err(Error::InvalidKey(
+        format!("{expected}; found {problem}").into(),
     ))
 }
 

@@ -36,6 +36,7 @@ impl Request {
     }
 
     /// The token was opened before the handler ran, so its key is in the ring.
+    #[inline(never)]
     pub fn idempotency_key(&self, context: &Context) -> Result<String, Error> {
         self.state()?;
         let (Some(fields), Some(view)) = (self.fields, context.known()) else {
@@ -45,17 +46,20 @@ impl Request {
             Some(bound) => bound,
             None => self.binding(context, fields).map_err(Reason::error)?,
         };
-        let (key, id) = match self.token.borrowed().text().map(inspect) {
-            Some(Ok(Inspected::Token {
-                key_id, token_id, ..
-            })) => (Some(key_id), token_id.as_bytes().to_vec()),
-            _ => {
-                let agreed = self.confirmation.as_ref().and_then(|known| known.agreed);
-                let id = agreed.map(|at| at.to_le_bytes().to_vec());
-                (None, id.unwrap_or_default())
-            }
+        let token = self.token.borrowed().text().map(inspect);
+        let agreed = self.confirmation.as_ref().and_then(|known| known.agreed);
+        let agreed = agreed.map(u64::to_le_bytes);
+        let (key, id): (_, &[u8]) = match (&token, &agreed) {
+            (
+                Some(Ok(Inspected::Token {
+                    key_id, token_id, ..
+                })),
+                _,
+            ) => (Some(*key_id), token_id.as_bytes()),
+            (_, Some(at)) => (None, at),
+            _ => (None, &[]),
         };
-        view.idempotency_key(&request, key, &id)
+        view.idempotency_key(&request, key, id)
     }
 
     pub fn session(&self) -> Option<&Session> {

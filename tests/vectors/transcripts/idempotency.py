@@ -31,8 +31,7 @@ def made(arguments: object = {"id": 7}) -> str:  # noqa: B006
     """SPEC.md, "Request context": without a state."""
     tag = mac("principal", "principal", "https://idp.example.com", "cli-7", "alice")[:16]
     context = bytes.fromhex(request_of(arguments))
-    bits = int.from_bytes(mac("id", "idempotency", "https://mcp.example.com", tag, context, b"")[:20], "big")
-    return "".join("0123456789abcdefghjkmnpqrstvwxyz"[bits >> 5 * at & 31] for at in reversed(range(32)))
+    return mac("id", "idempotency", "https://mcp.example.com", tag, context, b"")[:16].hex()
 
 
 def call(key: object, *, state: object = None, arguments: object = None, **more: object) -> dict:
