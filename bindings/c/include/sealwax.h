@@ -197,6 +197,9 @@
 // A frame that has an exchange fork its session. The answer is SEALWAX_TEXT, the metadata.
 #define SEALWAX_FORK 21
 
+// A frame that has an exchange make the request's key for another service. The answer is SEALWAX_TEXT.
+#define SEALWAX_IDEMPOTENCY_KEY 24
+
 // A frame that has a ledger in memory run a command: a document, and the time in Unix seconds. The
 // answer is SEALWAX_TEXT, the reply.
 #define SEALWAX_RUN 22

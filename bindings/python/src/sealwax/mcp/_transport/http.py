@@ -120,7 +120,7 @@ class SessionsOverHttp:
                 return
             if version := step.get("version"):
                 scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: version})
-            if exchange.negotiated is not None or exchange.begins:
+            if exchange.caller.known is not None or exchange.begins:
                 scope = {**scope, SCOPE_KEY: exchange}
             if exchange.begins:
                 await self._initialize(exchange, scope, receive, send)

@@ -261,7 +261,9 @@ class ApiTest {
     IntStream.range(0, 33).forEach(index -> long33[index] = (byte) index);
     Key imported = Key.fromSecret(long33);
     assertNull(imported.toText());
-    KeyRing.of(imported, old);
+    KeyRing ring = KeyRing.of(imported, old);
+    assertEquals(List.of(key.id(), imported.id(), old.id()), KeyRing.of(key, ring).ids());
+    refused(Code.INVALID_KEY, () -> KeyRing.of(old, ring));
     refused(Code.INVALID_KEY, () -> KeyRing.of());
     refused(Code.INVALID_KEY, () -> KeyRing.of(key, key));
     refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[31]));
@@ -275,7 +277,8 @@ class ApiTest {
 
   @Test
   void keysOfTheEnvironment() {
-    assertEquals(KEY, KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY)).text());
+    KeySource source = KeySource.ofEnvironment(Map.of("SEALWAX_KEYS", KEY));
+    assertEquals(List.of("a8ca0d4a"), source.read().ids());
     var neither = assertThrows(InvalidKeyException.class, () -> KeySource.ofEnvironment(Map.of()));
     assertTrue(
         neither.getMessage().startsWith("SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"));

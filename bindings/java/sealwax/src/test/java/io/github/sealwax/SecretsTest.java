@@ -166,7 +166,7 @@ class SecretsTest {
         List.of(
             Key.parse(KEY),
             KeyRing.parse(KEY),
-            new KeySource(null, KEY),
+            new KeySource(null, KeyRing.parse(KEY)),
             settings,
             codec,
             alice,
