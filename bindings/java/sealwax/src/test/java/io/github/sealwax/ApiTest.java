@@ -261,9 +261,9 @@ class ApiTest {
     IntStream.range(0, 33).forEach(index -> long33[index] = (byte) index);
     Key imported = Key.fromSecret(long33);
     assertNull(imported.toText());
-    KeyRing ring = KeyRing.of(imported, old);
-    assertEquals(List.of(key.id(), imported.id(), old.id()), KeyRing.of(key, ring).ids());
-    refused(Code.INVALID_KEY, () -> KeyRing.of(old, ring));
+    KeyRing both = KeyRing.of(imported, old);
+    assertEquals(List.of(key.id(), imported.id(), old.id()), KeyRing.of(key, both).ids());
+    refused(Code.INVALID_KEY, () -> KeyRing.of(old, both));
     refused(Code.INVALID_KEY, () -> KeyRing.of());
     refused(Code.INVALID_KEY, () -> KeyRing.of(key, key));
     refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[31]));
