@@ -182,7 +182,7 @@ public final class SealwaxFilter implements Filter {
     }
     HttpServletRequest replayed = new ReplayedRequest(request, body, added);
     boolean begins = step.has("report");
-    if (begins || exchange.negotiated() != null) {
+    if (begins || exchange.caller().known() != null) {
       request.setAttribute(TransportExchange.KEY, exchange);
     }
     String addSessionId = step.text("addSessionId");
