@@ -97,7 +97,9 @@ export class Codec {
     const seconds = optional(interval, 'keysInterval', keysInterval) ?? 5;
     const ownLogger = optional(loggerOf, 'logger', logger) ?? standard;
     if (audience === undefined) {
-      throw invalidArgument('audience: expected the name of the service, such as its URL, found none');
+      throw invalidArgument(
+        'audience: expected the name of the service, such as its URL, found none',
+      );
     }
     const checkedAudience = text('audience', audience);
     const checkedLimits = {

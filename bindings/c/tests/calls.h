@@ -79,7 +79,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
  * status, but for those of machines. */
 #define CALLS(CALL)                                                                                \
   CALL(key_generate, key, &to->made.key, ERROR)                                                    \
-  CALL(key_derive, key, TEXT(SECRET_TEXT), &to->made.key, ERROR)                                  \
+  CALL(key_derive, key, TEXT(SECRET_TEXT), &to->made.key, ERROR)                                   \
   CALL(key_from_secret, key, PAGE, &to->made.key, ERROR)                                           \
   CALL(key_parse, key, TEXT(KEY_TEXT), &to->made.key, ERROR)                                       \
   CALL(key_id, nothing, all.key, &to->id, ERROR)                                                   \

@@ -118,7 +118,8 @@ static void check_environment(const vector *v) {
     snprintf(name, sizeof name, "variables.%s", NAMES[i]);
     slice value = text(v, name);
     len += (size_t)snprintf(variables + len, sizeof variables - len, "%s=%.*s", NAMES[i],
-                            (int)value.len, value.len ? value.data : "") + 1;
+                            (int)value.len, value.len ? value.data : "") +
+           1;
   }
   sealwax_ring *ring = NULL;
   sealwax_status status = sealwax_ring_from_variables(variables, len, &ring, NULL);

@@ -207,7 +207,10 @@ test('the environment names a file or has the keys', (t) => {
   codec.free();
   const says = (expected, act) => assert.throws(act, { code: 'invalid_key', message: expected });
   says(/found more than one/, () => codecOf(textOf(a), path));
-  says(/^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE or SEALWAX_SECRET: `sealwax keygen`/, () => codecOf('', ''));
+  says(
+    /^SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE or SEALWAX_SECRET: `sealwax keygen`/,
+    () => codecOf('', ''),
+  );
   says(/^keys file \/nowhere\/keys: ENOENT/, () => codecOf('', '/nowhere/keys'));
   says(/^keys file: expected a path, found the text of a key: that/, () => codecOf('', textOf(a)));
 });

@@ -52,7 +52,10 @@ const SECTIONS = {
       // There is no such file.
       if (vector.error || vector.is_file) refused(vector.error ?? 'invalid_key', fromEnv);
       else {
-        const token = fromEnv().view({ anonymous: true }).cursor('tools/list').seal(new Uint8Array());
+        const token = fromEnv()
+          .view({ anonymous: true })
+          .cursor('tools/list')
+          .seal(new Uint8Array());
         equal(inspect(token).keyId, vector.keys[0]);
       }
     } finally {

@@ -238,7 +238,9 @@ case(
     "confirm: a session goes with it, and both are judged at once",
     create(payload="0"),
     call(session=SESSION, answered={"result": asks()}),
-    answered_by(YES, session=SESSION, **{**RAN, "delivered": {"state": None, "session": {"value": 0, "generation": 0}}}),
+    answered_by(
+        YES, session=SESSION, **{**RAN, "delivered": {"state": None, "session": {"value": 0, "generation": 0}}}
+    ),
     answered_by(YES, session=SESSION, **refused_state(reported=report("used", "request-state"))),
     settings={**SETTINGS, **WITH_SESSIONS},
     fault="the one that was used is taken for the session",

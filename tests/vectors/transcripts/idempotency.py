@@ -27,7 +27,7 @@ def mac(key: str, *pieces: str | bytes) -> bytes:
     return hmac.digest(bytes.fromhex(KEYS[0][key]), pae(parts), hashlib.sha256)
 
 
-def made(arguments: object = {"id": 7}) -> str:  # noqa: B006
+def made(arguments: object = {"id": 7}) -> str:
     """SPEC.md, "Request context": without a state."""
     tag = mac("principal", "principal", "https://idp.example.com", "cli-7", "alice")[:16]
     context = bytes.fromhex(request_of(arguments))

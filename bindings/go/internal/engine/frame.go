@@ -12,8 +12,8 @@ import (
 const (
 	kindGuard, kindMessage, kindTransport, kindRevocation, kindReport  = 1, 2, 3, 4, 5
 	kindHandle, kindStore, kindDialogue, kindMemory                    = 6, 7, 8, 9
-	kindEvent, kindResult, kindSealState, kindWrite, kindFork, kindRun, kindIdempotencyKey = 16, 17, 19, 20, 21, 22, 24
-	kindTold, kindStep, kindDeliver                                    = 23, 32, 33
+	kindEvent, kindResult, kindSealState, kindWrite, kindFork, kindRun = 16, 17, 19, 20, 21, 22
+	kindTold, kindIdempotencyKey, kindStep, kindDeliver                = 23, 24, 32, 33
 
 	flagNotification, flagModern, flagSession, flagCaller = 1, 2, 4, 8
 	flagAnonymous, flagTTL, flagWaits, flagDefers         = 16, 32, 64, 128

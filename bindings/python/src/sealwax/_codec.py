@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from threading import RLock
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ._errors import InvalidArgument
 from ._keys import KeyLike, KeyRing
 from ._native import Opaque, Pool, call, ffi, lib, number, optional_text, own, pair, plain, text
 from ._view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _KEPT = 64
 

@@ -177,6 +177,6 @@ def _wrong(keys: object) -> TypeError:
 
 def _missing() -> InvalidKey:
     return InvalidKey(
-        "keys: expected keys, found None: is SEALWAX_KEYS set? `python -m sealwax keygen` makes a key "
-        "for it. Codec.from_env reads it, and SEALWAX_KEYS_FILE and SEALWAX_SECRET"
+        "keys: expected keys, found None: is SEALWAX_KEYS set? `python -m sealwax keygen` makes a "
+        "key for it. Codec.from_env reads it, and SEALWAX_KEYS_FILE and SEALWAX_SECRET"
     )

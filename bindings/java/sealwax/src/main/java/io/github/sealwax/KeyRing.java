@@ -70,8 +70,8 @@ public final class KeyRing implements Keys {
   /**
    * Reads the ring of the environment: that of the file that {@code SEALWAX_KEYS_FILE} names, that
    * of {@code SEALWAX_KEYS}, or one {@linkplain Key#derive derived} from {@code SEALWAX_SECRET} and
-   * {@code SEALWAX_SECRET_FALLBACKS}, earlier ones, separated by white space. {@link
-   * Codec#fromEnv} also follows the file.
+   * {@code SEALWAX_SECRET_FALLBACKS}, earlier ones, separated by white space. {@link Codec#fromEnv}
+   * also follows the file.
    *
    * @throws InvalidKeyException if none is set, or more than one, or there is no valid ring
    */

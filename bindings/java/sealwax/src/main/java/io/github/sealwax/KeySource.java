@@ -13,7 +13,10 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Where the keys are: in a file, or in variables of the environment. The portable module has neither. */
+/**
+ * Where the keys are: in a file, or in variables of the environment. The portable module has
+ * neither.
+ */
 record KeySource(@Nullable Path file, @Nullable KeyRing ring) {
   /** A file is larger than 16 keys and what may be said of them, or it is no file of keys. */
   private static final int MAX_LENGTH = 1 << 16;

@@ -154,13 +154,14 @@ class VectorsTest {
         "environments",
         (file, vector) -> {
           Map<String, String> variables =
-              vector.get("variables").propertyStream()
+              vector
+                  .get("variables")
+                  .propertyStream()
                   .collect(
                       Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().asString()));
           if (vector.has("error")) {
             var refused =
-                assertThrows(
-                    InvalidKeyException.class, () -> KeySource.ofEnvironment(variables));
+                assertThrows(InvalidKeyException.class, () -> KeySource.ofEnvironment(variables));
             assertEquals(vector.get("error").asString(), refused.code().toString());
             return;
           }
