@@ -210,6 +210,15 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 		_, err := NewKeyRing(wrong...)
 		refuses(t, ErrInvalidKey, err)
 	}
+	other := must(NewKeyRing(must(GenerateKey())))
+	joined := must(JoinKeyRings(other, must(ParseKeyRing(keyText))))
+	same(t, "ids", strings.Join(joined.IDs(), " "), other.IDs()[0]+" "+key.ID())
+	for _, wrong := range [][]*KeyRing{{}, {other, other}} {
+		_, err := JoinKeyRings(wrong...)
+		refuses(t, ErrInvalidKey, err)
+	}
+	_, err = JoinKeyRings(other, nil)
+	refuses(t, ErrInvalidArgument, err)
 	_, err = ParseKeyRing("")
 	refuses(t, ErrInvalidKey, err)
 	if !strings.Contains(err.Error(), "SEALWAX_KEYS") {
@@ -259,7 +268,7 @@ func TestNothingSecretIsPrinted(t *testing.T) {
 		struct {
 			Key  *Key
 			Ring KeyRing
-		}{key, *ring}, []*Key{key}, map[string]Key{"key": *key}, host.KeyOf([]byte(keyText), true), host.RingOf([]byte(keyText)),
+		}{key, *ring}, []*Key{key}, map[string]Key{"key": *key}, host.KeyOf([]byte(keyText), host.Text), host.RingOf([]byte(keyText)),
 	} {
 		var log bytes.Buffer
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("it", "it", holder)

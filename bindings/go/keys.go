@@ -112,35 +112,28 @@ type KeyRing struct {
 	ids  []string
 }
 
-// Keys are the keys of a [KeyRing]: a [*Key], or those of another [*KeyRing].
-type Keys interface{ ringOf() *host.Ring }
-
-func (k *Key) ringOf() *host.Ring {
-	if k == nil || k.key == nil {
-		return nil
-	}
-	return host.RingOfKey(k.key)
-}
-
-func (r *KeyRing) ringOf() *host.Ring {
-	if r == nil {
-		return nil
-	}
-	return r.ring
-}
-
-// NewKeyRing returns a ring of keys, and of the keys of rings, the sealing one first.
-func NewKeyRing(keys ...Keys) (*KeyRing, error) {
+// NewKeyRing returns a ring of keys, the sealing one first.
+func NewKeyRing(keys ...*Key) (*KeyRing, error) {
 	rings := make([]*host.Ring, len(keys))
 	for n, key := range keys {
-		if key != nil {
-			rings[n] = key.ringOf()
-		}
-		if rings[n] == nil {
+		if key == nil || key.key == nil {
 			return nil, unmade("key")
 		}
+		rings[n] = host.RingOfKey(key.key)
 	}
 	return makeRing(host.RingOfRings(rings))
+}
+
+// JoinKeyRings returns a ring of the keys of rings, the sealing one first.
+func JoinKeyRings(rings ...*KeyRing) (*KeyRing, error) {
+	held := make([]*host.Ring, len(rings))
+	for n, ring := range rings {
+		if ring == nil || ring.ring == nil {
+			return nil, unmade("key ring")
+		}
+		held[n] = ring.ring
+	}
+	return makeRing(host.RingOfRings(held))
 }
 
 // ParseKeyRing reads key texts separated by commas or white space. # and what follows in its line is a comment.

@@ -412,7 +412,7 @@ func TestWhatACallWroteIsWiped(t *testing.T) {
 		}
 	}
 	if err := Do(func(c *Call) error {
-		return KeyOf(secret, false).With(c, func(key Ptr) error {
+		return KeyOf(secret, Imported).With(c, func(key Ptr) error {
 			_, err := c.Written(53, func(out Ptr, limit int32, size Ptr) int32 {
 				return c.Xsealwax_key_to_text(key, out, limit, size, c.Error())
 			})
