@@ -301,6 +301,24 @@ def test_where_there_are_no_keys_it_is_said_how_to_make_one() -> None:
             sealwax.KeyRing.parse(keys)
 
 
+def test_keys_are_keys_texts_rings_or_several_of_them() -> None:
+    one, other = sealwax.Key.generate(), sealwax.Key.generate()
+    both = (one.id, other.id)
+    assert sealwax.KeyRing(one).ids == (one.id,)
+    assert sealwax.KeyRing([one, other.to_text() or ""]).ids == both
+    assert sealwax.KeyRing([sealwax.KeyRing([one]), other]).ids == both
+    codec = sealwax.Codec(keys=one, audience="https://mcp.example.com")
+    assert codec.set_keys([other, one])
+    assert not codec.set_keys(sealwax.KeyRing([other, one]))
+    with pytest.raises(sealwax.InvalidKey, match="each key once"):
+        sealwax.KeyRing([one, sealwax.KeyRing([one])])
+    with pytest.raises(sealwax.InvalidKey, match="SEALWAX_KEYS"):
+        sealwax.KeyRing(cast("Any", [one, None]))
+    for wrong in (7, [7], [[one]]):
+        with pytest.raises(TypeError, match="keys: expected a Key, key texts, a KeyRing or several"):
+            sealwax.KeyRing(cast("Any", wrong))
+
+
 @pytest.mark.parametrize("arguments", ['{"id":7}', 7, True])
 def test_arguments_of_a_request_are_no_text_of_json(arguments: Any) -> None:
     with pytest.raises(sealwax.InvalidArgument, match="not as JSON within JSON"):
