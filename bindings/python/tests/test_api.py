@@ -7,7 +7,7 @@ import json
 import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from environment import at, without_randomness
