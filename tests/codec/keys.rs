@@ -1,7 +1,7 @@
 //! Rotation of keys; secrets are never printed.
 
 use crate::common::{AUDIENCE, secret};
-use sealwax::{Codec, Key, KeyRing, Principal};
+use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext, View};
 
 #[test]
 fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
@@ -220,4 +220,27 @@ fn a_ring_has_lines_that_everybody_reads_alike() {
     }
     let text = format!("# mine\r\n\r\n{a}, # of May\r\n\t{b}\r\n");
     assert_eq!(text.parse::<KeyRing>().unwrap().ids().count(), 2);
+}
+
+#[test]
+fn an_idempotency_key_stays_in_a_rotation() {
+    let (old, new) = (Key::generate().unwrap(), Key::generate().unwrap());
+    let view = |keys: [&Key; 2]| {
+        let ring = KeyRing::new(keys.map(Key::clone)).unwrap();
+        let codec = Codec::new(ring, "https://mcp.example.com").unwrap();
+        codec.view(&Principal::subject("alice")).unwrap()
+    };
+    let request = RequestContext::new("tools/call", "pay", None).unwrap();
+    let (before, after) = (view([&old, &new]), view([&new, &old]));
+    let key = |view: &View, of: Option<&Key>| {
+        view.idempotency_key(&request, of.map(Key::id), b"token")
+            .unwrap()
+    };
+    assert_eq!(key(&before, Some(&old)), key(&after, Some(&old)));
+    assert_eq!(key(&before, None), key(&after, Some(&old)));
+    assert_eq!(key(&after, None), key(&before, Some(&new)));
+    assert_ne!(key(&before, None), key(&after, None));
+    let gone = Key::generate().unwrap().id();
+    let refused = before.idempotency_key(&request, Some(gone), b"token");
+    assert_eq!(refused.unwrap_err(), Error::UnknownKey(gone));
 }

@@ -138,6 +138,19 @@ case(
     settings={**SERVES, **LEDGER},
     fault="it is served",
 )
+case(
+    "header: a lost one is not ended",
+    http(
+        None,
+        verb="DELETE",
+        token=session_token(age=30 * 86400 + 1),
+        asked=["principal"],
+        answered={"status": 404},
+        reported=report("expired", "session"),
+    ),
+    settings={**SERVES, **LEDGER},
+    fault="DELETE is served",
+)
 NAMES_IT = {**PASSED, "handler": [["sessionId"], done()]}
 case(
     "header: a handler knows its session by an id",

@@ -5,8 +5,9 @@ import hmac
 import json
 import pathlib
 
-from .builders import LEDGER, Transcripts, done, event, params_of, state_token
-from .confirm import ASKED, RAN, SETTINGS, YES, answered_by, request_of
+from .builders import LEDGER, SEP, Transcripts, done, event, params_of, state_token
+from .confirm import ASKED, CONNECTED, ON_CONNECTION, RAN, SETTINGS, YES, answered_by, form, request_of
+from .stdio import line
 
 transcripts = Transcripts()
 case = transcripts.case
@@ -88,6 +89,15 @@ case(
     ASKED,
     answered_by(YES, **AGREED, did=[{"$key": "second"}]),
     settings=SETTINGS,
+    fault="what was confirmed twice is done once",
+)
+AGREES = {**AGREED, "asked": ["principal"], "elicited": [form()]}
+case(
+    "idempotency key: of a confirmation on a connection",
+    CONNECTED,
+    line(ON_CONNECTION, **AGREES, elicits={"result": YES, "after": 1}, did=[{"$key": "first"}]),
+    line(ON_CONNECTION, **AGREES, elicits={"result": YES, "after": 1}, did=[{"$key": "second"}]),
+    settings={**SETTINGS, **SEP},
     fault="what was confirmed twice is done once",
 )
 case(
