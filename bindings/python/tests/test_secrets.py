@@ -109,6 +109,8 @@ def test_keys_are_not_told(tmp_path: Path) -> None:
         lambda: sealwax.KeyRing.parse(wrong),
         lambda: sealwax.KeyRing.read(KEY),
         lambda: sealwax.KeyRing.read(tmp_path / "keys"),
+        lambda: sealwax.Key.derive(KEY),
+        lambda: sealwax.Key.derive(f"{KEY[5:]} "),
         lambda: sealwax.Codec(keys=wrong, audience="a"),
         lambda: sealwax.Codec(keys_file=KEY, audience="a"),
         lambda: sealwax.inspect(f"{KEY}x"),
