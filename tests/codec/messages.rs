@@ -87,7 +87,7 @@ fn every_code_has_a_message_that_says_what_to_do() {
         ),
         (
             said(format!("{KEY} swk1_x").parse::<KeyRing>().unwrap_err()),
-            "invalid_key: key 2 of the ring: expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or `python -m sealwax keygen`",
+            "invalid_key: key 2 of the ring: expected a key text: swk1_ and 48 characters, from `sealwax keygen`, `npx sealwax keygen` or `python -m sealwax keygen`. Another secret belongs in SEALWAX_SECRET, or in Key.derive",
         ),
         (
             said(Error::EntropyUnavailable),
