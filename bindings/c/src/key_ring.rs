@@ -1,6 +1,7 @@
 //! Key rings.
 
 use std::ffi::c_char;
+use std::ptr;
 
 use sealwax_core::{KeyRing, Variables};
 
@@ -84,8 +85,11 @@ pub unsafe extern "C" fn sealwax_ring_from_variables(
     call(error, || {
         let variables = input::text("variables", variables, variables_len)?;
         let ring = Slot::new("ring", ring)?;
-        if let Some(found) = Variables::read(variables).ring()? {
-            ring.give(Ring(found));
+        match Variables::read(variables).ring()? {
+            Some(found) => {
+                ring.give(Ring(found));
+            }
+            None => ring.write(ptr::null_mut()),
         }
         Ok(())
     })

@@ -121,7 +121,8 @@ static void check_environment(const vector *v) {
                             (int)value.len, value.len ? value.data : "") +
            1;
   }
-  sealwax_ring *ring = NULL;
+  /* It is written also where there is none. */
+  sealwax_ring *ring = (sealwax_ring *)&len;
   sealwax_status status = sealwax_ring_from_variables(variables, len, &ring, NULL);
   uint8_t ids[SEALWAX_RING_IDS_MAX];
   if (has(v, "error")) {
