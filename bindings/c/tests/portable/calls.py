@@ -183,6 +183,28 @@ def keys(case, _, vector):
     case.check_text("written", vector["text"])
 
 
+def derived(case, _, vector):
+    if "error" in vector:
+        return case.call(
+            "key_derive", *text(vector["from"]), {"out": 4, "as": "key"}, NULL, returns=status(vector["error"])
+        )
+    case.make("key", "key_derive", *text(vector["from"]))
+    case.call("key_id", {"load": "key"}, {"out": 4, "as": "id"}, NULL)
+    return case.check("id", bytes.fromhex(vector["kid"]))
+
+
+def environments(case, _, vector):
+    variables = text("".join(f"{name}={value}\0" for name, value in vector["variables"].items()))
+    if "error" in vector:
+        refused = status(vector["error"])
+        return case.call("ring_from_variables", *variables, {"out": 4, "as": "ring"}, NULL, returns=refused)
+    case.make("ring", "ring_from_variables", *variables)
+    if vector.get("is_file"):
+        return case.check("ring", bytes(4))
+    case.call("ring_ids", {"load": "ring"}, *out("ids", CONSTANTS["RING_IDS_MAX"]), NULL)
+    return case.check_text("ids", bytes.fromhex("".join(vector["keys"])))
+
+
 def key_rings(case, all_keys, vector):
     ring = ring_text(all_keys, vector["ring"])
     if "error" in vector:
@@ -319,6 +341,8 @@ def hostile():
 
 SECTIONS = {
     "keys": keys,
+    "derived": derived,
+    "environments": environments,
     "key_rings": key_rings,
     "sealed": sealed,
     "session_ids": session_ids,
