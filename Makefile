@@ -188,7 +188,7 @@ test-all: test test-more test-core-whole test-machines test-faults-whole assuran
 # The crates with all their features, with the ledger in a real Valkey.
 test-rust: $(LEDGER)/.installed programs
 	python3 tests/vectors/guard.py --check
-	VALKEY_SERVER=$(VALKEY) cargo test $(CRATES) > $(BUILD)/rust-tests.txt 2>&1 || { cat $(BUILD)/rust-tests.txt; false; }
+	VALKEY_SERVER=$(VALKEY) cargo test $(CRATES) > $(BUILD)/rust-tests.txt 2>&1 || { cat $(BUILD)/rust-tests.txt; rm $(BUILD)/rust-tests.txt; false; }
 	@grep '^test result' $(BUILD)/rust-tests.txt
 
 # The tests that sizes or numbers matter to: they need another build of the core. `test-core-whole` has each difference

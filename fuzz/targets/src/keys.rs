@@ -210,6 +210,7 @@ fn ring(text: &str) -> bool {
     for word in &words {
         one(word);
     }
+    derived(text);
     let secrets: Option<Vec<_>> = words.iter().map(|word| secret(word)).collect();
     let ids: Option<Vec<KeyId>> = secrets.map(|all| {
         all.iter()
@@ -245,6 +246,20 @@ fn one(word: &str) {
             leaks::assert_none(&format!("{key:?}"), word);
         }
         Err(error) => silent(&error, &[word.into()]),
+    }
+}
+
+/// A key of any text has a text form, and an error nothing of the secret.
+fn derived(text: &str) {
+    match Key::derive(text) {
+        Ok(key) => {
+            assert!(text.chars().count() >= 32 && !text.contains(char::is_whitespace));
+            assert!(!text.starts_with("swk1_"));
+            let written = key.to_text().unwrap();
+            assert_eq!(written.parse::<Key>().unwrap(), key);
+            leaks::assert_none(&format!("{key:?}"), text);
+        }
+        Err(error) => silent(&error, &words(text)),
     }
 }
 

@@ -566,5 +566,5 @@ function onlyOf(name: string, given: unknown): Record<string, string[]> {
 
 function onLost(name: string, value: unknown): 'refuse' | 'serve' {
   if (value === 'refuse' || value === 'serve') return value;
-  throw wrongType(name, "'refuse' or 'serve'", value);
+  throw invalidArgument(`${name}: expected 'refuse' or 'serve', found ${String(value)}`);
 }

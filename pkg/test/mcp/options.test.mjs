@@ -77,6 +77,7 @@ test('options are what they should be', () => {
     () => guard.referenceHandles('row', { maxAge: 0 }),
     () => guard.selfContainedHandles('row', { ttl: 0 }),
     () => new Guard({ ...good, requestStateTtl: 0 }),
+    () => guard.fetch(() => {}, { onLost: 'Serve' }),
   ]) {
     assert.throws(make, { code: 'invalid_argument' });
   }

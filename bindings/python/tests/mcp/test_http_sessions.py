@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
+def test_what_is_done_with_a_lost_session_is_named() -> None:
+    guard = Guard(codec=sealwax.Codec(keys=KEYS, audience="a"), principal="anonymous")
+    server = MCPServer("lost")
+    guard.protect(server)
+    wrong: Any = "Serve"
+    with pytest.raises(sealwax.InvalidArgument, match="on_lost: expected 'refuse' or 'serve'"):
+        guard.asgi(server.streamable_http_app(stateless_http=True), on_lost=wrong)
+
+
 @pytest.mark.parametrize("required", [True, False])
 @SYSTEMS
 async def test_a_body_that_is_no_json_is_a_parse_error(system: str, required: bool) -> None:

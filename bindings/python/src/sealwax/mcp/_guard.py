@@ -380,6 +380,8 @@ class Guard:
         >>> guard.protect(server)
         >>> app = guard.asgi(server.streamable_http_app(stateless_http=True))
         """
+        if on_lost not in ("refuse", "serve"):
+            raise InvalidArgument(f"on_lost: expected 'refuse' or 'serve', found {on_lost!r}")
         transport = Transport(
             self,
             self._engines,

@@ -3,7 +3,9 @@ package io.github.sealwax;
 import io.github.sealwax.internal.Ring;
 import io.github.sealwax.internal.Text;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * 1 to 16 keys in order: the first seals, every one opens.
@@ -24,7 +26,7 @@ public final class KeyRing implements Keys {
    * @throws InvalidKeyException unless there are 1 to 16, each once
    */
   public static KeyRing of(Keys... keys) {
-    return of(List.of(keys));
+    return of(Arrays.asList(keys));
   }
 
   /**
@@ -36,7 +38,10 @@ public final class KeyRing implements Keys {
     return new KeyRing(Ring.join(keys.stream().map(KeyRing::ringOf).toList()));
   }
 
-  private static Ring ringOf(Keys keys) {
+  private static Ring ringOf(@Nullable Keys keys) {
+    if (keys == null) {
+      throw new InvalidKeyException("keys: expected a Key or a KeyRing, found null");
+    }
     return keys instanceof Key key ? Ring.of(key.secret) : ((KeyRing) keys).ring;
   }
 

@@ -266,6 +266,9 @@ class ApiTest {
     refused(Code.INVALID_KEY, () -> KeyRing.of(old, both));
     refused(Code.INVALID_KEY, () -> KeyRing.of());
     refused(Code.INVALID_KEY, () -> KeyRing.of(key, key));
+    refused(Code.INVALID_KEY, () -> KeyRing.of(key, null));
+    KeyRing none = null;
+    refused(Code.INVALID_KEY, () -> Codec.of(none, "a"));
     refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[31]));
     refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[32]));
     refused(
