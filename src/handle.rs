@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::format::handle;
 use crate::format::ulid::Ulid;
-use crate::{Error, View};
+use crate::{Error, RequestContext, View};
 
 /// A handle that this service issued to this principal: minted, or verified.
 ///
@@ -23,17 +23,64 @@ impl View {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`;
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1`, `swk1` and `yes`;
     /// [`Error::EntropyUnavailable`].
     pub fn mint_handle(&self, handle_type: &str) -> Result<Handle, Error> {
         handle::check_type(handle_type)?;
+        self.mint(handle_type, None)
+    }
+
+    fn mint(&self, handle_type: &str, bound: handle::Bound<'_>) -> Result<Handle, Error> {
         let codec = self.codec();
         let ulid = Ulid::new(codec.clock().now_ms, codec.draw()?);
         Ok(Handle {
-            text: handle::mint(self.holder(), handle_type, ulid),
+            text: handle::mint(self.holder(), handle_type, ulid, bound),
             ulid,
             needs_reseal: false,
         })
+    }
+
+    /// Mints a consent: `yes_` and 42 characters, which its holder sends with the one request that it is bound to (SPEC.md,
+    /// "Handle").
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext};
+    /// # use std::time::Duration;
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let view = codec.view(&Principal::subject("alice"))?;
+    /// let asked = RequestContext::new("tools/call", "delete_note", Some(r#"{"id": 7}"#))?;
+    /// let consent = view.mint_consent(&asked)?;
+    /// let within = Duration::from_secs(600);
+    /// assert!(view.verify_consent(&asked, consent.as_str(), within).is_ok());
+    /// let other = RequestContext::new("tools/call", "delete_note", Some(r#"{"id": 8}"#))?;
+    /// assert_eq!(view.verify_consent(&other, consent.as_str(), within), Err(Error::Unauthentic));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EntropyUnavailable`].
+    pub fn mint_consent(&self, request: &RequestContext) -> Result<Handle, Error> {
+        self.mint(handle::CONSENT, Some(request.as_bytes()))
+    }
+
+    /// Verifies a consent; one that was made more than `max_age` ago has expired.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify_handle`](Self::verify_handle).
+    pub fn verify_consent(
+        &self,
+        request: &RequestContext,
+        text: &str,
+        max_age: Duration,
+    ) -> Result<Handle, Error> {
+        self.verify(
+            handle::CONSENT,
+            text,
+            Some(max_age),
+            Some(request.as_bytes()),
+        )
     }
 
     /// Verifies a handle of type `handle_type`. With `max_age`, a handle made longer ago has
@@ -50,9 +97,20 @@ impl View {
         text: &str,
         max_age: Option<Duration>,
     ) -> Result<Handle, Error> {
+        handle::check_type(handle_type)?;
+        self.verify(handle_type, text, max_age, None)
+    }
+
+    fn verify(
+        &self,
+        handle_type: &str,
+        text: &str,
+        max_age: Option<Duration>,
+        bound: handle::Bound<'_>,
+    ) -> Result<Handle, Error> {
         let max_age = max_age.map(|age| age.as_secs());
         let clock = self.codec().clock();
-        let (ulid, at) = handle::verify(self.holder(), handle_type, text, &clock, max_age)?;
+        let (ulid, at) = handle::verify(self.holder(), handle_type, text, &clock, max_age, bound)?;
         Ok(Handle {
             text: text.into(),
             ulid,
@@ -66,7 +124,7 @@ impl Handle {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1` and `swk1`.
+    /// [`Error::InvalidArgument`] for an invalid type, or one of `sess`, `sw1`, `swk1` and `yes`.
     pub fn check_type(handle_type: &str) -> Result<(), Error> {
         handle::check_type(handle_type)
     }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::card::TOOL;
 use crate::confirm::Said;
 use crate::members::is_false;
 use sealwax::{Error, SessionMetadata};
@@ -119,7 +120,7 @@ pub struct ToolResult {
         test,
         schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
     )]
-    pub meta: Option<StaleMeta>,
+    pub meta: Option<Meta>,
 }
 
 /// The question of a confirmation.
@@ -139,6 +140,17 @@ pub struct InputRequest {
     pub method: &'static str,
     /// Its params.
     pub params: Value,
+}
+
+/// The `_meta` of a tool's result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Meta {
+    /// Of one whose session's state is not the latest one.
+    Stale(StaleMeta),
+    /// What a page of the guard's shows.
+    Card(Value),
 }
 
 /// [`Stale`] as `_meta` of a tool's result, so that a client of the draft can continue as well.
@@ -170,10 +182,10 @@ impl Stale {
         if method == "tools/call" {
             return Answer::ToolResult(ToolResult {
                 result_type: modern.then_some("complete"),
-                meta: Some(StaleMeta {
+                meta: Some(Meta::Stale(StaleMeta {
                     session: self.session,
                     stale: Ran { ran },
-                }),
+                })),
                 ..ToolResult::error(if ran { RAN } else { NOT_RAN })
             });
         }
@@ -341,9 +353,7 @@ impl Answer {
 
     /// Returns what a model hears of arguments that a `requestState` cannot be bound to.
     pub(super) fn invalid_arguments(why: &Error, modern: bool) -> Self {
-        let mut result = ToolResult::error(format!("Invalid arguments. {why}"));
-        result.result_type = modern.then_some("complete");
-        Self::ToolResult(result)
+        Self::for_model(format!("Invalid arguments. {why}"), modern)
     }
 
     /// Returns a result that requires the answer to a form.
@@ -375,6 +385,46 @@ impl Answer {
                  client that supports elicitation."
             ),
         };
+        Self::for_model(text, modern)
+    }
+
+    /// Returns what a model hears that brings the answer itself.
+    pub(super) fn preview(tool: &str, words: &str, consent: &str, modern: bool) -> Self {
+        Self::for_model(
+            format!(
+                "{tool} was not run: it needs the user's consent, and this client did not ask for it. Ask the user yourself, and \
+                 wait for the answer: {words}\nOnly if the user agrees, call {TOOL} with tool {tool}, the same arguments, and \
+                 confirmation {consent}"
+            ),
+            modern,
+        )
+    }
+
+    /// Returns what a model hears while its user is asked on a page, which gets the rest.
+    pub(super) fn card(tool: &str, card: Value, modern: bool) -> Self {
+        let text = format!(
+            "[card] The user is asked on a card. {tool} was not run: do not call it again, wait for the user's answer. If the \
+             user sees no card, say that this client cannot ask."
+        );
+        Self::ToolResult(ToolResult {
+            result_type: modern.then_some("complete"),
+            meta: Some(Meta::Card(card)),
+            ..ToolResult::error(text)
+        })
+    }
+
+    /// Returns what a model hears of a consent that does not count.
+    pub(super) fn no_consent(tool: &str, modern: bool) -> Self {
+        Self::for_model(
+            format!(
+                "{tool} was not run: this confirmation does not count. It may be used, expired, not yours, or for other \
+                 arguments. Call {tool} again to get a new one."
+            ),
+            modern,
+        )
+    }
+
+    fn for_model(text: String, modern: bool) -> Self {
         let mut result = ToolResult::error(text);
         result.result_type = modern.then_some("complete");
         Self::ToolResult(result)

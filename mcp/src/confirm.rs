@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::card;
 use crate::input::{Client, Failed};
 use crate::json;
 use sealwax::Error;
@@ -14,6 +15,9 @@ pub struct Confirm {
     /// The question, with the call's arguments in place of `{name}`: `Delete note {id}?`. `{{` and `}}` are braces.
     /// `None`: the author's function makes it of the arguments ([`Step::Word`](crate::Step::Word)).
     pub message: Option<String>,
+    /// Whether a client that can neither ask nor show a card gets the question for its model, which brings the answer: the
+    /// same call, once, after a preview. It proves no consent.
+    pub preview: bool,
 }
 
 /// The key of the answer among those to an `input_required` result.
@@ -107,33 +111,58 @@ fn read(json: Option<&str>) -> Value {
     json.and_then(json::read).unwrap_or_default()
 }
 
-/// Returns a question with a call's arguments, each as JSON: so nobody takes one for words of the server's. One that is written from right
-/// to left is isolated, or its neighbours would change places.
-pub(super) fn filled(message: &str, arguments: Option<&str>) -> String {
-    let arguments = read(arguments);
-    let mut words = String::new();
-    for piece in pieces(message) {
-        let value = match piece {
-            Piece::Text(text) => {
-                words.push_str(text);
-                continue;
-            }
-            Piece::Argument(name) => arguments.get(name),
-            Piece::Open => continue,
-        };
-        let value = value.map_or("(none)".into(), |value| visible(&json::written(value)));
-        if value.chars().any(is_from_right) {
-            let _ = write!(words, "\u{2068}{value}\u{2069}");
-        } else {
-            words.push_str(&value);
-        }
-    }
-    shortened(words)
-}
+/// A question for the user: a text, an argument, a text, and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Words(Vec<String>);
 
-/// Returns words as a user may see them.
-pub(super) fn shown(words: &str) -> String {
-    shortened(visible(words))
+impl Words {
+    /// Makes a question with a call's arguments, each as JSON: so nobody takes one for words of the server's.
+    pub fn filled(message: &str, arguments: Option<&str>) -> Self {
+        let arguments = read(arguments);
+        let mut parts = vec![String::new()];
+        for piece in pieces(message) {
+            let value = match piece {
+                Piece::Text(text) => {
+                    if let Some(last) = parts.last_mut() {
+                        last.push_str(text);
+                    }
+                    continue;
+                }
+                Piece::Argument(name) => arguments.get(name),
+                Piece::Open => continue,
+            };
+            parts.push(value.map_or("(none)".into(), |value| visible(&json::written(value))));
+            parts.push(String::new());
+        }
+        Self(parts)
+    }
+
+    /// Makes one of the words of an author's function.
+    pub fn shown(words: &str) -> Self {
+        Self(vec![visible(words)])
+    }
+
+    /// Returns it as one text. An argument that is written from right to left is isolated, or its neighbours would change places.
+    pub fn text(&self) -> String {
+        let mut words = String::new();
+        for (at, part) in self.0.iter().enumerate() {
+            if at % 2 == 1 && part.chars().any(is_from_right) {
+                let _ = write!(words, "\u{2068}{part}\u{2069}");
+            } else {
+                words.push_str(part);
+            }
+        }
+        shortened(words)
+    }
+
+    /// Returns its parts, for a page that isolates the arguments itself; a long question is one part.
+    pub fn parts(&self) -> Vec<Value> {
+        let text = self.text();
+        let short = text.chars().nth(LONGEST).is_none();
+        let parts = self.0.iter().filter(|_| short).cloned().map(Value::String);
+        let parts: Vec<_> = parts.collect();
+        if short { parts } else { vec![text.into()] }
+    }
 }
 
 /// Escapes what is invisible, or turns the direction of a text.
@@ -178,19 +207,27 @@ fn is_hidden(character: char) -> bool {
 /// Returns the params of `elicitation/create`: a form with one choice, which has to be made. The legacy form of an `enum`
 /// with names is the one that all revisions have.
 pub(super) fn form(words: &str) -> Value {
-    let title = words.trim().trim_end_matches('?');
-    let agrees = if title.contains('\n') || title.chars().nth(LONGEST_TITLE).is_some() {
-        "Yes, do it"
-    } else {
-        title
-    };
-    let [words, agrees] = [words, agrees].map(|text| json::written(&text.into()));
+    let [words, agrees, declines] =
+        [words, agrees(words), DECLINES].map(|text| json::written(&text.into()));
     let form = format!(
         r#"{{"message":{words},"requestedSchema":{{"type":"object","properties":{{"choice":{{"type":"string","title":"Your choice",
-        "enum":["yes","no"],"enumNames":[{agrees},"No, leave it"]}}}},"required":["choice"]}}}}"#
+        "enum":["yes","no"],"enumNames":[{agrees},{declines}]}}}},"required":["choice"]}}}}"#
     );
     json::read(&form).unwrap_or_default()
 }
+
+/// Returns the title of the answer by which a user agrees: what will be done.
+pub(super) fn agrees(words: &str) -> &str {
+    let title = words.trim().trim_end_matches('?');
+    if title.contains('\n') || title.chars().nth(LONGEST_TITLE).is_some() {
+        "Yes, do it"
+    } else {
+        title
+    }
+}
+
+/// The title of the other answer.
+pub(super) const DECLINES: &str = "No, leave it";
 
 /// What an answer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,23 +270,35 @@ pub(super) enum Way {
     InputRequired,
     /// By a request of the server's, while the call waits.
     Elicit,
+    /// By a page of the guard's, which the client shows.
+    Card,
+    /// By the model, after a preview.
+    Preview,
     /// The client has none.
     Nothing,
 }
 
 impl Client<'_> {
-    pub(super) fn way(&self, modern: bool) -> Way {
+    /// Returns the first way; after a client did not show the question, the next.
+    pub(super) fn way(&self, modern: bool, was_unshown: bool, preview: bool) -> Way {
         let capabilities = read(self.capabilities);
         // `{}` is by a form, as it was before there were other ways.
         let elicits = capabilities
             .get("elicitation")
             .and_then(Value::as_object)
             .is_some_and(|ways| ways.contains_key("form") || !ways.contains_key("url"));
-        match (elicits, modern) {
+        match (elicits && !was_unshown, modern) {
             (true, true) => Way::InputRequired,
             (true, false) if self.can_be_asked => Way::Elicit,
+            _ if card::is_declared(&capabilities) => Way::Card,
+            _ if preview => Way::Preview,
             _ => Way::Nothing,
         }
+    }
+
+    /// Returns whether it shows the pages of servers.
+    pub(super) fn shows_cards(&self) -> bool {
+        card::is_declared(&read(self.capabilities))
     }
 
     /// Returns the answer to the question that an `input_required` result asked.
@@ -266,12 +315,13 @@ impl Client<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::{Confirm, LONGEST, Said, Way, filled, form, shown};
+    use super::{Confirm, LONGEST, Said, Way, Words, form};
     use crate::input::Client;
 
     fn mistake(message: &str, bound: Option<&[String]>) -> Option<String> {
         let confirm = Confirm {
             message: Some(message.into()),
+            preview: false,
         };
         confirm
             .check("delete_note", bound)
@@ -293,10 +343,31 @@ mod tests {
             ("{hidden}", "\"\\u{202e}\\u{200b}\""),
             ("{hebrew}, {id}", "\u{2068}\"\u{5d0}\"\u{2069}, 7"),
         ] {
-            assert_eq!(filled(message, arguments), words, "{message}");
+            assert_eq!(Words::filled(message, arguments).text(), words, "{message}");
             assert_eq!(mistake(message, None), None, "{message}");
         }
-        assert_eq!(filled("{id}", None), "(none)");
+        assert_eq!(Words::filled("{id}", None).text(), "(none)");
+    }
+
+    #[test]
+    fn a_page_gets_texts_and_arguments_apart() {
+        let arguments = Some(r#"{"id":7,"to":"\u05d0"}"#);
+        let parts = |message| Words::filled(message, arguments).parts();
+        assert_eq!(
+            parts("{{{id}}} to {to}{id}"),
+            ["{", "7", "} to ", "\"\u{5d0}\"", "", "7", ""]
+        );
+        assert_eq!(Words::shown("a\u{202e}").parts(), ["a\\u{202e}"]);
+        let long = "b".repeat(LONGEST);
+        let arguments = format!(r#"{{"id":"{long}"}}"#);
+        let parts = Words::filled("{id}?", Some(&arguments)).parts();
+        assert_eq!(parts.len(), 1);
+        assert!(
+            parts[0]
+                .as_str()
+                .unwrap()
+                .ends_with("… (and 3 characters more)")
+        );
     }
 
     #[test]
@@ -316,6 +387,7 @@ mod tests {
     #[test]
     fn a_user_sees_all_of_it() {
         let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d";
+        let shown = |words: &str| Words::shown(words).text();
         assert_eq!(
             shown(turned),
             "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d"
@@ -417,15 +489,29 @@ mod tests {
                 ..Client::default()
             };
             assert_eq!(
-                (client.way(true), client.way(false)),
+                (
+                    client.way(true, false, false),
+                    client.way(false, false, false)
+                ),
                 (modern, legacy),
                 "{capabilities:?}"
             );
             client.can_be_asked = false;
             assert_eq!(
-                (client.way(true), client.way(false)),
-                (modern, Way::Nothing)
+                (
+                    client.way(true, false, true),
+                    client.way(false, false, true)
+                ),
+                (
+                    if modern == Way::Nothing {
+                        Way::Preview
+                    } else {
+                        modern
+                    },
+                    Way::Preview
+                )
             );
+            assert_eq!(client.way(true, true, false), Way::Nothing);
         }
     }
 }

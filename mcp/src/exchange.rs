@@ -402,7 +402,7 @@ impl Step {
             Self::Identify => Some(Question::Principal),
             Self::Ledger(_) => Some(Question::Ledger),
             Self::Begin => Some(Question::Initial),
-            Self::Word => Some(Question::Confirm),
+            Self::Word(_) => Some(Question::Confirm),
             Self::Elicit(_) => Some(Question::Elicit),
             _ => None,
         }

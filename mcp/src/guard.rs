@@ -76,7 +76,7 @@ impl Guard {
     /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
     #[must_use]
     pub fn defers(&self) -> bool {
-        self.settings().sessions.is_none()
+        self.settings().sessions.is_none() && self.settings().confirm.is_empty()
     }
 
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`

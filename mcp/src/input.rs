@@ -121,7 +121,7 @@ pub struct ClientSession<'a> {
     pub state: ClientValue<'a>,
 }
 
-/// The client of a call that its user has to confirm.
+/// The client of a server some of whose tools are confirmed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Client<'a> {
     /// Its capabilities, as JSON: of the request's `_meta`, or before revision 2026-07-28 of `initialize` on this connection.
@@ -298,8 +298,9 @@ pub struct HandlerResult<'a> {
     pub has_ttl: bool,
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
-    /// The complete result of `initialize`, as JSON.
-    pub initialized: Option<&'a str>,
+    /// The whole result, as JSON: of `initialize` around HTTP or stdio, and where
+    /// [`Deliver::whole`](super::Deliver::whole) asks for it.
+    pub whole: Option<&'a str>,
 }
 
 /// The kinds of a result.

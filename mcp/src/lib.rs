@@ -104,6 +104,7 @@
 mod admission;
 mod answer;
 mod caller;
+mod card;
 mod collecting;
 mod confirm;
 mod context;
@@ -136,7 +137,7 @@ mod token_fields;
 mod transport;
 
 pub use answer::{
-    Answer, ErrorData, InputRequest, InputRequests, Profile, Ran, RpcError, Stale, StaleMeta,
+    Answer, ErrorData, InputRequest, InputRequests, Meta, Profile, Ran, RpcError, Stale, StaleMeta,
     TextContent, ToolResult,
 };
 pub use confirm::Confirm;
@@ -152,6 +153,6 @@ pub use session::Session;
 pub use set::{Set, SetValue};
 pub use settings::{LedgerSettings, OnLost, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
+    Called, Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
 };
 pub use token_fields::TokenFields;

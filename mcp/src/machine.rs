@@ -48,7 +48,7 @@ pub mod kind {
 
     /// What became of a delivered message, a document, and the value beside it; for a dialogue, an answer.
     pub const EVENT: u8 = 16;
-    /// The members of a result: `resultType`, `cacheScope` and the token.
+    /// The members of a result: `resultType`, `cacheScope` and the token; and the whole result, where `deliver` asks for it.
     pub const RESULT: u8 = 17;
     /// The caller: issuer, client and subject.
     pub const PRINCIPAL: u8 = 18;
@@ -290,12 +290,13 @@ fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
             return document::on(exchange, event, value).map(step);
         }
         kind::RESULT => {
-            let [result_type, cache_scope, token] = given.values();
+            let [result_type, cache_scope, token, whole] = given.values();
             let members = Members {
                 result_type,
                 cache_scope,
                 has_ttl: given.has(flag::TTL),
                 token,
+                whole: sent(whole),
             };
             let next = document::result(exchange, members)?;
             return Ok(answer(exchange, next));

@@ -1,6 +1,7 @@
 //! The changes to a result before it is sent.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::input::Scope;
 use crate::step::Respond;
@@ -22,6 +23,7 @@ pub enum SetValue<'a> {
     Scope(Scope),
     Metadata(&'a SessionMetadata),
     Nothing {},
+    Json(&'a Value),
 }
 
 impl Respond {
@@ -50,6 +52,9 @@ impl Respond {
             for path in DECLARED {
                 all.push(Set(path, SetValue::Nothing {}));
             }
+        }
+        if let Some(tools) = &self.tools {
+            all.push(Set(&["tools"], SetValue::Json(tools)));
         }
         if let (Some(id), Some(seconds)) = (&self.header, self.timeout) {
             all.push(Set(&["sessionId"], SetValue::Text(id)));

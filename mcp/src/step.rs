@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
+use crate::json;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
@@ -23,8 +24,8 @@ pub enum Step {
     Ledger(Box<Command>),
     /// Get the first value of a new session from the author.
     Begin,
-    /// Get the question of a confirmation from the author's function, which has the arguments of the call.
-    Word,
+    /// Get the question of a confirmation from the author's function, which has the arguments of this call.
+    Word(Box<Called>),
     /// Ask the user by `elicitation/create`, a request to the client that belongs to this one.
     Elicit(Box<Elicitation>),
     /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
@@ -54,6 +55,27 @@ pub(super) enum Question {
     Confirm,
     /// The user's answer to it.
     Elicit,
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Called {
+    /// The name of the tool.
+    pub name: String,
+    /// Its arguments; an empty object for none.
+    pub arguments: Value,
+}
+
+impl Called {
+    /// Returns the `params` of its request.
+    #[cfg(feature = "documents")]
+    #[cold]
+    pub(super) fn params(&self) -> Value {
+        let [name, arguments] = [&self.name.as_str().into(), &self.arguments].map(json::written);
+        let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
+        json::read(&params).unwrap_or_default()
+    }
 }
 
 /// A question for the user.
@@ -129,6 +151,14 @@ pub struct Deliver {
     /// and stays so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<String>,
+    /// The call to run in place of the one that came: for the members of `params`.
+    #[serde(
+        rename = "set",
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "set_params"
+    )]
+    #[cfg_attr(test, schemars(with = "Option<Vec<(Vec<String>, serde_json::Value)>>"))]
+    pub called: Option<Box<Called>>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,10 +182,22 @@ pub struct Deliver {
     /// The results to report before they are sent.
     #[serde(skip_serializing_if = "Report::is_never")]
     pub report: Report,
+    /// Whether to report the whole result.
+    #[serde(skip_serializing_if = "is_false")]
+    pub whole: bool,
     /// The time that is left for what the message may still have to ask: for the
     /// [`Message::within`](super::Message::within) of the message inside.
     #[serde(rename = "withinMs", with = "Millis")]
     pub within: Duration,
+}
+
+/// Writes the members of `params` to set.
+fn set_params<S: Serializer>(called: &Option<Box<Called>>, to: S) -> Result<S::Ok, S::Error> {
+    let called = called.as_ref();
+    let called = called.map(|called| (["name"], &called.name, ["arguments"], &called.arguments));
+    called
+        .map(|(name, tool, arguments, given)| ((name, tool), (arguments, given)))
+        .serialize(to)
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
@@ -215,6 +257,8 @@ pub struct Respond {
     /// For SEP-1359: add the header's value as `sessionId` to the result, and these seconds as
     /// `sessionTimeout`.
     pub timeout: Option<u64>,
+    /// The new value of `tools`.
+    pub tools: Option<Value>,
 }
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.
@@ -239,6 +283,13 @@ pub struct Reply {
     /// one. Outside of tools it is `error`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<Box<ToolResult>>,
+    /// A JSON-RPC result: of a resource of the guard's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
+    pub result: Option<Box<Value>>,
 }
 
 impl Reply {

@@ -295,7 +295,7 @@ impl TransportFlow {
             Ok(params) => params,
             Err(error) => return self.bad_message(context, error, -32602, "Invalid params"),
         };
-        let negotiated = match Initialized::read(result.initialized) {
+        let negotiated = match Initialized::read(result.whole) {
             Ok(result) => negotiated(&params, &result),
             Err(error) => return self.not_begun(context, Reason::Unsealed(error)),
         };

@@ -3,6 +3,7 @@
 export type ClientValue = string | true;
 
 export interface ConfirmFacts {
+  readonly fallback?: string | undefined;
   readonly message?: string | undefined;
 }
 
@@ -14,7 +15,9 @@ export interface Deliver {
   readonly negotiated?: string | undefined;
   readonly opened?: string | undefined;
   readonly report?: Report | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly version?: string | undefined;
+  readonly whole?: boolean | undefined;
   readonly withinMs: number;
 }
 
@@ -154,6 +157,7 @@ export interface Reply {
   readonly allow?: string | undefined;
   readonly done?: boolean | undefined;
   readonly error?: RpcError | undefined;
+  readonly result?: Readonly<Record<string, unknown>> | undefined;
   readonly status?: number | undefined;
   readonly tool?: ToolResult | undefined;
 }

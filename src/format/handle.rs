@@ -18,12 +18,18 @@ const MAX_TYPE_LEN: usize = 32;
 /// The prefixes of other texts of this format.
 const RESERVED_TYPES: [&str; 3] = ["sess", "sw1", "swk1"];
 
-/// Mints a handle of a type that passed [`check_type`].
-pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid) -> String {
+/// The type of a consent, which no other handle has.
+pub(crate) const CONSENT: &str = "yes";
+
+/// What a handle is bound to besides its type: the context of a request, for a consent.
+pub(crate) type Bound<'a> = Option<&'a [u8; 32]>;
+
+/// Mints a handle of a type that passed [`check_type`], or a consent.
+pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid, bound: Bound<'_>) -> String {
     let (key, tag) = holder.sealing();
     let mut bytes = [0; LEN];
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-    let mac = signature(key, holder.audience, handle_type, tag, ulid);
+    let mac = signature(key, holder.audience, handle_type, tag, ulid, bound);
     bytes[Ulid::LEN..].copy_from_slice(&mac);
     format!("{handle_type}_{}", base32::encode(&bytes))
 }
@@ -36,8 +42,8 @@ pub(crate) fn verify(
     text: &str,
     clock: &Clock,
     max_age: Option<u64>,
+    bound: Bound<'_>,
 ) -> Result<(Ulid, usize), Error> {
-    check_type(handle_type)?;
     at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
     let (found, ulid, mac) = decode(text)?;
     if found != handle_type {
@@ -49,7 +55,7 @@ pub(crate) fn verify(
     let mut keys = holder.keys.iter().zip(holder.tags);
     let at = keys
         .position(|(key, tag)| {
-            let expected = signature(key, holder.audience, handle_type, tag, ulid);
+            let expected = signature(key, holder.audience, handle_type, tag, ulid, bound);
             mac.ct_eq(&expected).into()
         })
         .ok_or(Error::Unauthentic)?;
@@ -59,12 +65,12 @@ pub(crate) fn verify(
 
 /// Checks the type that the caller gave.
 pub(crate) fn check_type(handle_type: &str) -> Result<(), Error> {
-    if is_type(handle_type) {
+    if is_type(handle_type) && handle_type != CONSENT {
         return Ok(());
     }
     Err(Error::argument(
         "handle type: expected a small letter, then up to 31 small letters or digits; \
-         sess, sw1 and swk1 are taken",
+         sess, sw1, swk1 and yes are taken",
     ))
 }
 
@@ -97,7 +103,22 @@ fn is_type(text: &str) -> bool {
         && !RESERVED_TYPES.contains(&text)
 }
 
-fn signature(key: &Key, audience: &str, handle_type: &str, tag: &Tag, ulid: Ulid) -> [u8; MAC_LEN] {
+fn signature(
+    key: &Key,
+    audience: &str,
+    handle_type: &str,
+    tag: &Tag,
+    ulid: Ulid,
+    bound: Bound<'_>,
+) -> [u8; MAC_LEN] {
     let (audience, handle_type) = (audience.as_bytes(), handle_type.as_bytes());
-    leading(&key.id_mac(&[b"handle", audience, handle_type, tag, &ulid.0]))
+    let pieces: [&[u8]; 5] = [b"handle", audience, handle_type, tag, &ulid.0];
+    leading(&match bound {
+        None => key.id_mac(&pieces),
+        // The number of pieces is part of what is signed, so neither passes for the other.
+        Some(context) => {
+            let [name, audience, handle_type, tag, ulid] = pieces;
+            key.id_mac(&[name, audience, handle_type, tag, ulid, context])
+        }
+    })
 }

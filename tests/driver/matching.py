@@ -81,6 +81,11 @@ def matches(world, expected, value, place):
             matches(world, one, other, place)
     elif not isinstance(expected, dict):
         same(expected, value, place)
+    elif "$text" in expected:
+        before, of, after = expected["$text"]
+        same(True, value.startswith(before) and value.endswith(after), f"{place}: {_shown(value)}")
+        if of is not None:
+            matches(world, of, value.removeprefix(before).removesuffix(after), place)
     elif "$token" in expected:
         token(world, expected["$token"], value, place)
     elif "$session" in expected:
@@ -107,9 +112,11 @@ def token(world, expected, value, place):
     # An answer holds tokens of the newest key, whatever an event says of older ones.
     made = {"as": expected.get("as", "alice")}
     purpose = world.purpose(expected)
-    payload = world.asked("open", made, token=value, **purpose)[0]
     if "name" in expected:
         world.tokens[expected["name"]] = value
+    if expected["kind"] == "consent":
+        return world.asked("verify-consent", made, token=value, **purpose)
+    payload = world.asked("open", made, token=value, **purpose)[0]
     if "ttl" in expected:
         issued, expires = world.asked("lifetime", made, token=value, **purpose)
         same(expected["ttl"], int(expires) - int(issued), f"{place}: its lifetime")

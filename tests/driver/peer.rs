@@ -69,6 +69,14 @@ fn answer(fields: [&str; 12], now: Option<&str>) -> Result<String, Error> {
             let handle = view.verify_handle(&label, &token, max_age)?;
             Ok(made(handle.created_at_ms(), handle.needs_reseal()))
         }
+        "mint-consent" => view
+            .mint_consent(&RequestContext::from_bytes(&context)?)
+            .map(|consent| consent.to_string()),
+        "verify-consent" => {
+            let request = RequestContext::from_bytes(&context)?;
+            let consent = view.verify_consent(&request, &token, Duration::from_secs(600))?;
+            Ok(made(consent.created_at_ms(), consent.needs_reseal()))
+        }
         "session-create" => sessions.create(&payload).map(|sent| sent.to_json()),
         "session-open" => {
             let session = sessions.open(&metadata()?)?;

@@ -83,8 +83,9 @@ class World:
     def _token(self, token):
         if isinstance(token, str):
             return self.tokens[token]
-        of = {**self.purpose(token), "payload": token["payload"], "ttl": token.get("ttl", "")}
-        (made,) = self.asked("seal", token, token.get("age", 0), **of)
+        of = {**self.purpose(token), "payload": token.get("payload", ""), "ttl": token.get("ttl", "")}
+        op = "mint-consent" if token["kind"] == "consent" else "seal"
+        (made,) = self.asked(op, token, token.get("age", 0), **of)
         made = changed(made, token.get("change"))
         if "name" in token:
             self.tokens[token["name"]] = made

@@ -38,7 +38,7 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
            again     false: the SDK cannot begin the session that was negotiated again
 expected   asked     principal, begin, confirm, in order
            elicited  the params of each `elicitation/create` on a connection, in order
-           delivered whether a handler ran, and the `state`, `cursor` and `session` that it saw
+           delivered whether a handler ran, and the `state`, `cursor`, `session` and `arguments` that it saw
            commands  what the ledger was asked: admit, commit, revoke, in order; absent: whatever. `open` is never named, for its
                      moment is the SDK's
            did       the outcome of each operation: a value, {"error": code} for the author's mistake, or {"refused": true} or
@@ -58,7 +58,8 @@ values     {"$token": {…}}    on the way in: such a token; on the way out: one
            {"$id": name}      the id of a session, in the same way
            {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made;
                               with `payload`, a self-contained one
-of a token kind, label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
+           {"$text": [before, value, after]}  a text with a value in it; with null any
+of a token kind (`consent` too), label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
            change: flip a character, pad with `=`, cut the last, double it
 Times are ages: a token of age 60 was made 60 seconds before the event.
 """
@@ -69,6 +70,7 @@ import sys
 from collections import Counter
 
 from transcripts import (
+    card,
     confirm,
     cursors,
     events,
@@ -94,6 +96,7 @@ FILE = pathlib.Path(__file__).with_name("guard.json")
 SUBJECTS = (
     request_state,
     confirm,
+    card,
     idempotency,
     principal,
     cursors,

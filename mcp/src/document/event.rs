@@ -110,7 +110,7 @@ fn reply(reply: &str) -> Vec<String> {
 }
 
 impl<'a> ResultFacts<'a> {
-    fn of(self, initialized: Option<&'a str>) -> HandlerResult<'a> {
+    fn of(self, whole: Option<&'a str>) -> HandlerResult<'a> {
         let members = self.members;
         let members = Members {
             result_type: members.result_type,
@@ -121,6 +121,7 @@ impl<'a> ResultFacts<'a> {
                 ClientValue::Absent => members.next_cursor,
                 token => token,
             },
+            whole,
         };
         let mut result = members.result();
         if self.error {
@@ -128,7 +129,6 @@ impl<'a> ResultFacts<'a> {
         }
         HandlerResult {
             no_meta: self.no_meta,
-            initialized,
             ..result
         }
     }
@@ -145,6 +145,8 @@ pub struct Members<'a> {
     pub has_ttl: bool,
     /// The member that [`TokenFields::result`](crate::TokenFields::result) names.
     pub token: ClientValue<'a>,
+    /// The whole result, as JSON.
+    pub whole: Option<&'a str>,
 }
 
 impl<'a> Members<'a> {
@@ -161,6 +163,7 @@ impl<'a> Members<'a> {
                 _ => Some(Scope::Private),
             },
             has_ttl: self.has_ttl,
+            whole: self.whole,
             ..HandlerResult::default()
         }
     }

@@ -82,12 +82,14 @@ impl Deliver {
     fn is_plain(&self, reported: Report) -> bool {
         let Self {
             opened: _,
+            called: None,
             builtin_result: None,
             negotiated: None,
             id: None,
             expires_at: None,
             version: None,
             add_session_id: None,
+            whole: false,
             report,
             within: _,
         } = self
@@ -111,6 +113,7 @@ impl Respond {
                 declare: false,
                 header: None,
                 timeout: None,
+                tools: None,
             }
         )
     }

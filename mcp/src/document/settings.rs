@@ -52,6 +52,8 @@ pub(super) struct Settings {
 struct ConfirmFacts {
     /// The question, with arguments in braces; absent: the author's function makes it.
     message: Option<String>,
+    /// What becomes of a call whose user cannot be asked: `refuse`, which is the default, or `preview`.
+    fallback: Option<String>,
 }
 
 /// Returns a guard with these settings.
@@ -74,7 +76,18 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     for (tool, facts) in confirm.into_iter().flatten() {
         let message = facts.get("message").and_then(Value::as_str);
         let message = message.map(Into::into);
-        builder.confirm.push((tool.clone(), Confirm { message }));
+        let preview = match facts.get("fallback") {
+            None | Some(Value::Null) => false,
+            Some(fallback) if fallback == "refuse" => false,
+            Some(fallback) if fallback == "preview" => true,
+            Some(_) => {
+                let expected = format!("confirm {tool}: expected the fallback refuse or preview");
+                return Err(Error::argument(expected));
+            }
+        };
+        builder
+            .confirm
+            .push((tool.clone(), Confirm { message, preview }));
     }
     builder.confirm_ttl = settings.confirm_ttl;
     builder.sessions = settings.sessions;

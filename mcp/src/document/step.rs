@@ -109,11 +109,22 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let refused = exchange.refused().into_iter().map(entry).collect();
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
+    let params;
     let step = match step {
         Step::Identify => ask(Question::Principal, None),
         Step::Ledger(command) => ask(Question::Ledger, Some(command)),
         Step::Begin => ask(Question::Initial, None),
-        Step::Word => ask(Question::Confirm, None),
+        Step::Word(called) => {
+            params = called.params();
+            Next::Ask {
+                params: Some(&params),
+                name: Question::Confirm,
+                script: None,
+                keys: None,
+                args: None,
+                within_ms: None,
+            }
+        }
         Step::Elicit(elicitation) => Next::Ask {
             name: Question::Elicit,
             script: None,

@@ -1,18 +1,21 @@
 //! A tool that its user confirms: asks before the handler runs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{Phase, Request, once, read, text};
 use crate::answer::Answer;
-use crate::confirm::{Confirm, Said, Way, filled, form, shown};
+use crate::card::{Listed, Named, TOOL, card};
+use crate::confirm::{Confirm, Said, Way, Words, form};
 use crate::context::{About, Context};
 use crate::guard::Guard;
 use crate::input::{Client, Failed};
 use crate::json;
 use crate::reason::Reason;
-use crate::step::{Elicitation, Item, Step};
+use crate::step::{Called, Elicitation, Item, Step};
+use crate::text::hex;
 use crate::token::Token;
 use crate::token_fields::TokenFields;
 use sealwax::{Error, RequestContext, View};
@@ -22,13 +25,21 @@ use sealwax::{Error, RequestContext, View};
 pub(super) struct Confirmation {
     /// The question, unless the author's function makes it.
     message: Option<String>,
+    /// Whether the model may bring the answer.
+    preview: bool,
     capabilities: Option<String>,
     responses: Option<String>,
     can_be_asked: bool,
     /// What the author's function made of the arguments.
-    words: Option<String>,
-    /// When the user was asked who agreed, on this connection, in Unix milliseconds.
-    pub(super) agreed: Option<u64>,
+    words: Option<Words>,
+    /// Whether the client did not show the question.
+    was_unshown: bool,
+    /// The tool's name, if it is run by that of the guard's.
+    by: bool,
+    /// The consent that was brought, unchecked.
+    consent: Option<String>,
+    /// What tells one agreement from another: the id of a consent, or on this connection the time of asking.
+    pub(super) agreed: Option<Vec<u8>>,
 }
 
 impl Confirmation {
@@ -36,6 +47,7 @@ impl Confirmation {
         let client = client.copied().unwrap_or_default();
         Box::new(Self {
             message: confirm.message.clone(),
+            preview: confirm.preview,
             capabilities: client.capabilities.map(Into::into),
             responses: client.responses.map(Into::into),
             can_be_asked: client.can_be_asked,
@@ -82,13 +94,44 @@ impl Request {
     /// Keeps the question and what its client can do, if its tool is one that its user confirms.
     #[cold]
     pub fn look_up_confirmation(&mut self, guard: &Guard, client: Option<&Client<'_>>) {
-        let target = self.target.as_deref();
-        let Some(target) = target.filter(|_| *self.method == *"tools/call") else {
+        match &*self.method {
+            "tools/list" => self.listed = Listed::new(guard, client),
+            "tools/call" => {}
+            _ => return,
+        }
+        let find = |name: &str| {
+            let mut all = guard.settings().confirm.iter();
+            all.find(|(tool, _)| tool == name)
+        };
+        let Some(target) = self.target.as_deref() else {
             return;
         };
-        let mut all = guard.settings().confirm.iter();
-        let found = all.find(|(tool, _)| tool == target);
-        self.confirmation = found.map(|(_, confirm)| Confirmation::new(confirm, client));
+        let named = Some(target).filter(|target| *target == TOOL);
+        let named = named.and_then(|_| Named::read(self.arguments.as_deref()));
+        if let Some((_, confirm)) = find(named.as_ref().map_or(target, |named| &*named.tool)) {
+            let mut confirmation = Confirmation::new(confirm, client);
+            if let Some(named) = named {
+                confirmation.by = true;
+                confirmation.consent = named.token;
+                self.target = Some(named.tool.into());
+                self.arguments = named.arguments;
+            }
+            self.confirmation = Some(confirmation);
+        }
+    }
+
+    /// Returns the call to run in place of the one that came.
+    pub(super) fn called(&self) -> Option<Box<Called>> {
+        let confirmation = self.confirmation.as_ref()?;
+        confirmation.by.then(|| self.call())
+    }
+
+    fn call(&self) -> Box<Called> {
+        let arguments = self.arguments.as_deref().and_then(json::read);
+        Box::new(Called {
+            name: self.target.as_deref().unwrap_or_default().into(),
+            arguments: arguments.unwrap_or_else(|| Map::new().into()),
+        })
     }
 
     fn confirmation(&mut self) -> &mut Confirmation {
@@ -117,15 +160,29 @@ impl Request {
             Some(words) => words,
             None => {
                 self.phase = Phase::Wording;
-                return Err(Step::Word);
+                return Err(Step::Word(self.call()));
             }
         };
-        let bound = match Bound::new(&request, &target, &words) {
+        let bound = match Bound::new(&request, &target, &words.text()) {
             Ok(bound) => bound,
             Err(error) => return refused(self, context, error.into()),
         };
         self.bound = Some(bound.confirmed);
         if self.token.is_absent() {
+            if let Some(consent) = self.confirmation().consent.take() {
+                let ttl = context.guard.settings().confirm_ttl.unwrap_or(TTL);
+                return match view.verify_consent(&bound.words, &consent, ttl) {
+                    Ok(consent) => {
+                        self.confirmation().agreed = Some(consent.ulid().into());
+                        let (id, at) = (consent.ulid(), consent.created_at_ms());
+                        let mut token = Token::made(Item::Handle, id, at, once(context));
+                        token.until = Some(consent.ends_at_ms(ttl) / 1000);
+                        tokens.push(token);
+                        Ok(None)
+                    }
+                    Err(error) => Err(self.no_consent(context, error.into())),
+                };
+            }
             return match self.confirmation().agreed {
                 Some(_) => Ok(None),
                 None => Err(self.ask(context, view, &bound, &words)),
@@ -167,6 +224,10 @@ impl Request {
             Said::Yes if words_then != bound.words.to_string() => {
                 Err(self.ask(context, view, &bound, &words))
             }
+            Said::NotShown => {
+                self.confirmation().was_unshown = true;
+                Err(self.ask(context, view, &bound, &words))
+            }
             Said::Yes => {
                 tokens.push(token);
                 Ok(None)
@@ -176,21 +237,26 @@ impl Request {
     }
 
     /// Returns the question with its arguments, once its words are known.
-    fn words(&self) -> Option<String> {
+    fn words(&self) -> Option<Words> {
         let known = self.confirmation.as_ref()?;
-        let words = known.words.as_deref().map(shown);
         let message = known.message.as_deref();
-        words.or_else(|| Some(filled(message?, self.arguments.as_deref())))
+        let filled = || Some(Words::filled(message?, self.arguments.as_deref()));
+        known.words.clone().or_else(filled)
     }
 
     fn way(&self) -> Way {
         let known = self.confirmation.as_ref();
-        known.map_or(Way::Nothing, |known| known.client().way(self.modern))
+        known.map_or(Way::Nothing, |known| {
+            known
+                .client()
+                .way(self.modern, known.was_unshown, known.preview)
+        })
     }
 
     /// Asks the user.
-    fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &str) -> Step {
+    fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &Words) -> Step {
         let now = context.guard.now_ms();
+        let text = words.text();
         match self.way() {
             Way::InputRequired => {
                 let settings = context.guard.settings();
@@ -207,16 +273,52 @@ impl Request {
                     }
                 };
                 context.sealed(Item::RequestState, &token, None);
-                Step::Reply(Answer::input_required(form(words), token).into())
+                Step::Reply(Answer::input_required(form(&text), token).into())
             }
             Way::Elicit => {
                 self.phase = Phase::Asking { at: now };
                 Step::Elicit(Box::new(Elicitation {
-                    params: form(words),
+                    params: form(&text),
                 }))
+            }
+            way @ (Way::Card | Way::Preview) => {
+                let consent = match view.mint_consent(&bound.words) {
+                    Ok(consent) => consent,
+                    Err(error) => {
+                        let about = About::new(Item::Handle);
+                        return context.reply(Reason::Unsealed(error), about);
+                    }
+                };
+                let (consent, id) = (consent.as_str(), hex(consent.ulid()));
+                context.sealed(Item::Handle, consent, Some(id));
+                let tool = self.target.as_deref().unwrap_or_default();
+                let answer = if way == Way::Preview {
+                    Answer::preview(tool, &text, consent, self.modern)
+                } else {
+                    let card = card(tool, self.arguments.as_deref(), words, consent);
+                    Answer::card(tool, card, self.modern)
+                };
+                Step::Reply(answer.into())
             }
             Way::Nothing => self.not_confirmed(context, Said::NotShown),
         }
+    }
+
+    /// Refuses a consent.
+    pub(super) fn no_consent(&self, context: &mut Context, reason: Reason) -> Step {
+        let about = About::new(Item::Handle);
+        if !reason.is_refusal() {
+            return context.reply(reason, about);
+        }
+        context.refuse(reason, about);
+        let tool = self.target.as_deref().unwrap_or_default();
+        Step::Reply(Answer::no_consent(tool, self.modern).into())
+    }
+
+    /// Returns whether it runs by a consent.
+    pub(super) fn has_consent(&self) -> bool {
+        let known = self.confirmation.as_ref();
+        known.is_some_and(|known| known.by && known.agreed.is_some())
     }
 
     /// Takes the answer of a user who was asked at `at`.
@@ -228,7 +330,13 @@ impl Request {
     ) -> Step {
         match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
             Said::Yes => {
-                self.confirmation().agreed = Some(at);
+                self.confirmation().agreed = Some(at.to_le_bytes().into());
+                self.phase = Phase::Entering;
+                self.advance(context)
+            }
+            // By the next way.
+            Said::NotShown => {
+                self.confirmation().was_unshown = true;
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
@@ -245,7 +353,7 @@ impl Request {
         });
         match words {
             Ok(words) => {
-                self.confirmation().words = Some(words);
+                self.confirmation().words = Some(Words::shown(&words));
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
@@ -260,14 +368,21 @@ impl Request {
     fn not_confirmed(&self, context: &mut Context, said: Said) -> Step {
         let tool = self.target.as_deref().unwrap_or_default();
         if said == Said::NotShown {
-            let asks = self.way() != Way::Nothing;
-            let why = if asks { NOT_SHOWN } else { NO_WAY };
+            let known = self.confirmation.as_ref();
+            let why = if known.is_some_and(|known| known.was_unshown) {
+                NOT_SHOWN
+            } else {
+                NO_WAY
+            };
             let reason = Reason::refused("unconfirmed", why);
             context.refuse(reason, About::new(Item::RequestState));
         }
         Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
     }
 }
+
+/// How long a consent counts.
+const TTL: Duration = Duration::from_secs(600);
 
 const NOT_SHOWN: &str = "confirm: expected the user's answer, found that the client gave none, or one at once: it says that it \
                          elicits, and shows nothing";

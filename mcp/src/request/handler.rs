@@ -47,9 +47,9 @@ impl Request {
             None => self.binding(context, fields).map_err(Reason::error)?,
         };
         let token = self.token.borrowed().text().map(inspect);
-        let agreed = self.confirmation.as_ref().and_then(|known| known.agreed);
-        let agreed = agreed.map(u64::to_le_bytes);
-        let (key, id): (_, &[u8]) = match (&token, &agreed) {
+        let agreed = self.confirmation.as_ref();
+        let agreed = agreed.and_then(|known| known.agreed.as_deref());
+        let (key, id): (_, &[u8]) = match (&token, agreed) {
             (
                 Some(Ok(Inspected::Token {
                     key_id, token_id, ..

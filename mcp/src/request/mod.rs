@@ -14,6 +14,7 @@ use self::sessions::CREATE;
 use crate::admission;
 use crate::admission::Admission;
 use crate::answer::{Answer, FIELD_LIMIT};
+use crate::card::{Listed, page};
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
@@ -46,6 +47,8 @@ pub(super) struct Request {
     session: Option<Session>,
     /// Of a tool that is confirmed.
     confirmation: Option<Box<Confirmation>>,
+    /// Of a list of tools.
+    listed: Option<Listed>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
 }
@@ -92,6 +95,7 @@ impl Request {
             public: false,
             session: None,
             confirmation: None,
+            listed: None,
             sealed: Vec::new(),
         }
     }
@@ -191,8 +195,23 @@ impl Request {
     ) -> Result<Step, Step> {
         let mut deliver = Deliver {
             report: self.report(sessions),
+            whole: self.listed.is_some(),
             ..Deliver::default()
         };
+        let confirm = &context.guard.settings().confirm;
+        if !confirm.is_empty()
+            && *self.method == *"resources/read"
+            && let Some(page) = page(
+                confirm,
+                self.target.as_deref().unwrap_or_default(),
+                self.modern,
+            )
+        {
+            return Ok(Step::Reply(Reply {
+                result: Some(Box::new(page)),
+                ..Reply::default()
+            }));
+        }
         if self.notification && self.confirmation.is_some() {
             // Nobody can be asked, and no SDK runs a tool for one.
             return Ok(Step::Drop);
@@ -209,6 +228,7 @@ impl Request {
             let view = context.view()?;
             if self.confirmation.is_some() {
                 deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
+                deliver.called = self.called();
             } else if has_token {
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {
@@ -253,7 +273,7 @@ impl Request {
         }
         let declares = sessions.is_some() && declares(&self.method);
         match self.fields {
-            _ if self.session.is_some() || declares => Report::Always,
+            _ if self.session.is_some() || declares || self.listed.is_some() => Report::Always,
             Some(fields) => Report::Member(fields.result),
             None => Report::Never,
         }
@@ -348,6 +368,9 @@ impl Request {
     /// Refuses by the index of the refused token: the session comes first, then the carried token.
     fn refuse(&self, context: &mut Context, at: usize, reason: Reason) -> Step {
         let tokens_before = usize::from(self.session.is_some());
+        if at >= tokens_before && self.has_consent() {
+            return self.no_consent(context, reason);
+        }
         match self.fields {
             Some(fields) if !self.token.is_absent() && at >= tokens_before => {
                 self.refuse_token(context, fields, reason)

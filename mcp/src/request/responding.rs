@@ -20,6 +20,8 @@ pub(super) struct Outgoing {
     pub scope: Option<Scope>,
     pub has_ttl: bool,
     pub no_meta: bool,
+    /// The whole result, as JSON.
+    pub whole: Option<String>,
 }
 
 impl Outgoing {
@@ -30,6 +32,7 @@ impl Outgoing {
             scope: result.scope,
             has_ttl: result.has_ttl,
             no_meta: result.no_meta,
+            whole: result.whole.map(Into::into),
         }
     }
 }
@@ -56,6 +59,14 @@ impl Request {
         respond.cache_scope = outgoing.scope.filter(|_| private).map(|_| Scope::Private);
         respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
         respond.declare = sessions.is_some() && declares(&self.method);
+        if let (Some(listed), Some(whole)) = (self.listed, &outgoing.whole) {
+            let confirm = &guard.settings().confirm;
+            respond.tools = listed.tools(confirm, whole, self.token.is_absent());
+            if !listed.preview {
+                // Others see another list.
+                respond.cache_scope = outgoing.scope.map(|_| Scope::Private);
+            }
+        }
         if let Some(fields) = self.fields
             && !outgoing.token.is_absent()
         {

@@ -43,6 +43,7 @@ const ASKS_BACK: Members<'_> = Members {
     cache_scope: ClientValue::Absent,
     has_ttl: false,
     token: ClientValue::Text(r#"{"round":1}"#),
+    whole: None,
 };
 
 fn sealed(exchange: &mut Exchange, members: Members<'_>) -> String {

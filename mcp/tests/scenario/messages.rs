@@ -81,7 +81,7 @@ fn at_the_handlers(
                 returned = Some(json!(program.stage().initial()));
                 Event::Begun(Ok(returned.as_ref().unwrap().as_str().unwrap()))
             }
-            Step::Word => Event::Worded(match program.stage().words() {
+            Step::Word(_) => Event::Worded(match program.stage().words() {
                 Some(made) => {
                     words = made;
                     Ok(&words)
@@ -104,6 +104,10 @@ fn at_the_handlers(
                     let cursor = carries.param == "cursor";
                     seen[if cursor { "cursor" } else { "state" }] = json!(deliver.opened);
                 }
+                seen["arguments"] = match &deliver.called {
+                    Some(called) => called.arguments.clone(),
+                    None => params["arguments"].clone(),
+                };
                 let result = match deliver.builtin_result {
                     Some(own) => Some(serde_json::from_str(&own).unwrap()),
                     None => handler::run(program, &mut exchange, seen),
@@ -121,9 +125,13 @@ fn at_the_handlers(
                     Report::Member(member) => result.get(member).is_some(),
                     _ => true,
                 };
+                words = result.to_string();
                 returned = Some(result);
                 let result = returned.as_ref().unwrap();
-                Event::Result(head(result, carries.map(|carries| carries.result)))
+                Event::Result(HandlerResult {
+                    whole: deliver.whole.then_some(&*words),
+                    ..head(result, carries.map(|carries| carries.result))
+                })
             }
             Step::Respond(leave) => {
                 let given = returned.take().unwrap();
@@ -219,7 +227,7 @@ fn around(program: &mut Program, told: &Value) -> Around {
                 initialized = answered["result"].to_string();
                 assert_eq!(deliver.report, Report::Always);
                 Event::Result(HandlerResult {
-                    initialized: Some(&initialized),
+                    whole: Some(&initialized),
                     ..HandlerResult::default()
                 })
             }
@@ -297,6 +305,9 @@ fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Val
     if let Some(metadata) = &leave.metadata {
         result["_meta"][SESSION] = json!(metadata);
     }
+    if let Some(tools) = &leave.tools {
+        result["tools"] = tools.clone();
+    }
     if leave.declare {
         result["capabilities"]["sessions"] = json!({});
         result["capabilities"]["experimental"]["sessions"] = json!({});
@@ -309,6 +320,7 @@ fn replied(reply: &Reply) -> Value {
         (Some(error), _, _) => json!({"error": error}),
         (_, Some(tool), _) => json!({"result": tool}),
         (_, _, true) => json!({"result": {}}),
+        _ if reply.result.is_some() => json!({"result": reply.result}),
         _ => Value::Null,
     }
 }

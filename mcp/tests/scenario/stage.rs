@@ -167,7 +167,8 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
     }
     for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
         let message = confirm["message"].as_str().map(Into::into);
-        builder = builder.confirm(tool, Confirm { message });
+        let preview = confirm["fallback"] == "preview";
+        builder = builder.confirm(tool, Confirm { message, preview });
     }
     if let Some(ttl) = seconds(&settings["confirmTtl"]) {
         builder = builder.confirm_ttl(ttl);

@@ -9,6 +9,7 @@ from typing_extensions import NotRequired, TypedDict
 ClientValue: TypeAlias = "str | Literal[True]"
 
 class ConfirmFacts(TypedDict):
+    fallback: NotRequired[str | None]
     message: NotRequired[str | None]
 
 class Deliver(TypedDict):
@@ -19,7 +20,9 @@ class Deliver(TypedDict):
     negotiated: NotRequired[str | None]
     opened: NotRequired[str | None]
     report: NotRequired[Report | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
     version: NotRequired[str | None]
+    whole: NotRequired[bool | None]
     withinMs: int
 
 class DialogueStep(TypedDict):
@@ -141,6 +144,7 @@ class Reply(TypedDict):
     allow: NotRequired[str | None]
     done: NotRequired[bool | None]
     error: NotRequired[RpcError | None]
+    result: NotRequired[dict[str, Any] | None]
     status: NotRequired[int | None]
     tool: NotRequired[ToolResult | None]
 

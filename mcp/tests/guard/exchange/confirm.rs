@@ -6,6 +6,7 @@ use sealwax_mcp::{Client, Confirm};
 fn confirming(clock: &Clock, message: &str, only: &[&str]) -> Result<Guard, sealwax::Error> {
     let confirm = Confirm {
         message: Some(message.into()),
+        ..Confirm::default()
     };
     let builder = Guard::builder(clock.codec()).confirm("play", confirm);
     match only {

@@ -15,7 +15,7 @@ fn begin(guard: &Guard, http: Option<&str>, params: &str, result: &str) -> (Exch
         ..TransportMessage::default()
     });
     let step = exchange.on(Event::Result(HandlerResult {
-        initialized: Some(result),
+        whole: Some(result),
         ..HandlerResult::default()
     }));
     (exchange, step.unwrap())

@@ -111,7 +111,7 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
             ..TransportMessage::default()
         });
         let head = HandlerResult {
-            initialized: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
+            whole: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
             ..HandlerResult::default()
         };
         match responded(&mut exchange, head) {

@@ -97,7 +97,7 @@ const ASKS: HandlerResult<'_> = HandlerResult {
     scope: None,
     has_ttl: false,
     no_meta: false,
-    initialized: None,
+    whole: None,
 };
 
 fn created(clock: &Clock) -> SessionMetadata {

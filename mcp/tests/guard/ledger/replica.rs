@@ -7,7 +7,7 @@ use sealwax::{Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
-    HandleResult, HandlerResult, LedgerSettings, Message, Outcome, Predecessor, Reply,
+    HandleResult, HandlerResult, LedgerSettings, Message, Meta, Outcome, Predecessor, Reply,
     SessionSettings, Step,
 };
 
@@ -195,7 +195,10 @@ pub fn code(reply: Reply) -> i32 {
 
 /// The latest state, by the answer of a tool to a stale one.
 pub fn stale(reply: Reply) -> SessionMetadata {
-    reply.tool.unwrap().meta.unwrap().session
+    match reply.tool.unwrap().meta {
+        Some(Meta::Stale(stale)) => stale.session,
+        other => panic!("expected a session, found {other:?}"),
+    }
 }
 
 pub fn seal(value: &str, before: Option<Predecessor>) -> HandleOpKind<'_> {

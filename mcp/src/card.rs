@@ -1,0 +1,198 @@
+//! The card: a page of the guard's on which a user answers, for clients that show the pages of servers (MCP Apps,
+//! specification 2026-01-26), and the tool by which the page sends the answer.
+
+use serde_json::{Map, Value};
+
+use crate::confirm::{Confirm, DECLINES, Words, agrees};
+use crate::guard::Guard;
+use crate::input::Client;
+use crate::json;
+
+/// The tool that runs another one with a confirmation. A page calls it, and in a preview the model.
+pub(super) const TOOL: &str = "sealwax_confirm";
+
+/// The beginning of the pages' addresses. Clients keep a page by its address, so another page has another version.
+const PAGES: &str = "ui://sealwax/confirm/1/";
+
+/// The member of a result's `_meta` that the page reads. It is not for the model.
+const KEY: &str = "io.github.sealwax/confirm";
+
+const MIME: &str = "text/html;profile=mcp-app";
+const PAGE: &str = include_str!("card.html");
+
+/// What a list of tools shows of confirmations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// Its client shows pages.
+    pub card: bool,
+    /// A model may call the tool.
+    pub preview: bool,
+}
+
+impl Listed {
+    /// Returns what a client sees; `None` for nothing.
+    pub fn new(guard: &Guard, client: Option<&Client<'_>>) -> Option<Self> {
+        let confirm = &guard.settings().confirm;
+        let listed = Self {
+            card: !confirm.is_empty() && client.is_some_and(Client::shows_cards),
+            preview: confirm.iter().any(|(_, confirm)| confirm.preview),
+        };
+        (listed.card || listed.preview).then_some(listed)
+    }
+
+    /// Returns the tools of a result with what it shows. The tool of the guard's is on the first page.
+    #[inline(never)]
+    pub fn tools(self, confirm: &[(String, Confirm)], result: &str, first: bool) -> Option<Value> {
+        let mut result = json::read(result)?;
+        let tools = result.get_mut("tools")?.as_array_mut()?;
+        for tool in tools.iter_mut().filter(|_| self.card) {
+            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            if confirm.iter().any(|(confirmed, _)| confirmed == name) {
+                let page = address(name);
+                let _shown = show(tool, page);
+            }
+        }
+        if first {
+            let visibility = if self.preview {
+                r#""app","model""#
+            } else {
+                r#""app""#
+            };
+            let tool = format!(
+                r#"{{"name":"{TOOL}","description":"{DESCRIPTION}","inputSchema":{{"type":"object","properties":{{
+                "tool":{{"type":"string"}},"arguments":{{"type":"object"}},"confirmation":{{"type":"string"}}}},
+                "required":["tool","arguments"]}},"_meta":{{"ui":{{"visibility":[{visibility}]}}}}}}"#
+            );
+            tools.push(json::read(&tool)?);
+        }
+        result.get_mut("tools").map(Value::take)
+    }
+}
+
+const DESCRIPTION: &str = "Runs a tool that its user has confirmed: with the arguments and the confirmation of its \
+                           result. Never call it before the user has agreed.";
+
+/// Names the page of a tool that has none of its own.
+fn show(tool: &mut Value, page: String) -> Option<()> {
+    let meta = member(tool, "_meta")?;
+    // The name of earlier versions.
+    if meta.get("ui/resourceUri").is_none() {
+        let ui = member(meta, "ui")?;
+        if ui.get("resourceUri").is_none() {
+            ui.as_object_mut()?
+                .insert("resourceUri".into(), page.into());
+        }
+    }
+    Some(())
+}
+
+/// Returns a member, which is made if it is no object.
+fn member<'a>(of: &'a mut Value, name: &str) -> Option<&'a mut Value> {
+    let of = of.as_object_mut()?;
+    if !of.get(name).is_some_and(Value::is_object) {
+        of.insert(name.into(), Map::new().into());
+    }
+    of.get_mut(name)
+}
+
+/// Returns the address of the page of a tool.
+fn address(tool: &str) -> String {
+    let mut address = String::from(PAGES);
+    for byte in tool.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            address.push(char::from(byte));
+        } else {
+            address.push('%');
+            address.push_str(&base16ct::upper::encode_string(&[byte]));
+        }
+    }
+    address
+}
+
+/// Returns whether a client shows the pages of servers.
+pub(super) fn is_declared(capabilities: &Value) -> bool {
+    let extensions = capabilities.get("extensions");
+    let ui = extensions.and_then(|all| all.get("io.modelcontextprotocol/ui"));
+    let types = ui
+        .and_then(|ui| ui.get("mimeTypes"))
+        .and_then(Value::as_array);
+    types.is_some_and(|types| types.iter().any(|one| one == MIME))
+}
+
+/// Returns the result of reading a page, if it is one.
+#[inline(never)]
+pub(super) fn page(confirm: &[(String, Confirm)], uri: &str, modern: bool) -> Option<Value> {
+    uri.strip_prefix(PAGES)?;
+    let (tool, _) = confirm.iter().find(|(tool, _)| address(tool) == uri)?;
+    // A name in a script ends neither its text nor the script.
+    let tool = json::written(&tool.as_str().into()).replace('<', "\\u003c");
+    let text = format!("{PAGE}<script>const TOOL = {tool}</script>\n");
+    let [uri, text] = [uri, &text].map(|text| json::written(&text.into()));
+    let modern = if modern {
+        r#","resultType":"complete""#
+    } else {
+        ""
+    };
+    json::read(&format!(
+        r#"{{"contents":[{{"uri":{uri},"mimeType":"{MIME}","text":{text},"_meta":{{"ui":{{"prefersBorder":true}}}}}}]{modern}}}"#
+    ))
+}
+
+/// Returns what the page shows, and what it sends, as the `_meta` of a result.
+#[inline(never)]
+pub(super) fn card(tool: &str, arguments: Option<&str>, words: &Words, token: &str) -> Value {
+    let parts = Value::Array(words.parts());
+    let text = words.text();
+    let title = agrees(&text);
+    let call = call(tool, arguments, token);
+    let ran = format!("I answered the card with yes: {tool} ran.");
+    let failed = "The card was answered with yes, but it was not done.";
+    let unknown = "The card was answered with yes; whether it was done is not known.";
+    let left = format!("I answered the card with no: {tool} did not run.");
+    let [title, ran, failed, unknown, declines, left] =
+        [title, &ran, failed, unknown, DECLINES, &left].map(|text| json::written(&text.into()));
+    let parts = json::written(&parts);
+    let card = format!(
+        r#"{{"{KEY}":{{"words":{parts},"yes":{{"title":[{title}],"said":{ran},"failed":{failed},"unknown":{unknown},"call":{call}}},
+        "no":{{"title":[{declines}],"said":{left}}}}}}}"#
+    );
+    json::read(&card).unwrap_or_default()
+}
+
+/// Returns the params of a call of [`TOOL`].
+fn call(tool: &str, arguments: Option<&str>, token: &str) -> String {
+    let [tool, token] = [tool, token].map(|text| json::written(&text.into()));
+    let arguments = arguments.unwrap_or("{}");
+    format!(
+        r#"{{"name":"{TOOL}","arguments":{{"tool":{tool},"arguments":{arguments},"confirmation":{token}}}}}"#
+    )
+}
+
+/// What a call of [`TOOL`] names.
+pub(super) struct Named {
+    /// The tool that it runs.
+    pub tool: String,
+    /// Its arguments, as JSON.
+    pub arguments: Option<String>,
+    /// The confirmation, unless it is what clients fill into a member that they know.
+    pub token: Option<String>,
+}
+
+impl Named {
+    /// Reads the arguments of a call of the tool.
+    pub fn read(arguments: Option<&str>) -> Option<Self> {
+        let mut given = json::read(arguments?)?;
+        let text = |value: &Value| value.as_str().map(String::from);
+        let token = given.get("confirmation").and_then(text);
+        Some(Self {
+            tool: given.get("tool").and_then(text)?,
+            arguments: match given.get_mut("arguments").map(Value::take) {
+                // Some models write them as a text.
+                Some(Value::String(written)) => Some(written),
+                Some(value @ Value::Object(_)) => Some(json::written(&value)),
+                _ => None,
+            },
+            token: token.filter(|token| token.starts_with("yes_")),
+        })
+    }
+}
