@@ -1,0 +1,99 @@
+// The probe of examples/, as it comes, on stdio: what it reports of official clients that ask their user, or only say so.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { compiled, LEGACY, MODERN } from './client.mjs';
+
+const PROBE = fileURLToPath(new URL('probe.mjs', import.meta.url));
+const form = { elicitation: { form: {} } };
+const apps = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
+const yes = { action: 'accept', content: { choice: 'yes' } };
+
+const official = (mode) => ({
+  Transport: StdioClientTransport,
+  request: 'elicitation/create',
+  connects: (capabilities) =>
+    new Client({ name: 'user', version: '1|2' }, { capabilities, versionNegotiation: { mode } }),
+});
+const MODERN_CLIENT = { ...official({ pin: MODERN }), revision: MODERN, asks: 'input_required' };
+const LEGACY_CLIENT = { ...official('legacy'), revision: LEGACY, asks: 'elicitation/create' };
+const FORMER_CLIENT = {
+  Transport: FormerTransport,
+  request: ElicitRequestSchema,
+  connects: (capabilities) => new FormerClient({ name: 'user', version: '1|2' }, { capabilities }),
+  revision: LEGACY,
+  asks: 'elicitation/create',
+};
+
+/** Plays a user and a model that sees all of a result but `_meta`, and returns the report's rows. */
+async function probed({ connects, Transport, request }, capabilities, answers, t) {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'probe-test-'));
+  t.after(() => rmSync(TMPDIR, { recursive: true }));
+  const client = connects(capabilities);
+  const left = [...answers];
+  if (answers.length > 0) client.setRequestHandler(request, () => left.shift());
+  const env = { ...compiled, TMPDIR };
+  await client.connect(
+    new Transport({ command: process.execPath, args: [PROBE], env, stderr: 'ignore' }),
+  );
+  t.after(() => client.close());
+  const call = (name, more = {}) => client.callTool({ name, arguments: {}, ...more });
+
+  const first = await call('what_can_you_do');
+  const told = JSON.stringify([first.content, first.structuredContent]);
+  const words = [...told.matchAll(/word"?: ?"?([0-9a-f]{6})/g)].map(([, word]) => word);
+  for (const _ of answers.length > 0 ? answers : [undefined]) await call('ask_me').catch(() => {}); // as a client does that cannot ask, though it said so
+  const [{ text }] = (await call('what_did_you_see', { arguments: { words } })).content;
+  const report = readFileSync(text.match(/is also in (.*)/)[1], 'utf8');
+  assert.ok(text.startsWith(report));
+  return Object.fromEntries(
+    [...report.matchAll(/^\| (\S.*?) \| (.*) \|$/gm)].map(([, ...row]) => row),
+  );
+}
+
+for (const [name, kind] of Object.entries({ MODERN_CLIENT, LEGACY_CLIENT, FORMER_CLIENT })) {
+  const { revision, asks } = kind;
+  const NOT_RUN = 'did not run: ask_me was not run: .* this client did not ask for it\\..*';
+
+  test(`${name}: what was answered, and what came of it`, async (t) => {
+    const answers = [yes, { action: 'cancel' }, { action: 'accept', content: {} }];
+    const rows = await probed(kind, { ...form, extensions: apps }, answers, t);
+    assert.equal(rows.client, 'user 1\\|2');
+    assert.equal(rows.revision, revision);
+    assert.equal(rows.elicits, 'form');
+    assert.deepEqual(JSON.parse(rows.capabilities), { ...form, extensions: apps });
+    assert.equal(rows['MCP Apps'], '{"mimeTypes":["text/html;profile=mcp-app"]}');
+    assert.equal(rows['reached the model'], 'content, structuredContent');
+    for (const [row, answer, outcome] of [
+      ['question 1', 'accept {"choice":"yes"}', 'ran'],
+      // On a slow machine it counts as a user's.
+      ['question 2', 'cancel', 'did not run: .*ask_me was not run.*'],
+      ['question 3', 'accept {}', NOT_RUN],
+    ]) {
+      assert.match(rows[row], new RegExp(`^${asks}; ${answer} after \\d+ ms; ${outcome}$`));
+    }
+  });
+
+  test(`${name} that does not elicit: it is not asked`, async (t) => {
+    const rows = await probed(kind, {}, [], t);
+    assert.equal(rows.elicits, 'no');
+    assert.equal(rows['MCP Apps'], 'no');
+    assert.match(rows['question 1'], new RegExp(`^not asked; ${NOT_RUN}$`));
+  });
+  test(`${name} that says it elicits, and asks nobody`, async (t) => {
+    const rows = await probed(kind, { elicitation: {} }, [], t);
+    assert.equal(rows.elicits, 'form');
+    const none = '(no answer|Method not found after \\d+ ms); did not run';
+    assert.match(rows['question 1'], new RegExp(`^${asks}; ${none}`));
+  });
+}
