@@ -62,6 +62,7 @@ impl Guard {
             request_state_ttl: None,
             only: Vec::new(),
             confirm: Vec::new(),
+            previews: Vec::new(),
             confirm_ttl: None,
             sessions: None,
             transport: TransportSettings::default(),
@@ -157,6 +158,7 @@ pub struct GuardBuilder {
     pub(super) request_state_ttl: Option<Duration>,
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) confirm: Vec<(String, Confirm)>,
+    pub(super) previews: Vec<String>,
     pub(super) confirm_ttl: Option<Duration>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
@@ -190,6 +192,13 @@ impl GuardBuilder {
     #[must_use]
     pub fn confirm(mut self, tool: impl Into<String>, confirm: Confirm) -> Self {
         self.confirm.push((tool.into(), confirm));
+        self
+    }
+
+    /// Has the model ask, and bring the answer, where the user of a confirmed tool cannot be asked: [`Confirm::preview`].
+    #[must_use]
+    pub fn preview(mut self, tool: impl Into<String>) -> Self {
+        self.previews.push(tool.into());
         self
     }
 
@@ -245,7 +254,7 @@ impl GuardBuilder {
     /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
     /// limit under a millisecond or over 60 seconds, for an `only` without names, for a `confirm` whose question has other braces than those of arguments, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
-    pub fn build(self) -> Result<Guard, Error> {
+    pub fn build(mut self) -> Result<Guard, Error> {
         for (name, ttl) in [
             ("request_state_ttl", self.request_state_ttl),
             ("confirm_ttl", self.confirm_ttl),
@@ -264,6 +273,17 @@ impl GuardBuilder {
             let names: Vec<_> = names.iter().map(String::as_str).collect();
             RequestContext::only("tools/call", target, Some(&arguments), &names)
                 .map_err(|error| Error::argument(format!("only: {error}")))?;
+        }
+        for tool in &self.previews {
+            let mut all = self.confirm.iter_mut();
+            let (_, confirm) = all
+                .find(|(confirmed, _)| confirmed == tool)
+                .ok_or_else(|| {
+                    Error::argument(format!(
+                        "preview: expected a tool that is confirmed, found {tool}"
+                    ))
+                })?;
+            confirm.preview = true;
         }
         for (tool, confirm) in &self.confirm {
             let bound = self.only.iter().find(|(target, _)| target == tool);

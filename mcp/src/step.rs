@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
-use crate::json;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
@@ -72,9 +71,10 @@ impl Called {
     #[cfg(feature = "documents")]
     #[cold]
     pub(super) fn params(&self) -> Value {
-        let [name, arguments] = [&self.name.as_str().into(), &self.arguments].map(json::written);
+        let [name, arguments] =
+            [&self.name.as_str().into(), &self.arguments].map(crate::json::written);
         let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
-        json::read(&params).unwrap_or_default()
+        crate::json::read(&params).unwrap_or_default()
     }
 }
 

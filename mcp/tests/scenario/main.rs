@@ -19,6 +19,8 @@ struct Program {
     handlers: u64,
     /// The id of the session of the message around HTTP or stdio.
     session_id: Option<String>,
+    /// What a session of the transport settled, for the message inside.
+    negotiated: Option<String>,
 }
 
 impl Program {
@@ -75,6 +77,7 @@ fn main() {
         stage: None,
         handlers: 0,
         session_id: None,
+        negotiated: None,
     };
     say(json!({"direct": true, "lines": null, "events": true}));
     while let Some(told) = program.next() {

@@ -43,7 +43,14 @@ fn at_the_handlers(
     let session = params["_meta"].get(SESSION).filter(|it| !it.is_null());
     let notification = told["notification"] == true;
     let responses = params.get("inputResponses").map(Value::to_string);
-    let capabilities = match params["_meta"].get(CAPABILITIES) {
+    let settled: Option<Value> = program
+        .negotiated
+        .take()
+        .and_then(|it| serde_json::from_str(&it).ok());
+    let settled = settled
+        .as_ref()
+        .map(|settled| &settled["clientCapabilities"]);
+    let capabilities = match params["_meta"].get(CAPABILITIES).or(settled) {
         Some(capabilities) => capabilities.to_string(),
         None => r#"{"elicitation":{"form":{}}}"#.into(),
     };
@@ -245,6 +252,7 @@ fn around(program: &mut Program, told: &Value) -> Around {
                     break Around::Dropped;
                 }
                 program.session_id = deliver.id;
+                program.negotiated = deliver.negotiated;
                 let inner = at_the_handlers(program, told, message, known);
                 let mut inner = inner.unwrap_or_default();
                 let result = inner.get_mut("result");

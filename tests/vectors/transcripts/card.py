@@ -1,6 +1,8 @@
 """Confirmations in clients that do not elicit: by a page of the guard's, or by the model after a preview."""
 
-from .builders import LEDGER, Transcripts, done, event, report
+import json
+
+from .builders import LEDGER, NEGOTIATED, Transcripts, done, event, http, report, session_token
 from .confirm import (
     CAPABILITIES,
     QUESTION,
@@ -201,6 +203,29 @@ case(
     settings={"confirm": {"play": {"message": "To {to}{at}"}}},
     fault="an argument passes for words of the server's",
 )
+SETTLED = json.dumps({**NEGOTIATED, "clientCapabilities": APPS}, separators=(",", ":"))
+case(
+    "card: what Mcp-Session-Id holds tells that a client shows pages",
+    http(
+        {"method": "tools/call", "params": {"name": "play", "arguments": ARGUMENTS}},
+        token=session_token(payload=SETTLED),
+        asked=["principal"],
+        answered={"status": 200, "message": {"result": CARDED}},
+    ),
+    http(
+        {
+            "method": "tools/call",
+            "params": {"name": TOOL, "arguments": {"tool": "play", "arguments": ARGUMENTS, "confirmation": Y}},
+        },
+        token=session_token(payload=SETTLED),
+        asked=["principal"],
+        handler=[done()],
+        delivered={"arguments": ARGUMENTS},
+        answered={"status": 200, "message": RAN["answered"]},
+    ),
+    settings=SETTINGS,
+    fault="a stateless server has no card for clients of 2025-11-25",
+)
 LONG = "x" * 4096
 SHOWN = f'Keep "{LONG}"?'
 CUT = f"{SHOWN[:4000]}… (and {len(SHOWN) - 4000} characters more)"
@@ -355,5 +380,6 @@ case(
         answered={"result": {"contents": []}},
     ),
     settings=SETTINGS,
+    not_={"go": "the SDK reads no resource that it does not know"},
     fault="the guard answers for the server",
 )
