@@ -115,7 +115,7 @@ export class Caller {
       case 'initial':
         return this.#initial();
       case 'confirm':
-        return this.#question();
+        return this.#question(step);
       case 'elicit':
         return this.#elicit(step);
     }
@@ -148,10 +148,10 @@ export class Caller {
   }
 
   /** Returns the question of a confirmation, as the application's function makes it. */
-  #question(): Outcome | Promise<Outcome> {
-    const { name, arguments: args } = Object(this.#message.params);
+  #question({ params }: AskStep): Outcome | Promise<Outcome> {
+    const { name, arguments: args } = Object(params);
     return attempt<unknown, Outcome>(
-      () => this.policy.questions.get(name)?.(args ?? {}, this.#context),
+      () => this.policy.questions.get(name)?.(args, this.#context),
       (question) => ({ value: json('confirm', question) }),
       failed,
     );

@@ -23,7 +23,7 @@ export interface Arrival {
   readonly session: { readonly id: ClientValue; readonly state: ClientValue } | undefined;
   readonly notification: boolean;
   readonly modern: boolean;
-  /** Of a call that is confirmed. */
+  /** Of a guard that confirms some. */
   readonly user?: UserFacts | undefined;
 }
 
@@ -204,14 +204,15 @@ export class Exchange {
     return this.#step(this.#machine.tell(frame));
   }
 
-  /** Reports the result of a handler and returns the next step. */
-  result(result: Readonly<Record<string, unknown>>): Step {
+  /** Reports the result of a handler, the `whole` of it if asked, and returns the next step. */
+  result(result: Readonly<Record<string, unknown>>, whole = false): Step {
     this.began = this.#now();
     const { resultType, cacheScope, ttlMs } = result;
     const token = this.#member === undefined ? undefined : result[this.#member];
     const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
+    if (whole) texts.push(json('result', result));
     const flags = ttlMs !== undefined && ttlMs !== null ? machine.TTL : 0;
-    return this.#step(this.#machine.tell({ kind: machine.RESULT, flags, texts }));
+    return this.#step(this.#machine.tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined));
   }
 
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */

@@ -156,7 +156,7 @@ export class Guard {
     this.#policy = {
       ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
       initial: undefined,
-      ...{ known: new Map(), calls: new Map(), questions: new Map(), confirmed: new Set() },
+      ...{ known: new Map(), calls: new Map(), questions: new Map(), confirms: false },
       engine: new Engine(codec, this.#settings),
       transportOf: (transport) => new Engine(codec, { ...common, transport }),
       warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
@@ -268,11 +268,14 @@ export class Guard {
 
   /**
    * Runs a tool only for a call that its user confirmed: the handler needs no code for it. A client of 2026-07-28 that elicits
-   * is asked by `input_required`, an earlier one by `elicitation/create` on its connection; for others the tool does not run.
+   * is asked by `input_required`, an earlier one by `elicitation/create` on its connection, one that shows the pages of servers
+   * (MCP Apps) by a card; for others the tool does not run.
    * The confirmation is bound to user, tool, arguments and question, and counts for ten minutes; with a `ledger` it counts once.
    *
    * @param tool its name
    * @param question a text, with arguments of the call in braces, as JSON; `{{` is a brace. Or a function that makes it
+   * @param options.fallback what becomes of a call whose user cannot be asked: `refuse`, the default; or `preview`, the model asks
+   * and brings the answer, which proves no consent
    * @throws {@link SealwaxError} `invalid_argument` for a question with other braces, and after `protect`
    *
    * @example
@@ -291,17 +294,21 @@ export class Guard {
   confirm<Arguments = Readonly<Record<string, unknown>>>(
     tool: string,
     question: string | QuestionOf<Arguments>,
+    options: { readonly fallback?: 'refuse' | 'preview' | undefined } = {},
   ): this {
     if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
     const isText = typeof question === 'string';
     if (!isText) method('question', question, 'a text or a function');
     const confirm = {
       ...this.#settings.confirm,
-      [text('tool', tool)]: isText ? { message: question } : {},
+      [text('tool', tool)]: {
+        ...(isText && { message: question }),
+        ...checked(options, { fallback: text }),
+      },
     };
     const settings = { ...this.#settings, confirm };
     this.#policy.engine = new Engine(this.#codec, settings);
-    this.#policy.confirmed.add(tool);
+    this.#policy.confirms = true;
     this.#settings = settings;
     if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
     return this;

@@ -51,8 +51,8 @@ export interface Policy extends Listener {
   readonly warnOfUser: () => void;
   /** Logs the ledger's warnings, once. */
   readonly warnOfLedger: () => void;
-  /** The tools that run only for a confirmed call. */
-  readonly confirmed: Set<unknown>;
+  /** Whether some tools run only for a confirmed call. */
+  confirms: boolean;
   /** The functions that make the questions of confirmations, by the tools' names. */
   readonly questions: Map<unknown, QuestionOf>;
   /** Returns the first value of a data-layer session. */

@@ -45,13 +45,13 @@ class Stage {
       ...(ledger && { ledger: this.#ledger, ledgerOptions: this.#ledger.options }),
       ...rest,
     });
-    for (const [tool, { message, words }] of Object.entries(confirm)) {
+    for (const [tool, { message, words, fallback }] of Object.entries(confirm)) {
       const made = () => {
         say({ asked: 'confirm' });
         if (words === null) throw new Error("the question's function throws");
         return words;
       };
-      this.#guard.confirm(tool, message ?? made);
+      this.#guard.confirm(tool, message ?? made, { fallback });
     }
     if (!sessions) return;
     const { initial, ...more } = sessions;
@@ -113,6 +113,7 @@ class Stage {
     for await (const { do: name, given, options, result } of waiting({
       state: typeof state === 'object' ? null : state,
       cursor: params?.cursor ?? null,
+      arguments: params?.arguments,
       session: this.#session(ctx),
     })) {
       if (name === 'return') return this.#withStates(result, ctx);

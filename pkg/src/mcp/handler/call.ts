@@ -37,7 +37,7 @@ export type Arrived = ClientRequest | ClientNotification;
 /** The message to deliver, or a response in its place; `undefined` if it was dropped. */
 export type Entered = Arrived | ServerResponse | undefined;
 
-type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session'>;
+type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session' | 'set' | 'whole'>;
 
 /** The connection that a message came by. */
 export interface Connection extends Peer {
@@ -146,7 +146,7 @@ export class Call {
       session,
       notification: !('id' in this.#message),
       modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
-      user: method === 'tools/call' && this.policy.confirmed.has(named) ? this.#user() : undefined,
+      user: this.policy.confirms && method.startsWith('tools/') ? this.#user() : undefined,
     };
   }
 
@@ -154,8 +154,9 @@ export class Call {
     const responses = this.#param('inputResponses');
     const { [CLIENT_CAPABILITIES]: own } = Object(this.#param('_meta'));
     const { capabilities, canBeAsked } = this.#connection;
+    const said = own ?? (capabilities === undefined && this.negotiated?.clientCapabilities);
     return {
-      capabilities: own === undefined ? capabilities : JSON.stringify(own),
+      capabilities: said ? JSON.stringify(said) : capabilities,
       responses: responses === undefined ? undefined : JSON.stringify(responses),
       canBeAsked,
     };
@@ -188,7 +189,8 @@ export class Call {
     const { [param]: token, requestState: _, ...rest } = params;
     // An empty text is a cursor too.
     const given = isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
-    return { ...message, params: withReference({ ...rest, ...given }, this.#reference) };
+    const opened = changed({ ...rest, ...given }, step.set ?? []);
+    return { ...message, params: withReference(opened, this.#reference) };
   }
 
   /**
@@ -199,7 +201,7 @@ export class Call {
   leave(
     response: ServerResponse,
   ): ServerResponse | undefined | Promise<ServerResponse | undefined> {
-    const { report, opened } = this.#delivered ?? {};
+    const { report, opened, whole } = this.#delivered ?? {};
     if ('error' in response && isText(opened) && isInvalidState(response.error)) {
       this.#report('invalid_argument', NOT_VERIFIED);
     }
@@ -207,7 +209,7 @@ export class Call {
     const { result } = response;
     if (report !== true && (result[report] ?? undefined) === undefined) return response;
     const exchange = this.#live;
-    return after(this.#caller.drive(exchange, exchange.result(result)), (step) => {
+    return after(this.#caller.drive(exchange, exchange.result(result, whole)), (step) => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'respond') return replied(step);
       if (!step.set) return response;
@@ -371,8 +373,7 @@ function isOver(): SealwaxError {
 function replied(step: Step): ServerResponse {
   // The transport sets the client's id.
   if (step.step === 'reply' && step.error) return { jsonrpc: '2.0', error: step.error };
-  if (step.step === 'reply' && step.tool) {
-    return { jsonrpc: '2.0', id: 0, result: { ...step.tool } };
-  }
+  const result = step.step === 'reply' && (step.tool ?? step.result);
+  if (result) return { jsonrpc: '2.0', id: 0, result: { ...result } };
   throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
 }
