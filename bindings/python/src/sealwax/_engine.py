@@ -190,11 +190,15 @@ class Exchange(Machine):
         step: Step = super().on(event, value)
         return step
 
-    def result(self, result: Mapping[str, Any], fields: TokenFields | None) -> Step:
-        """Report the result of a delivered message; return the next step."""
+    def result(
+        self, result: Mapping[str, Any], fields: TokenFields | None, *, whole: bool | None = False
+    ) -> Step:
+        """Report the result of a delivered message, the whole if asked; return the next step."""
         self.began = perf_counter_ns()
         token = None if fields is None else result.get(fields.result)
-        texts = _wire(result.get("resultType")), _wire(result.get("cacheScope")), _wire(token)
+        texts = [_wire(result.get("resultType")), _wire(result.get("cacheScope")), _wire(token)]
+        if whole:
+            texts.append(_json.document(result))
         has_ttl = result.get("ttlMs") is not None
         return _step(self.tell(frame(_RESULT, texts, has_ttl * _TTL)), fields)
 

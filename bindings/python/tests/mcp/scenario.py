@@ -69,12 +69,14 @@ class Stage:
         self.served = sdk.Served(self.guard, told["system"], self._transport, self._handle)
         self._stack, self.apps = AsyncExitStack(), dict[str, Any]()
 
-    def _confirm(self, tool: str, message: str | None = None, words: Any = None) -> None:
+    def _confirm(
+        self, tool: str, message: str | None = None, words: Any = None, fallback: Any = "refuse"
+    ) -> None:
         if message is not None:
-            self.guard.confirm(tool, message)
+            self.guard.confirm(tool, message, fallback=fallback)
             return
 
-        @self.guard.confirm(tool)
+        @self.guard.confirm(tool, fallback=fallback)
         async def _(**_given: Any) -> Any:
             say(asked="confirm")
             if words is None:
@@ -118,7 +120,7 @@ class Stage:
             return {**more, "tools": []}
         session = self._session(ctx)
         seen = {"state": self._state(ctx, method), "cursor": params.get("cursor")}
-        told = waiting(**seen, session=session)
+        told = waiting(**seen, session=session, arguments=params.get("arguments"))
         async for one in told:
             if one["do"] == "throw":
                 raise MCPError(-32000, "the handler's own")

@@ -36,9 +36,9 @@ class EngineFactory:
         settings: Any = {**self._settings, **more}
         return Engine(self._codec, settings)
 
-    def confirm(self, tool: str, message: str | None) -> None:
+    def confirm(self, tool: str, **facts: str | None) -> None:
         """Add a tool that runs only for a confirmed call."""
-        confirm = {**self._settings.get("confirm", {}), tool: document(message=message)}
+        confirm = {**self._settings.get("confirm", {}), tool: document(**facts)}
         self.engine(confirm=confirm)
         self._settings["confirm"] = confirm
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ._transport.negotiated import Negotiated
 
     Question = TypeVar("Question", bound=QuestionOf)
+    Fallback: TypeAlias = Literal["refuse", "preview"]
 
 
 class LedgerOptions(TypedDict, total=False):
@@ -209,11 +210,13 @@ class Guard:
         return settled.id if settled else None
 
     @overload
-    def confirm(self, tool: str, question: str) -> None: ...
+    def confirm(self, tool: str, question: str, *, fallback: Fallback = "refuse") -> None: ...
     @overload
-    def confirm(self, tool: str) -> Callable[[Question], Question]: ...
     def confirm(
-        self, tool: str, question: str | None = None
+        self, tool: str, *, fallback: Fallback = "refuse"
+    ) -> Callable[[Question], Question]: ...
+    def confirm(
+        self, tool: str, question: str | None = None, *, fallback: Fallback = "refuse"
     ) -> Callable[[Question], Question] | None:
         """Run a tool only for a call that its user confirmed: its handler needs no code for it.
 
@@ -223,9 +226,11 @@ class Guard:
         asynchronous. If it raises, the tool does not run.
 
         A client of revision 2026-07-28 that elicits is asked by ``input_required``, an earlier one
-        by ``elicitation/create`` on its connection; for others the tool does not run. The
-        confirmation is bound to the user, the tool, the arguments and the question, and counts for
-        ten minutes (`confirm_ttl`); with a `ledger` it counts once.
+        by ``elicitation/create`` on its connection, one that shows the pages of servers (MCP Apps)
+        by a card. For others the tool does not run; with the `fallback` ``"preview"`` the model
+        asks and brings the answer, which proves no consent. The confirmation is bound to the user,
+        the tool, the arguments and the question, and counts for ten minutes (`confirm_ttl`); with a
+        `ledger` it counts once.
 
         Over HTTP, an earlier client is asked only where nobody else can answer: with
         ``"anonymous"``, with mcp 1, or in a session that the SDK binds to the access token that it
@@ -252,7 +257,7 @@ class Guard:
         for name, given in {"tool": tool, "question": question}.items():
             if not isinstance(given, str) and (name == "tool" or given is not None):
                 raise TypeError(f"{name}: expected a text, found {type(given).__name__}")
-        self._engines.confirm(tool, question)
+        self._engines.confirm(tool, message=question, fallback=fallback)
         # One without a function yet runs for nobody.
         self.questions[tool] = question
         if question is not None:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from .._engines import EngineFactory
 
 
+#: A client of 2026-07-28 says in each request what it can do.
+CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+
 class Answered(Exception):
     """The SDK answered with an error, which leaves as it is."""
 
@@ -190,7 +194,9 @@ class Connection:
 
     def _context(self, message: Any, item: Any) -> Any:
         identity = getattr(message, "id", None)
-        peer = CallPeer(self._questions, identity, self._capabilities)
+        meta = (message.params or {}).get("_meta")
+        own = meta.get(CAPABILITIES) if isinstance(meta, dict) else None
+        peer = CallPeer(self._questions, identity, own or self._capabilities)
         return ServerRequestContext(
             message.method, message.params, identity, http_request(item), peer=peer
         )

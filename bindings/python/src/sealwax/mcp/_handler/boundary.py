@@ -70,8 +70,10 @@ class Boundary:
                 client = None
                 if self._first is not None:
                     more["initial"] = partial(self._first, ctx)
-                if self._config.questions and ctx.method == "tools/call":
-                    confirming = Confirming(self._config, ctx, self._peer_of(self._config, ctx))
+                if self._config.questions and ctx.method.startswith("tools/"):
+                    settled = exchange.outer and exchange.outer.negotiated
+                    peer = self._peer_of(self._config, ctx)
+                    confirming = Confirming(self._config, ctx.params or {}, peer, settled)
                     client = confirming.client()
                     more["confirm"] = confirming.question
                     more["elicit"] = partial(confirming.elicit, caller)
@@ -85,14 +87,16 @@ class Boundary:
                 # A handler's own requests to other servers are not part of this message.
                 before = served.set(exchange)
                 try:
-                    result = await call_next(_opened(ctx, fields, step.get("opened")))
+                    result = await call_next(_opened(ctx, fields, step))
                 finally:
                     served.reset(before)
                 found = _reported(result, step)
                 if found is None:
                     return result
                 engine = exchange.engine
-                step = await caller.drive(engine, engine.result(found, fields))
+                step = await caller.drive(
+                    engine, engine.result(found, fields, whole=step.get("whole"))
+                )
                 if step["step"] == "respond":
                     return _changed(found, step.get("set") or ())
             return _replied(step) if step["step"] == "reply" else None
@@ -104,8 +108,8 @@ def _replied(step: ReplyStep) -> HandlerResult:
     """Return the result of a reply, or raise its error."""
     if error := step.get("error"):
         raise protocol_error(error)
-    tool: Any = step.get("tool")
-    return tool  # type: ignore[no-any-return]
+    result: Any = step.get("tool") or step.get("result")
+    return result  # type: ignore[no-any-return]
 
 
 def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None:
@@ -163,12 +167,13 @@ def _token_of(ctx: Context, fields: TokenFields | None) -> object:
     return True if aliased else ctx.params.get(fields.param)
 
 
-def _opened(ctx: Context, fields: TokenFields | None, text: str | None) -> Context:
+def _opened(ctx: Context, fields: TokenFields | None, step: DeliverStep) -> Context:
     """Return the context with the opened value in place of the token; null is absent."""
     names = () if fields is None else (fields.param, _alias(fields.param))
-    if fields is None or not ctx.params or ctx.params.keys().isdisjoint(names):
+    changes, text = step.get("set") or (), step.get("opened")
+    if fields is None or not ctx.params or (ctx.params.keys().isdisjoint(names) and not changes):
         return ctx
     params = {name: value for name, value in ctx.params.items() if name not in names}
     if text is not None:
         params[fields.param] = text
-    return replace(ctx, params=params)
+    return replace(ctx, params=with_members(params, changes))

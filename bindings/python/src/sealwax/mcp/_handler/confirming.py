@@ -15,10 +15,9 @@ from .._sdk_json import json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.context import ServerRequestContext
-
     from ..._documents import AskStep
     from .._caller import Caller, GuardConfig
+    from .._transport.negotiated import Negotiated
 
 
 class Peer(Protocol):
@@ -43,14 +42,16 @@ class Confirming:
     """One call of a guard that confirms some."""
 
     def __init__(
-        self, config: GuardConfig, ctx: ServerRequestContext[Any, Any], peer: Peer
+        self, config: GuardConfig, params: Mapping[str, Any], peer: Peer, settled: Negotiated | None
     ) -> None:
-        self._config, self._peer = config, peer
-        self._params = ctx.params or {}
+        self._config, self._params, self._peer = config, params, peer
+        self._settled = settled
 
     def client(self) -> Client:
         """Return what the engine has to know of the client."""
         capabilities = self._peer.capabilities
+        if capabilities is None and self._settled is not None:
+            capabilities = self._settled.client_capabilities
         responses = self._params.get("inputResponses")
         return Client(
             None if capabilities is None else json_text(capabilities),
@@ -58,11 +59,11 @@ class Confirming:
             self._peer.can_be_asked,
         )
 
-    async def question(self, _step: AskStep) -> Told:
+    async def question(self, step: AskStep) -> Told:
         """Return the question, as the author's function makes it."""
-        function: Any = self._config.questions[self._params["name"]]
-        given: Any = self._params.get("arguments") or {}
-        return await made("confirm", lambda: function(**given))
+        asked: Any = step["params"]
+        function: Any = self._config.questions[asked["name"]]
+        return await made("confirm", lambda: function(**asked["arguments"]))
 
     async def elicit(self, caller: Caller, step: AskStep) -> Told:
         """Return what the user answers on the connection, or why there is no answer."""

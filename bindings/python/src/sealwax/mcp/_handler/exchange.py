@@ -87,7 +87,10 @@ class Exchange:
 
     @property
     def target(self) -> object:
-        """The tool, prompt or resource, as the client named it."""
+        """The tool, prompt or resource, as the client named it, or what runs in its place."""
+        for path, value in (self._delivered and self._delivered.get("set")) or ():
+            if path == ["name"]:
+                return value
         params = self._serving().params or {}
         return params.get((self._fields and self._fields.target) or "name")
 
