@@ -1,11 +1,11 @@
 package sealwaxmcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"maps"
 	"reflect"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,24 +19,23 @@ type questionFunc = func(ctx context.Context, arguments json.RawMessage) (string
 // confirmKey is that of the guard's question among those of a result that requires input.
 const confirmKey = "io.github.sealwax/confirm"
 
-func (g *Guard) confirm(tool string, confirm engine.Confirm) {
+func (g *Guard) confirm(tool string, confirm engine.Confirm, fallback []Fallback) error {
+	if len(fallback) > 1 {
+		return invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
+	}
+	for _, one := range fallback {
+		confirm.Fallback = string(one)
+	}
 	if g.settings.Confirm == nil {
 		g.settings.Confirm = map[string]engine.Confirm{}
 	}
 	g.settings.Confirm[tool] = confirm
+	return nil
 }
 
-// confirms tells whether the user has to confirm the request.
+// confirms tells whether the guard confirms some calls, and the request is of a tool.
 func (x *exchange) confirms() bool {
-	if len(x.guard.settings.Confirm) == 0 || !isToolCall(x.req) {
-		return false
-	}
-	tool := x.target()
-	if tool == nil {
-		return false
-	}
-	_, ok := x.guard.settings.Confirm[*tool]
-	return ok
+	return len(x.guard.settings.Confirm) > 0 && strings.HasPrefix(x.method, "tools/")
 }
 
 // user returns how the user can be asked, and what was answered.
@@ -45,6 +44,8 @@ func (x *exchange) user() *engine.User {
 	session, _ := x.req.GetSession().(*mcp.ServerSession)
 	if own, ok := metaOf(params)[mcp.MetaKeyClientCapabilities]; ok {
 		user.Capabilities, _ = json.Marshal(own)
+	} else if x.outer != nil && x.outer.negotiated != nil {
+		user.Capabilities = x.outer.negotiated.ClientCapabilities
 	} else if session != nil && session.InitializeParams() != nil {
 		user.Capabilities, _ = json.Marshal(session.InitializeParams().Capabilities)
 	}
@@ -82,7 +83,7 @@ func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engi
 		var told engine.Told
 		switch next.Name {
 		case "confirm":
-			told = x.question(ctx)
+			told = x.question(ctx, next)
 		case "elicit":
 			told = x.elicit(ctx, next)
 		}
@@ -93,15 +94,18 @@ func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engi
 }
 
 // question returns the question that the author's function makes, or why there is none.
-func (x *exchange) question(ctx context.Context) engine.Told {
-	// The handler gets what the user has confirmed, whatever the function does with it.
-	arguments := bytes.Clone(argumentsOf(x.req.GetParams()))
-	if arguments == nil {
-		arguments = []byte("{}")
+func (x *exchange) question(ctx context.Context, step *engine.Step) engine.Told {
+	var call struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
 	}
 	var written []byte
-	err := safely(func() error {
-		text, err := x.guard.questions[*x.target()](ctx, arguments)
+	err := json.Unmarshal(step.Params, &call)
+	if err != nil {
+		return failed(err)
+	}
+	err = safely(func() error {
+		text, err := x.guard.questions[call.Name](ctx, call.Arguments)
 		if err == nil {
 			written, err = host.JSON("confirm", text)
 		}

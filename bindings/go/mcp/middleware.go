@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Resul
 	if token != nil {
 		req = withParam(req, x.fields.Param, step.Opened)
 	}
+	for _, change := range step.Set {
+		req = withMemberSet(req, change.Path[0], func(member reflect.Value) { put(member, change) })
+	}
 	if x.confirms() {
 		req = withoutAnswer(req)
 	}
@@ -76,7 +80,7 @@ func (x *exchange) serve(ctx context.Context, next mcp.MethodHandler) (mcp.Resul
 	if !reports(step, result) {
 		return result, nil
 	}
-	if step, err = x.left(ctx, result); err != nil {
+	if step, err = x.left(ctx, result, step.Whole); err != nil {
 		return nil, x.guard.internal(ctx, err)
 	}
 	if step.Step != "respond" {
@@ -130,8 +134,8 @@ func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, e
 	return x.drive(ctx, found, step)
 }
 
-// left returns the engine's decision on a result.
-func (x *exchange) left(ctx context.Context, result mcp.Result) (*engine.Step, error) {
+// left returns the engine's decision on a result, which it is told whole if it asks so.
+func (x *exchange) left(ctx context.Context, result mcp.Result, whole bool) (*engine.Step, error) {
 	found, err := x.engine()
 	if err != nil {
 		return nil, err
@@ -139,7 +143,13 @@ func (x *exchange) left(ctx context.Context, result mcp.Result) (*engine.Step, e
 	if x.guard.settings.Events {
 		found.Began = time.Now()
 	}
-	step, err := found.Result(factsOf(result, x.fields), x.fields)
+	facts := factsOf(result, x.fields)
+	if whole {
+		if facts.Whole, err = json.Marshal(result); err != nil {
+			return nil, err
+		}
+	}
+	step, err := found.Result(facts, x.fields)
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +168,8 @@ func (x *exchange) replied(step *engine.Step) (mcp.Result, error) {
 			return &builtinResult{document: step.Tool}, nil
 		}
 		return result, err
+	case step.Result != nil:
+		return &builtinResult{document: step.Result}, nil
 	}
 	return nil, nil
 }

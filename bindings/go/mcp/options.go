@@ -103,33 +103,43 @@ func WithOnly(target string, arguments ...string) Option {
 // The user is asked by a form with one choice. A client of revision 2026-07-28 that elicits is asked by the result of the call,
 // and calls again; an earlier one by elicitation/create while the call waits, for 50 seconds at most, over stdio, in memory, and
 // over HTTP in a session of the SDK's own. There the SDK has to keep the session to its user, by the UserID that your verifier
-// puts into [auth.TokenInfo], unless the guard is [Anonymous]: somebody else who knows the session could answer. For any other
-// client, and where the user does not choose yes, the tool does not run, and the model is told why.
+// puts into [auth.TokenInfo], unless the guard is [Anonymous]: somebody else who knows the session could answer. A client that
+// shows the pages of servers (MCP Apps) shows a card. For any other, and where the user does not choose yes, the tool does not
+// run, and the model is told why; with [Preview] the model asks.
 //
 // What was agreed to holds for this user, tool, arguments and question, for ten minutes ([WithConfirmTTL]). Without [WithLedger]
 // it can be used again until then; with it, once.
-func WithConfirm(tool, message string) Option {
+func WithConfirm(tool, message string, fallback ...Fallback) Option {
 	return func(g *Guard) error {
-		g.confirm(tool, engine.Confirm{Message: &message})
-		return nil
+		return g.confirm(tool, engine.Confirm{Message: &message}, fallback)
 	}
 }
+
+// Fallback is what becomes of a call whose user cannot be asked.
+type Fallback string
+
+const (
+	// Refuse answers that the tool did not run. It is the default.
+	Refuse Fallback = "refuse"
+	// Preview tells the model the question, for it to ask the user and to bring the answer: the same call, once. It proves no
+	// consent.
+	Preview Fallback = "preview"
+)
 
 // WithConfirmFunc is [WithConfirm] with a question that a function makes of the call's arguments, a JSON object as the client
 // sent it; {} if it sent none. The function is called for each call, also for one that was confirmed: the user is asked again if
 // the question is another one by then. ctx is that of the request. If it fails, panics, or returns no text, the tool does not
 // run: the client is told of an internal error, and [OnRefused] why.
-func WithConfirmFunc(tool string, question func(ctx context.Context, arguments json.RawMessage) (string, error)) Option {
+func WithConfirmFunc(tool string, question func(ctx context.Context, arguments json.RawMessage) (string, error), fallback ...Fallback) Option {
 	return func(g *Guard) error {
 		if question == nil {
 			return invalid("confirm %q: expected a function, found nil", tool)
 		}
-		g.confirm(tool, engine.Confirm{})
 		if g.questions == nil {
 			g.questions = map[string]questionFunc{}
 		}
 		g.questions[tool] = question
-		return nil
+		return g.confirm(tool, engine.Confirm{}, fallback)
 	}
 }
 

@@ -250,8 +250,14 @@ func put(member reflect.Value, change engine.Change) bool {
 		// The SDK's type drops what it does not know.
 		return false
 	}
+	// In place, a list would be written over that of the author.
+	made := reflect.New(member.Type())
 	written, err := json.Marshal(change.Value)
-	return err == nil && json.Unmarshal(written, member.Addr().Interface()) == nil
+	if err != nil || json.Unmarshal(written, made.Interface()) != nil {
+		return false
+	}
+	member.Set(made.Elem())
+	return true
 }
 
 // withMember returns a copy of an object in which a member is set: by the names on the way to it.

@@ -22,7 +22,8 @@ type Settings struct {
 
 // Confirm is of a tool that its user confirms. Without a message the author's function makes the question.
 type Confirm struct {
-	Message *string `json:"message,omitempty"`
+	Message  *string `json:"message,omitempty"`
+	Fallback string  `json:"fallback,omitempty"`
 }
 
 // Sessions are the settings of data-layer sessions.
@@ -88,7 +89,7 @@ type Step struct {
 	Script   string   `json:"script"`
 	Keys     []string `json:"keys"`
 	Args     []string `json:"args"`
-	// Params are those of elicitation/create.
+	// Params are those of elicitation/create, or of a call to confirm.
 	Params json.RawMessage `json:"params"`
 
 	Value *string `json:"value"`
@@ -101,6 +102,8 @@ type Step struct {
 	AddSessionID  string  `json:"addSessionId"`
 	// Report is true, or the name of a member.
 	Report any `json:"report"`
+	// Whole tells to report the whole result.
+	Whole bool `json:"whole"`
 	// ExpiresAt is a number of `deliver`, and a text of `done`.
 	ExpiresAt json.RawMessage `json:"expiresAt"`
 
@@ -112,6 +115,7 @@ type Step struct {
 	Error  *RPCError       `json:"error"`
 	Done   bool            `json:"done"`
 	Tool   json.RawMessage `json:"tool"`
+	Result json.RawMessage `json:"result"`
 
 	Handle      string       `json:"handle"`
 	Predecessor *Predecessor `json:"predecessor"`
@@ -120,7 +124,7 @@ type Step struct {
 	fields *TokenFields
 }
 
-// Change is a member of a result to set, by the names on the way to it.
+// Change is a member of a result, or of params, to set, by the names on the way to it.
 type Change struct {
 	Path  []string
 	Value any
@@ -128,7 +132,11 @@ type Change struct {
 
 // UnmarshalJSON reads it as a pair.
 func (c *Change) UnmarshalJSON(pair []byte) error {
-	return json.Unmarshal(pair, &[]any{&c.Path, &c.Value})
+	// As it is written: a number may have more digits than a float64.
+	var value json.RawMessage
+	err := json.Unmarshal(pair, &[]any{&c.Path, &value})
+	c.Value = value
+	return err
 }
 
 // RPCError is a JSON-RPC error.

@@ -54,12 +54,14 @@ func (x *Exchange) On(event any, value []byte) (*Step, error) {
 type Facts struct {
 	ResultType, CacheScope, Token *string
 	HasTTL                        bool
+	// Whole is the whole result, where a step asks for it.
+	Whole []byte
 }
 
 // Result reports the result of a delivered message, and returns the next step.
 func (x *Exchange) Result(facts Facts, fields *TokenFields) (*Step, error) {
 	step := &Step{fields: fields}
-	texts := []text{optional(facts.ResultType), optional(facts.CacheScope), optional(facts.Token)}
+	texts := []text{optional(facts.ResultType), optional(facts.CacheScope), optional(facts.Token), raw(facts.Whole)}
 	return step, x.on(frame{kindResult, flagIf(facts.HasTTL, flagTTL), texts}, step)
 }
 

@@ -92,7 +92,10 @@ var (
 
 // perform does what it is told, and returns what it is told to.
 func (s *stage) perform(ctx context.Context, req mcp.Request) (any, error) {
-	var sent struct{ RequestState, Cursor *string }
+	var sent struct {
+		RequestState, Cursor *string
+		Arguments            json.RawMessage
+	}
 	must(0, json.Unmarshal(must(json.Marshal(req.GetParams())), &sent))
 	// What was negotiated is said by the header too, whether or not the client sent one.
 	if settled, extra := sealwaxmcp.NegotiatedOf(ctx), req.GetExtra(); settled != nil && extra != nil &&
@@ -103,7 +106,7 @@ func (s *stage) perform(ctx context.Context, req mcp.Request) (any, error) {
 	handlers.Store(id, telling)
 	defer handlers.Delete(id)
 	say(map[string]any{"handler": map[string]any{
-		"id": id, "state": sent.RequestState, "cursor": sent.Cursor, "session": s.session(ctx),
+		"id": id, "state": sent.RequestState, "cursor": sent.Cursor, "session": s.session(ctx), "arguments": sent.Arguments,
 	}})
 	for {
 		switch one := <-telling; one.Do {

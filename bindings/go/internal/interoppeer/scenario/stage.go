@@ -24,8 +24,9 @@ type settings struct {
 	RequestStateTTL *int64
 	Only            map[string][]string
 	Confirm         map[string]struct {
-		Message *string
-		Words   json.RawMessage
+		Message  *string
+		Words    json.RawMessage
+		Fallback sealwaxmcp.Fallback
 	}
 	ConfirmTTL *int64
 	Sessions   *struct {
@@ -90,9 +91,9 @@ func (s *stage) options(settings settings) []sealwaxmcp.Option {
 	options = with(options, settings.ConfirmTTL, sealwaxmcp.WithConfirmTTL)
 	for tool, confirm := range settings.Confirm {
 		if confirm.Message != nil {
-			options = append(options, sealwaxmcp.WithConfirm(tool, *confirm.Message))
+			options = append(options, sealwaxmcp.WithConfirm(tool, *confirm.Message, confirm.Fallback))
 		} else {
-			options = append(options, sealwaxmcp.WithConfirmFunc(tool, worded(confirm.Words)))
+			options = append(options, sealwaxmcp.WithConfirmFunc(tool, worded(confirm.Words), confirm.Fallback))
 		}
 	}
 	if settings.Ledger == "" {
