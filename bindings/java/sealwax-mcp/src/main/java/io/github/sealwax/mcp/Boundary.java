@@ -177,7 +177,7 @@ final class Boundary {
       return response;
     }
     Engine.Exchange exchange = served.exchange();
-    Step step = served.caller.drive(exchange, exchange.result(result, served.fields));
+    Step step = served.caller.drive(exchange, exchange.result(result, served.fields, delivered.has("whole")));
     if (!step.is("respond")) {
       return replied(response.id(), step);
     }
@@ -200,7 +200,7 @@ final class Boundary {
     if (step.has("error")) {
       return JSONRPCResponse.error(id, HandleRefused.errorOf(step.object("error")));
     }
-    return JSONRPCResponse.result(id, step.object("tool"));
+    return JSONRPCResponse.result(id, step.object(step.has("tool") ? "tool" : "result"));
   }
 
   /** A handler's context is its message's, not one by an id that a client chose. */

@@ -240,8 +240,8 @@ final class Engine {
       return step(machine.on(frame(Frame.EVENT, "event", event, value)), null);
     }
 
-    /** Reports the result of a delivered message; returns the next step. */
-    Step result(Map<String, Object> result, @Nullable TokenFields carried) {
+    /** Reports the result of a delivered message, the whole if asked; returns the next step. */
+    Step result(Map<String, Object> result, @Nullable TokenFields carried, boolean whole) {
       began = System.nanoTime();
       Frame frame =
           new Frame(
@@ -249,7 +249,8 @@ final class Engine {
               result.get("ttlMs") == null ? 0 : Frame.TTL,
               sent(result.get("resultType")),
               sent(result.get("cacheScope")),
-              carried == null ? null : sent(result.get(carried.result())));
+              carried == null ? null : sent(result.get(carried.result())),
+              whole ? Text.bytes("result", Json.write(result)) : null);
       return step(machine.on(frame), carried);
     }
 

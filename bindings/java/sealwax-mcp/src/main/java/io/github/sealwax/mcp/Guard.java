@@ -17,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -35,7 +34,7 @@ public final class Guard {
   private final @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
   private final @Nullable Ledger ledger;
   private final Map<String, QuestionOf> questions;
-  private final Set<String> confirmed;
+  private final boolean confirms;
   private final Hooks hooks;
   private volatile Engine engine;
   private volatile @Nullable Function<McpTransportContext, String> first;
@@ -47,7 +46,7 @@ public final class Guard {
     principalOf = builder.principalOf;
     ledger = builder.ledger;
     questions = Map.copyOf(builder.questions);
-    confirmed = Set.copyOf(builder.confirm.keySet());
+    confirms = !builder.confirm.isEmpty();
     settings = new LinkedHashMap<>(builder.settings);
     settings.put("events", builder.onEvent != null);
     settings.put("timeLimitMs", builder.timeLimit.toMillis());
@@ -278,15 +277,17 @@ public final class Guard {
     }
   }
 
-  /** Returns whether the calls of a tool are confirmed. */
-  boolean confirms(@Nullable Object tool) {
-    return tool instanceof String && confirmed.contains(tool);
+  /** Returns whether the calls of some tools are confirmed. */
+  boolean confirms() {
+    return confirms;
   }
 
-  /** Answers with the question of a confirmation, as the author's function makes it. */
-  Engine.Told questionOf(@Nullable Object tool, Map<String, Object> arguments) {
+  /** Answers with the question of a confirmation, as the author's function makes it of a call. */
+  Engine.Told questionOf(Map<String, Object> call) {
     try {
-      String question = questions.get((String) tool).of(Collections.unmodifiableMap(arguments));
+      Map<String, Object> arguments = Json.members(call.get("arguments"));
+      String question =
+          questions.get(call.get("name")).of(Collections.unmodifiableMap(arguments));
       return Engine.Told.ofClients(question);
     } catch (Throwable e) {
       return Engine.Told.threw(e);
@@ -337,7 +338,7 @@ public final class Guard {
     private final Codec codec;
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private final Map<String, Object> only = new LinkedHashMap<>();
-    private final Map<String, Object> confirm = new LinkedHashMap<>();
+    private final Map<String, Map<String, Object>> confirm = new LinkedHashMap<>();
     private final Map<String, QuestionOf> questions = new HashMap<>();
     private @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
     private boolean hasPrincipal;
@@ -466,8 +467,9 @@ public final class Guard {
      * <p>A client of revision 2026-07-28 that elicits is asked by a result with the {@code
      * resultType} {@code input_required}. An earlier one is asked by {@code elicitation/create} on
      * its connection while the call waits, up to 50 seconds: on stdio and HTTP with SSE, never by a
-     * server without sessions. For other clients the tool does not run; the model hears why, and
-     * the log has {@code unconfirmed}.
+     * server without sessions. One that shows the pages of servers (MCP Apps) shows a card. For
+     * other clients the tool does not run; the model hears why, and the log has {@code
+     * unconfirmed}.
      *
      * <p>The confirmation is bound to the user, the tool, its arguments and the question, and
      * counts for 10 minutes; with a ledger it counts once.
@@ -501,6 +503,24 @@ public final class Guard {
       confirm.put(tool, facts);
       settings.put("confirm", confirm);
       return this;
+    }
+
+    /**
+     * Has the model ask, where the user cannot be asked: it hears the question, and brings the
+     * answer with the same call, once. It proves no consent.
+     *
+     * @param tool one that is confirmed
+     * @return this builder
+     */
+    public Builder preview(String tool) {
+      Map<String, Object> facts = confirm.get(tool);
+      if (facts == null) {
+        throw new IllegalArgumentException(
+            "preview: expected a tool that is confirmed before, found " + tool);
+      }
+      Map<String, Object> more = new LinkedHashMap<>(facts);
+      more.put("fallback", "preview");
+      return confirm(tool, more);
     }
 
     /**

@@ -129,11 +129,15 @@ final class Served implements AutoCloseable {
 
   /** Returns how the user of a call can be asked, where the guard confirms the tool. */
   private Engine.@Nullable User user() {
-    if (!"tools/call".equals(method) || !guard.confirms(target())) {
+    if (!guard.confirms() || !method.startsWith("tools/")) {
       return null;
     }
     Object own = params.get("_meta") instanceof Map<?, ?> meta ? meta.get(CAPABILITIES) : null;
     Object responses = params.get("inputResponses");
+    Negotiated settled = outer == null ? null : outer.negotiated();
+    if (own == null && settled != null) {
+      own = settled.clientCapabilities();
+    }
     String said = questions == null ? null : questions.capabilities();
     return new Engine.User(
         own == null ? said : Json.writeClients(own),
@@ -146,9 +150,7 @@ final class Served implements AutoCloseable {
     if (asked.text("name").equals("initial")) {
       return guard.firstOf(this);
     }
-    Map<String, Object> arguments =
-        params.get("arguments") instanceof Map ? Json.members(params.get("arguments")) : Map.of();
-    return guard.questionOf(target(), arguments);
+    return guard.questionOf(asked.object("params"));
   }
 
   /** Asks its user by the connection that it came by. */
@@ -192,15 +194,18 @@ final class Served implements AutoCloseable {
 
   /** Returns the params with the opened value in place of the token. */
   @Nullable Object opened(@Nullable Object sent, Step step) {
-    if (fields == null || !params.containsKey(fields.param())) {
+    boolean carries = fields != null && params.containsKey(fields.param());
+    if (!carries && !step.has("set")) {
       return sent;
     }
     Map<String, Object> changed = new HashMap<>(params);
-    changed.remove(fields.param());
-    if (step.has("opened")) {
-      changed.put(fields.param(), step.text("opened"));
+    if (carries) {
+      changed.remove(fields.param());
+      if (step.has("opened")) {
+        changed.put(fields.param(), step.text("opened"));
+      }
     }
-    return changed;
+    return Json.changed(changed, step.list("set"));
   }
 
   @Nullable SessionCore session() {

@@ -29,6 +29,7 @@ final class Script {
     Map<String, Object> seen = new HashMap<>();
     seen.put("state", members == null ? null : members.get("requestState"));
     seen.put("cursor", members == null ? null : members.get("cursor"));
+    seen.put("arguments", members == null ? null : members.get("arguments"));
     seen.put("session", session(context));
     try (Channel.Handler handler = new Channel.Handler(seen)) {
       while (true) {

@@ -91,6 +91,9 @@ final class Stage implements AutoCloseable {
   private static void confirm(Guard.Builder builder, String tool, Map<String, Object> how) {
     if (how.get("message") instanceof String message) {
       builder.confirm(tool, message);
+      if ("preview".equals(how.get("fallback"))) {
+        builder.preview(tool);
+      }
       return;
     }
     builder.confirm(
