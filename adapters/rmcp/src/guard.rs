@@ -59,8 +59,8 @@ pub(crate) struct Options {
     on_refused: Vec<Box<Hook<Refusal>>>,
     on_event: Vec<Box<Hook<TokenEvent>>>,
     pub ledger: Option<Box<dyn Ledger>>,
-    /// The tools that run only for a confirmed call.
-    pub confirmed: Vec<String>,
+    /// Whether some tools run only for a confirmed call.
+    pub confirms: bool,
     /// The functions that make their questions, by the tools' names.
     pub questions: Vec<(String, Box<Question>)>,
     pub has_sessions: bool,
@@ -84,7 +84,7 @@ impl Guard {
                 on_refused: Vec::new(),
                 on_event: Vec::new(),
                 ledger: None,
-                confirmed: Vec::new(),
+                confirms: false,
                 questions: Vec::new(),
                 has_sessions: false,
                 initial: None,
@@ -357,8 +357,9 @@ impl GuardBuilder {
     /// the call in braces, which are shown as JSON; `{{` is a brace.
     ///
     /// A client of 2026-07-28 that elicits is asked by `input_required`, an earlier one by `elicitation/create` on stdio: over
-    /// HTTP rmcp does not say who answers. For others the tool does not run. The confirmation is bound to user, tool,
-    /// arguments and question, and counts for ten minutes; with a [ledger](Self::ledger) it counts once.
+    /// HTTP rmcp does not say who answers. One that shows the pages of servers (MCP Apps) shows a card. For others the tool does
+    /// not run. The confirmation is bound to user, tool, arguments and question, and counts for ten minutes; with a
+    /// [ledger](Self::ledger) it counts once.
     ///
     /// ```
     /// # use sealwax::{Codec, Key, KeyRing};
@@ -374,8 +375,11 @@ impl GuardBuilder {
     /// ```
     #[must_use]
     pub fn confirm(self, tool: impl Into<String>, question: impl Into<String>) -> Self {
-        let message = Some(question.into());
-        self.confirmed(tool.into(), Confirm { message })
+        let confirm = Confirm {
+            message: Some(question.into()),
+            ..Confirm::default()
+        };
+        self.confirmed(tool.into(), confirm)
     }
 
     /// As [`confirm`](Self::confirm), with a function that makes the question of the call's arguments, an object. If it fails,
@@ -394,8 +398,16 @@ impl GuardBuilder {
     }
 
     fn confirmed(mut self, tool: String, confirm: Confirm) -> Self {
-        self.options.confirmed.push(tool.clone());
+        self.options.confirms = true;
         self.settings = self.settings.confirm(tool, confirm);
+        self
+    }
+
+    /// Has the model ask, where the user of a confirmed tool cannot be asked: it hears the question, and brings the answer with
+    /// the same call, once. It proves no consent.
+    #[must_use]
+    pub fn preview(mut self, tool: impl Into<String>) -> Self {
+        self.settings = self.settings.preview(tool);
         self
     }
 
@@ -419,7 +431,8 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, and for sessions with two
+    /// [`Error::InvalidArgument`] for a time out of its range, for an empty list of arguments, for a
+    /// [`preview`](Self::preview) of a tool that is not confirmed, and for sessions with two
     /// lifetimes, with one where the server holds the state, or required by a method that never depends on one.
     pub fn build(self) -> Result<Guard, Error> {
         Ok(Guard(Arc::new(Inner {

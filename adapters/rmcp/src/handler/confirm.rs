@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use http::request::Parts;
 use rmcp::model::{ClientResult, ElicitRequest, ElicitRequestParams, ServerRequest};
 use rmcp::service::PeerRequestOptions;
-use sealwax_mcp::{Client, Elicitation, Failed};
+use sealwax_mcp::{Called, Client, Elicitation, Failed};
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -26,20 +26,21 @@ pub(crate) struct User {
 }
 
 impl User {
-    /// Returns that of a call of a tool that is confirmed.
+    /// Returns that of a guard that confirms some calls.
     pub(crate) fn of<Q: Params>(
         guard: &Guard,
         caller: &Caller,
         request: &Q,
         context: &Context,
     ) -> Option<Self> {
-        let tool = caller.request.target.as_ref();
-        let is_confirmed = tool.is_some_and(|tool| guard.0.options.confirmed.contains(tool));
-        if !is_confirmed || caller.request.method != "tools/call" {
+        if !guard.0.options.confirms || !caller.request.method.starts_with("tools/") {
             return None;
         }
         let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);
         let of_connection = || {
+            if let Some(settled) = guard.negotiated(context) {
+                return Some(settled.client_capabilities.to_string());
+            }
             let client = context.peer.peer_info()?;
             json(&client.capabilities).ok()
         };
@@ -62,20 +63,12 @@ impl User {
 
 impl Guard {
     /// Returns the question of a call, as JSON, as the author's function makes it.
-    pub(crate) async fn question(
-        &self,
-        caller: &Caller,
-        arguments: Option<&str>,
-        context: &Context,
-    ) -> Result<String, Failed> {
-        let arguments = arguments.and_then(|arguments| serde_json::from_str(arguments).ok());
-        let tool = caller.request.target.as_deref().unwrap_or_default();
+    pub(crate) async fn question(&self, call: Called, context: &Context) -> Result<String, Failed> {
         let mut questions = self.0.options.questions.iter();
         let (_, question) = questions
-            .find(|(named, _)| named == tool)
+            .find(|(named, _)| *named == call.name)
             .ok_or(Failed::Late)?;
-        let arguments = arguments.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-        let made = AssertUnwindSafe(async { question(arguments, context.clone()).await });
+        let made = AssertUnwindSafe(async { question(call.arguments, context.clone()).await });
         match made.catch_unwind().await {
             Ok(Ok(words)) => json(&words).map_err(|error| Failed::Wrong(error.to_string())),
             Ok(Err(error)) => Err(Failed::Threw(format!("an error {}", error.code.0))),

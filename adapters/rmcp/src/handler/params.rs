@@ -6,7 +6,7 @@
 )]
 
 use rmcp::model::*;
-use sealwax_mcp::{ClientValue, TokenFields};
+use sealwax_mcp::{Called, ClientValue, TokenFields};
 use serde_json::{Map, Value};
 
 /// The params of a request.
@@ -30,6 +30,9 @@ pub(crate) trait Params {
     fn responses(&self) -> Option<String> {
         None
     }
+
+    /// Sets the call to run.
+    fn set_call(&mut self, _: Called) {}
 
     /// Returns all params, for a method that rmcp has no type for.
     fn all(&self) -> Option<Value> {
@@ -85,6 +88,11 @@ macro_rules! params {
 
             $(fn responses(&self) -> Option<String> {
                 serde_json::to_string(self.$responses.as_ref()?).ok()
+            }
+
+            fn set_call(&mut self, called: Called) {
+                self.name = called.name.into();
+                self.arguments = called.arguments.as_object().cloned();
             })?)?)?
         }
     )*};
@@ -128,6 +136,13 @@ impl Params for CustomRequest {
 
     fn responses(&self) -> Option<String> {
         Some(self.params.as_ref()?.get("inputResponses")?.to_string())
+    }
+
+    fn set_call(&mut self, called: Called) {
+        if let Some(params) = &mut self.params {
+            params["name"] = called.name.into();
+            params["arguments"] = called.arguments;
+        }
     }
 
     fn all(&self) -> Option<Value> {

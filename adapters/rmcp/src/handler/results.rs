@@ -13,6 +13,11 @@ pub(crate) trait Outgoing: Sized {
     /// Returns the parts that the engine reads and changes. `member` names the member that carries a token, if one does.
     fn places(&mut self, member: &'static str) -> Places<'_>;
 
+    /// Returns it as JSON, where the engine asks for the whole of it.
+    fn whole(&self) -> Option<String> {
+        None
+    }
+
     /// Makes the result of a method of the guard itself.
     fn builtin(_: &str, _modern: bool) -> Option<Self> {
         None
@@ -40,6 +45,7 @@ pub(crate) struct Typed<'a> {
     cache_scope: Option<&'a mut CacheScope>,
     ttl_ms: Option<&'a mut u64>,
     capabilities: Option<&'a mut ServerCapabilities>,
+    tools: Option<&'a mut Vec<Tool>>,
 }
 
 impl<'a> Typed<'a> {
@@ -51,6 +57,7 @@ impl<'a> Typed<'a> {
             cache_scope: None,
             ttl_ms: None,
             capabilities: None,
+            tools: None,
         }
     }
 }
@@ -103,6 +110,10 @@ impl<'a> Places<'a> {
                     let experimental = capabilities.experimental.get_or_insert_default();
                     experimental.entry("sessions".into()).or_default();
                 }
+                if let (Some(place), Some(tools)) = (places.tools, changes.tools) {
+                    // They are those of the server, and one of the engine's.
+                    *place = Vec::deserialize(tools).unwrap_or_default();
+                }
                 if let Some(metadata) = changes.metadata {
                     let meta = places.meta.get_or_insert_default();
                     meta.0.insert(SESSION.into(), json!(metadata));
@@ -152,7 +163,22 @@ places! {
 
 places! {
     lists: ListPromptsResult ListResourceTemplatesResult ListResourcesResult ListSkillsResult
-    ListToolsResult
+}
+
+impl Outgoing for ListToolsResult {
+    fn places(&mut self, _: &'static str) -> Places<'_> {
+        Places::Typed(Typed {
+            token: self.next_cursor.as_mut(),
+            cache_scope: self.cache_scope.as_mut(),
+            ttl_ms: self.ttl_ms.as_mut(),
+            tools: Some(&mut self.tools),
+            ..Typed::new(&mut self.meta)
+        })
+    }
+
+    fn whole(&self) -> Option<String> {
+        serde_json::to_string(self).ok()
+    }
 }
 
 places! {
@@ -169,7 +195,7 @@ places! {
 }
 
 macro_rules! responses {
-    ($($response:ident { $($kind:ident)* } $(tool: $tool:expr)?;)*) => {$(
+    ($($response:ident { $($kind:ident)* } $(tool: $tool:expr)? $(, builtin: $builtin:expr)?;)*) => {$(
         impl Outgoing for $response {
             fn places(&mut self, member: &'static str) -> Places<'_> {
                 match self {
@@ -182,6 +208,10 @@ macro_rules! responses {
             $(fn tool(tool: &ToolResult) -> Option<Self> {
                 $tool(tool)
             })?
+
+            $(fn builtin(json: &str, _: bool) -> Option<Self> {
+                $builtin(json)
+            })?
         }
     )*};
 }
@@ -189,7 +219,12 @@ macro_rules! responses {
 responses! {
     CallToolResponse { Complete InputRequired Task } tool: tool_result;
     GetPromptResponse { Complete InputRequired };
-    ReadResourceResponse { Complete InputRequired };
+    ReadResourceResponse { Complete InputRequired } , builtin: page;
+}
+
+fn page(json: &str) -> Option<ReadResourceResponse> {
+    let result = serde_json::from_str(json).ok();
+    result.map(ReadResourceResponse::Complete)
 }
 
 fn tool_result(tool: &ToolResult) -> Option<CallToolResponse> {
@@ -215,6 +250,10 @@ impl Outgoing for CustomResult {
             true => Places::Json(&mut self.0, member),
             false => Places::None,
         }
+    }
+
+    fn whole(&self) -> Option<String> {
+        Some(self.0.to_string())
     }
 
     fn builtin(json: &str, modern: bool) -> Option<Self> {

@@ -73,8 +73,8 @@ impl Guard {
                     let begun = begun.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Begun(begun))
                 }
-                Step::Word => {
-                    let words = self.question(&caller, arguments.as_deref(), &context).await;
+                Step::Word(call) => {
+                    let words = self.question(*call, &context).await;
                     let words = words.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Worded(words))
                 }
@@ -91,11 +91,15 @@ impl Guard {
             };
             step = caller.drive(&mut exchange, step, Some(&context)).await;
         };
-        let report = deliver.report;
+        let (report, whole) = (deliver.report, deliver.whole);
         if let Some(result) = deliver.builtin_result {
             return A::builtin(&result, modern).ok_or_else(internal);
         }
-        let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
+        let (opened, called) = (deliver.opened, deliver.called);
+        let token = fields.and_then(|fields| request.token(&fields)?.replace(opened));
+        if let Some(called) = called {
+            request.set_call(*called);
+        }
         let ct = context.ct.clone();
         // Only a principal that is not known yet is asked for with it.
         let asking = caller.principal().is_none() && report != Report::Never;
@@ -125,7 +129,11 @@ impl Guard {
             return Err(internal());
         }
         let member = fields.map_or("", |fields| fields.result);
-        let reported = answer.places(member).reported();
+        let whole = whole.then(|| answer.whole()).flatten();
+        let reported = Reported {
+            whole: whole.as_deref(),
+            ..answer.places(member).reported()
+        };
         if reported.token == ClientValue::Absent && report != Report::Always {
             return Ok(answer);
         }
@@ -185,6 +193,10 @@ fn reply<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
         Step::Reply(Reply {
             tool: Some(tool), ..
         }) => A::tool(&tool).ok_or_else(internal),
+        Step::Reply(Reply {
+            result: Some(result),
+            ..
+        }) => A::builtin(&result.to_string(), false).ok_or_else(internal),
         Step::Reply(reply) => Err(error_data(reply)),
         _ => Err(internal()),
     }

@@ -171,7 +171,7 @@ impl Leaving {
         };
         let result = message["result"].to_string();
         match passing.on(Event::Result(HandlerResult {
-            initialized: Some(&result),
+            whole: Some(&result),
             ..HandlerResult::default()
         })) {
             Step::Respond(changes) => {

@@ -100,7 +100,8 @@ fn read<T: DeserializeOwned>(mut result: Value, list: &str) -> T {
 macro_rules! calls {
     ($($name:ident $params:ident $response:ident $list:literal)*) => {$(
         async fn $name(&self, params: $params, context: Context) -> Result<$response, ErrorData> {
-            let seen = json!({"state": params.request_state});
+            let mut seen = json!(params);
+            seen["state"] = json!(params.request_state);
             let result = self.run(seen, &context).await?;
             Ok(if result["resultType"] == "input_required" {
                 $response::InputRequired(serde_json::from_value(result).unwrap())

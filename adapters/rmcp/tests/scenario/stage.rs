@@ -171,6 +171,9 @@ fn options(mut builder: GuardBuilder, settings: &Value) -> GuardBuilder {
     for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
         let words = confirm["words"].clone();
         builder = match confirm["message"].as_str() {
+            Some(message) if confirm["fallback"] == "preview" => {
+                builder.confirm(tool, message).preview(tool)
+            }
             Some(message) => builder.confirm(tool, message),
             None => builder.confirm_with(tool, move |_, _| {
                 say(&json!({"asked": "confirm"}));
