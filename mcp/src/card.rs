@@ -30,23 +30,29 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Returns what a client sees; `None` for nothing.
-    pub fn new(guard: &Guard, client: Option<&Client<'_>>) -> Option<Self> {
+    /// Returns what a client sees.
+    pub fn new(guard: &Guard, client: Option<&Client<'_>>) -> Self {
         let confirm = &guard.settings().confirm;
-        let listed = Self {
-            card: !confirm.is_empty() && client.is_some_and(Client::shows_cards),
+        Self {
+            card: client.is_some_and(Client::shows_cards),
             preview: confirm.iter().any(|(_, confirm)| confirm.preview),
-        };
-        (listed.card || listed.preview).then_some(listed)
+        }
     }
 
-    /// Returns the tools of a result with what it shows. The tool of the guard's is on the first page.
+    /// Returns the tools of a result with what it shows, if that is more. The tool of the guard's is on the first page.
     #[inline(never)]
-    pub fn tools(self, confirm: &[(String, Confirm)], result: &str, first: bool) -> Option<Value> {
-        let mut result = json::read(result)?;
+    pub fn tools(
+        self,
+        confirm: &[(String, Confirm)],
+        result: &mut Value,
+        first: bool,
+    ) -> Option<Value> {
+        if !self.card && !self.preview {
+            return None;
+        }
         let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter(|_| self.card) {
-            let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name = name(tool);
             if confirm.iter().any(|(confirmed, _)| confirmed == name) {
                 let page = address(name);
                 let _shown = show(tool, page);
@@ -67,6 +73,18 @@ impl Listed {
         }
         result.get_mut("tools").map(Value::take)
     }
+}
+
+/// Returns a confirmed tool that a whole list does not have: a misspelt one protects nothing.
+#[inline(never)]
+pub(super) fn missing<'a>(confirm: &'a [(String, Confirm)], result: &Value) -> Option<&'a str> {
+    let tools = result.get("tools")?.as_array()?;
+    let mut confirmed = confirm.iter().map(|(tool, _)| &**tool);
+    confirmed.find(|confirmed| !tools.iter().any(|tool| name(tool) == *confirmed))
+}
+
+fn name(tool: &Value) -> &str {
+    tool.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
 const DESCRIPTION: &str = "Runs a tool that its user has confirmed: with the arguments and the confirmation of its \
@@ -194,5 +212,41 @@ impl Named {
             },
             token: token.filter(|token| token.starts_with("yes_")),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{address, page};
+    use crate::confirm::Confirm;
+
+    #[test]
+    fn a_name_of_any_characters_has_a_page() {
+        for (tool, uri, written) in [
+            (
+                "delete_note",
+                "ui://sealwax/confirm/1/delete_note",
+                r#""delete_note""#,
+            ),
+            (
+                "a/b é",
+                "ui://sealwax/confirm/1/a%2Fb%20%C3%A9",
+                "\"a/b é\"",
+            ),
+            (
+                "\"</script>",
+                "ui://sealwax/confirm/1/%22%3C%2Fscript%3E",
+                r#""\"\u003c/script>""#,
+            ),
+        ] {
+            assert_eq!(address(tool), uri);
+            let confirm = [(tool.to_owned(), Confirm::default())];
+            let found = page(&confirm, uri, true).unwrap();
+            assert_eq!(found["resultType"], "complete");
+            let text = found["contents"][0]["text"].as_str().unwrap();
+            let script = format!("<script>const TOOL = {written}</script>\n");
+            assert!(text.ends_with(&script), "{tool}");
+            assert!(page(&confirm, &format!("{uri}x"), false).is_none());
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -33,6 +33,8 @@ pub(super) struct Settings {
     pub events: bool,
     pub time_limit: Duration,
     pub ledger: Option<Ledger>,
+    /// Whether a confirmed tool that a list does not have is yet to be told.
+    pub misspelt: AtomicBool,
     callers: Callers,
 }
 
@@ -319,6 +321,7 @@ impl GuardBuilder {
             events: self.events,
             time_limit: self.time_limit,
             ledger,
+            misspelt: AtomicBool::new(true),
             callers: Callers::default(),
         })))
     }

@@ -182,6 +182,30 @@ fn handles_come_out_the_same() {
     });
 }
 
+#[test]
+fn consents_come_out_the_same() {
+    each("consents", |file, vector| {
+        let view = view(file, vector, minting(vector)).unwrap();
+        let within = Duration::from_secs(600);
+        let request = RequestContext::from_bytes(&bytes(vector, "context")).unwrap();
+        let consent = view.mint_consent(&request).unwrap();
+        assert_eq!(consent.as_str(), text(vector, "consent"));
+        let verified = view.verify_consent(&request, consent.as_str(), within);
+        assert_eq!(verified.unwrap(), consent);
+        // Neither a handle passes for a consent, nor one of another request.
+        let other = RequestContext::new("tools/call", "other", None).unwrap();
+        for (request, text) in [
+            (request, text(vector, "unbound")),
+            (other, consent.as_str()),
+        ] {
+            let refused = view.verify_consent(&request, text, within);
+            assert_eq!(refused.unwrap_err(), Error::Unauthentic);
+        }
+        let typed = view.verify_handle("yes", consent.as_str(), None);
+        assert_eq!(typed.unwrap_err().code(), "invalid_argument");
+    });
+}
+
 /// The time and the ten random bytes of the vector's ulid.
 fn minting(vector: &Value) -> Fixed {
     Fixed {

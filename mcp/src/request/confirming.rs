@@ -95,7 +95,7 @@ impl Request {
     #[cold]
     pub fn look_up_confirmation(&mut self, guard: &Guard, client: Option<&Client<'_>>) {
         match &*self.method {
-            "tools/list" => self.listed = Listed::new(guard, client),
+            "tools/list" => self.listed = Some(Listed::new(guard, client)),
             "tools/call" => {}
             _ => return,
         }

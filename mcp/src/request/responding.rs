@@ -1,9 +1,13 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
+use std::sync::atomic::Ordering;
+
 use super::{Phase, Request, declares, item};
+use crate::card::missing;
 use crate::context::{About, Context};
 use crate::guard::PAUSE;
 use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
+use crate::json;
 use crate::ledger::{Command, Commit, Reply};
 use crate::pending::Pending;
 use crate::reason::Reason;
@@ -60,9 +64,23 @@ impl Request {
         respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
         respond.declare = sessions.is_some() && declares(&self.method);
         if let (Some(listed), Some(whole)) = (self.listed, &outgoing.whole) {
-            let confirm = &guard.settings().confirm;
-            respond.tools = listed.tools(confirm, whole, self.token.is_absent());
-            if !listed.preview {
+            let (confirm, first) = (&guard.settings().confirm, self.token.is_absent());
+            let mut whole = json::read(whole).unwrap_or_default();
+            if first
+                && outgoing.token.is_absent()
+                && let Some(tool) = missing(confirm, &whole)
+                && guard.settings().misspelt.swap(false, Ordering::Relaxed)
+            {
+                let why = format!(
+                    "confirm: expected the name of a tool, found {tool}, which this list has not: what is misspelt protects nothing"
+                );
+                context.refuse(
+                    Reason::Unsealed(Error::argument(why)),
+                    About::new(Item::RequestState),
+                );
+            }
+            respond.tools = listed.tools(confirm, &mut whole, first);
+            if listed.card && !listed.preview {
                 // Others see another list.
                 respond.cache_scope = outgoing.scope.map(|_| Scope::Private);
             }

@@ -349,6 +349,26 @@ case(
     fault="a client that checks names cannot call it",
 )
 case(
+    "confirm: a tool that no list has is told once",
+    listed([OTHER], [OTHER], NOTHING, reported=report("invalid_argument", "request-state")),
+    listed([OTHER], [OTHER], NOTHING),
+    settings=SETTINGS,
+    fault="a misspelt tool protects nothing, and nobody hears of it",
+)
+case(
+    "confirm: a page of a list tells nothing of a tool",
+    listed(
+        [OTHER],
+        [OTHER],
+        NOTHING,
+        result={"nextCursor": "2"},
+        also={"nextCursor": {"$token": {"kind": "cursor", "label": "tools/list", "as": "alice", "payload": "2"}}},
+        asked=["principal"],
+    ),
+    settings=SETTINGS,
+    fault="a tool of a later page is taken for a misspelt one",
+)
+case(
     "card: its page is the guard's own",
     event(
         "resources/read",
