@@ -203,6 +203,15 @@ case(
     settings={"confirm": {"play": {"message": "To {to}{at}"}}},
     fault="an argument passes for words of the server's",
 )
+case(
+    "card: the key for another service is of the consent",
+    call(capabilities=APPS, answered={"result": CARDED}),
+    *[by_tool(Y, **{**RUNS, "handler": [["idempotencyKey"], done()]}, did=[{"$key": "of y"}]) for _ in range(2)],
+    call(capabilities=APPS, answered={"result": carded(token=consent(name="z"))}),
+    by_tool({"$token": "z"}, **{**RUNS, "handler": [["idempotencyKey"], done()]}, did=[{"$key": "of z"}]),
+    settings=SETTINGS,
+    fault="two yeses are one payment",
+)
 SETTLED = json.dumps({**NEGOTIATED, "clientCapabilities": APPS}, separators=(",", ":"))
 case(
     "card: what Mcp-Session-Id holds tells that a client shows pages",
