@@ -12,7 +12,7 @@ use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
 use crate::session::Session;
-use crate::step::{Item, OUT_OF_ORDER, Question, Respond, Step};
+use crate::step::{Called, Item, OUT_OF_ORDER, Question, Respond, Step};
 #[cfg(feature = "documents")]
 use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
@@ -220,6 +220,19 @@ impl Exchange {
     /// handler.
     pub fn state(&self) -> Result<Option<&str>, Error> {
         self.flow.request()?.state()
+    }
+
+    /// Returns the call to run in place of the one that came, while the message is delivered.
+    #[must_use]
+    pub fn called(&self) -> Option<Called> {
+        self.flow.request().ok()?.called()
+    }
+
+    /// Returns whether to report the whole result, while the message is delivered.
+    #[must_use]
+    pub fn reports_whole(&self) -> bool {
+        let request = self.flow.request();
+        request.is_ok_and(Request::reports_whole)
     }
 
     /// Seals the next `requestState` for this request and its caller, and returns the token: the

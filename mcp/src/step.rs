@@ -3,11 +3,13 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::{RpcError, ToolResult};
 use crate::input::{Predecessor, Scope};
+#[cfg(feature = "documents")]
+use crate::json;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
 use sealwax::{Error, SessionMetadata};
@@ -66,15 +68,26 @@ pub struct Called {
     pub arguments: Value,
 }
 
+#[cfg(feature = "documents")]
 impl Called {
     /// Returns the `params` of its request.
-    #[cfg(feature = "documents")]
     #[cold]
     pub(super) fn params(&self) -> Value {
-        let [name, arguments] =
-            [&self.name.as_str().into(), &self.arguments].map(crate::json::written);
+        let [name, arguments] = self.written();
         let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
-        crate::json::read(&params).unwrap_or_default()
+        json::read(&params).unwrap_or_default()
+    }
+
+    /// Returns them as members to set.
+    #[cold]
+    pub(super) fn set(&self) -> Value {
+        let [name, arguments] = self.written();
+        let set = format!(r#"[[["name"],{name}],[["arguments"],{arguments}]]"#);
+        json::read(&set).unwrap_or_default()
+    }
+
+    fn written(&self) -> [String; 2] {
+        [&self.name.as_str().into(), &self.arguments].map(json::written)
     }
 }
 
@@ -151,14 +164,6 @@ pub struct Deliver {
     /// and stays so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<String>,
-    /// The call to run in place of the one that came: for the members of `params`.
-    #[serde(
-        rename = "set",
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "set_params"
-    )]
-    #[cfg_attr(test, schemars(with = "Option<Vec<(Vec<String>, serde_json::Value)>>"))]
-    pub called: Option<Box<Called>>,
     /// The result, as JSON, of a method that the guard serves itself: the SDK's handler returns
     /// this.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,22 +187,10 @@ pub struct Deliver {
     /// The results to report before they are sent.
     #[serde(skip_serializing_if = "Report::is_never")]
     pub report: Report,
-    /// Whether to report the whole result.
-    #[serde(skip_serializing_if = "is_false")]
-    pub whole: bool,
     /// The time that is left for what the message may still have to ask: for the
     /// [`Message::within`](super::Message::within) of the message inside.
     #[serde(rename = "withinMs", with = "Millis")]
     pub within: Duration,
-}
-
-/// Writes the members of `params` to set.
-fn set_params<S: Serializer>(called: &Option<Box<Called>>, to: S) -> Result<S::Ok, S::Error> {
-    let called = called.as_ref();
-    let called = called.map(|called| (["name"], &called.name, ["arguments"], &called.arguments));
-    called
-        .map(|(name, tool, arguments, given)| ((name, tool), (arguments, given)))
-        .serialize(to)
 }
 
 /// The results that an adapter reports before they are sent. An error need not be reported.
@@ -258,7 +251,7 @@ pub struct Respond {
     /// `sessionTimeout`.
     pub timeout: Option<u64>,
     /// The new value of `tools`.
-    pub tools: Option<Value>,
+    pub tools: Option<Box<Value>>,
 }
 
 /// An answer of the engine. If the SDK speaks HTTP itself, the SDK chooses the status.

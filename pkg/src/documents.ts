@@ -15,9 +15,7 @@ export interface Deliver {
   readonly negotiated?: string | undefined;
   readonly opened?: string | undefined;
   readonly report?: Report | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly version?: string | undefined;
-  readonly whole?: boolean | undefined;
   readonly withinMs: number;
 }
 
@@ -224,6 +222,8 @@ export interface AskStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export interface DeliverStep extends Deliver {
@@ -232,6 +232,8 @@ export interface DeliverStep extends Deliver {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export interface RespondStep {
@@ -242,6 +244,8 @@ export interface RespondStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export interface ReplyStep extends Reply {
@@ -250,6 +254,8 @@ export interface ReplyStep extends Reply {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export interface DoneStep extends HandleResult {
@@ -258,6 +264,8 @@ export interface DoneStep extends HandleResult {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export interface DropStep {
@@ -266,6 +274,8 @@ export interface DropStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
 }
 
 export type Step = AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;

@@ -69,7 +69,7 @@ fn shortened(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -
     }
     let reported = fields.map_or(Report::Never, |fields| Report::Member(fields.result));
     match step {
-        Step::Deliver(mut deliver) if deliver.is_plain(reported) => {
+        Step::Deliver(mut deliver) if deliver.is_plain(reported) && exchange.called().is_none() => {
             Next::Deliver(deliver.opened.take())
         }
         Step::Respond(mut respond) if respond.is_plain() => Next::Respond(respond.token.take()),
@@ -82,14 +82,12 @@ impl Deliver {
     fn is_plain(&self, reported: Report) -> bool {
         let Self {
             opened: _,
-            called: None,
             builtin_result: None,
             negotiated: None,
             id: None,
             expires_at: None,
             version: None,
             add_session_id: None,
-            whole: false,
             report,
             within: _,
         } = self

@@ -7,7 +7,7 @@ use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::{Command, Script};
-use crate::members::Millis;
+use crate::members::{Millis, is_false};
 use crate::session::Session;
 use crate::set::Set;
 use crate::step::{Deliver, Elicitation, HandleResult, Question, Reply, Step};
@@ -23,6 +23,13 @@ pub(super) struct Document<'a> {
     /// Of `deliver`: the members of the result to hand over.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     members: &'static [&'static str],
+    /// Of `deliver`: the members of `params` to set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<Vec<(Vec<String>, serde_json::Value)>>"))]
+    set: Option<Value>,
+    /// Of `deliver`: to report the whole result.
+    #[serde(skip_serializing_if = "is_false")]
+    whole: bool,
     /// Of `deliver`.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
@@ -109,6 +116,7 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let refused = exchange.refused().into_iter().map(entry).collect();
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
+    let (mut set, mut whole) = (None, false);
     let params;
     let step = match step {
         Step::Identify => ask(Question::Principal, None),
@@ -136,6 +144,8 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
+            set = exchange.called().map(|called| called.set());
+            whole = exchange.reports_whole();
             Next::Deliver(delivered)
         }
         Step::Respond(respond) => Next::Respond {
@@ -152,6 +162,8 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     Document {
         step,
         members,
+        set,
+        whole,
         session,
         refused,
         events,

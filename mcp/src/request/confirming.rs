@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::showing::Shown;
 use super::{Phase, Request, once, read, text};
 use crate::answer::Answer;
-use crate::card::{Listed, Named, TOOL, card};
+use crate::card::{Named, TOOL, card};
 use crate::confirm::{Confirm, Said, Way, Words, form};
 use crate::context::{About, Context};
 use crate::guard::Guard;
@@ -94,10 +95,9 @@ impl Request {
     /// Keeps the question and what its client can do, if its tool is one that its user confirms.
     #[cold]
     pub fn look_up_confirmation(&mut self, guard: &Guard, client: Option<&Client<'_>>) {
-        match &*self.method {
-            "tools/list" => self.listed = Some(Listed::new(guard, client)),
-            "tools/call" => {}
-            _ => return,
+        self.shown = Shown::new(self, guard, client).map(Box::new);
+        if *self.method != *"tools/call" {
+            return;
         }
         let find = |name: &str| {
             let mut all = guard.settings().confirm.iter();
@@ -121,17 +121,22 @@ impl Request {
     }
 
     /// Returns the call to run in place of the one that came.
-    pub(super) fn called(&self) -> Option<Box<Called>> {
+    pub fn called(&self) -> Option<Called> {
         let confirmation = self.confirmation.as_ref()?;
         confirmation.by.then(|| self.call())
     }
 
-    fn call(&self) -> Box<Called> {
+    fn call(&self) -> Called {
         let arguments = self.arguments.as_deref().and_then(json::read);
-        Box::new(Called {
+        Called {
             name: self.target.as_deref().unwrap_or_default().into(),
             arguments: arguments.unwrap_or_else(|| Map::new().into()),
-        })
+        }
+    }
+
+    /// Returns whether its whole result is reported.
+    pub fn reports_whole(&self) -> bool {
+        matches!(self.shown.as_deref(), Some(Shown::List(..)))
     }
 
     fn confirmation(&mut self) -> &mut Confirmation {
@@ -160,7 +165,7 @@ impl Request {
             Some(words) => words,
             None => {
                 self.phase = Phase::Wording;
-                return Err(Step::Word(self.call()));
+                return Err(Step::Word(Box::new(self.call())));
             }
         };
         let bound = match Bound::new(&request, &target, &words.text()) {

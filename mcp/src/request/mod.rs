@@ -5,16 +5,17 @@ mod confirming;
 mod handler;
 mod responding;
 mod sessions;
+mod showing;
 
 use std::sync::Arc;
 
 use self::confirming::Confirmation;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
+use self::showing::Shown;
 use crate::admission;
 use crate::admission::Admission;
 use crate::answer::{Answer, FIELD_LIMIT};
-use crate::card::{Listed, page};
 use crate::context::{About, Context};
 use crate::input::{ClientValue, Event, Message, OwnedClientValue};
 use crate::ledger::Check;
@@ -47,8 +48,8 @@ pub(super) struct Request {
     session: Option<Session>,
     /// Of a tool that is confirmed.
     confirmation: Option<Box<Confirmation>>,
-    /// Of a list of tools.
-    listed: Option<Listed>,
+    /// What it shows of confirmations.
+    shown: Option<Box<Shown>>,
     /// The tokens that the handler sealed, one of which its result may hold.
     sealed: Vec<String>,
 }
@@ -95,7 +96,7 @@ impl Request {
             public: false,
             session: None,
             confirmation: None,
-            listed: None,
+            shown: None,
             sealed: Vec::new(),
         }
     }
@@ -152,6 +153,9 @@ impl Request {
                 Some(self.elicited(context, at, answer))
             }
             (Phase::Delivered, Event::Result(result)) => {
+                if let Some(shown) = &mut self.shown {
+                    shown.take(&result);
+                }
                 self.phase = Phase::Responding(Outgoing::new(&result));
                 Some(self.advance(context))
             }
@@ -195,22 +199,13 @@ impl Request {
     ) -> Result<Step, Step> {
         let mut deliver = Deliver {
             report: self.report(sessions),
-            whole: self.listed.is_some(),
             ..Deliver::default()
         };
-        let confirm = &context.guard.settings().confirm;
-        if !confirm.is_empty()
-            && *self.method == *"resources/read"
-            && let Some(page) = page(
-                confirm,
-                self.target.as_deref().unwrap_or_default(),
-                self.modern,
-            )
-        {
-            return Ok(Step::Reply(Reply {
-                result: Some(Box::new(page)),
-                ..Reply::default()
-            }));
+        if let Some(shown) = &mut self.shown {
+            if let Some(page) = shown.page() {
+                return Ok(page);
+            }
+            deliver.report = Report::Always;
         }
         if self.notification && self.confirmation.is_some() {
             // Nobody can be asked, and no SDK runs a tool for one.
@@ -228,7 +223,6 @@ impl Request {
             let view = context.view()?;
             if self.confirmation.is_some() {
                 deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
-                deliver.called = self.called();
             } else if has_token {
                 match self.open(context, fields, &view) {
                     Ok((text, token)) => {
@@ -273,7 +267,7 @@ impl Request {
         }
         let declares = sessions.is_some() && declares(&self.method);
         match self.fields {
-            _ if self.session.is_some() || declares || self.listed.is_some() => Report::Always,
+            _ if self.session.is_some() || declares => Report::Always,
             Some(fields) => Report::Member(fields.result),
             None => Report::Never,
         }

@@ -1,13 +1,9 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
-use std::sync::atomic::Ordering;
-
 use super::{Phase, Request, declares, item};
-use crate::card::missing;
 use crate::context::{About, Context};
 use crate::guard::PAUSE;
 use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
-use crate::json;
 use crate::ledger::{Command, Commit, Reply};
 use crate::pending::Pending;
 use crate::reason::Reason;
@@ -24,8 +20,6 @@ pub(super) struct Outgoing {
     pub scope: Option<Scope>,
     pub has_ttl: bool,
     pub no_meta: bool,
-    /// The whole result, as JSON.
-    pub whole: Option<String>,
 }
 
 impl Outgoing {
@@ -36,7 +30,6 @@ impl Outgoing {
             scope: result.scope,
             has_ttl: result.has_ttl,
             no_meta: result.no_meta,
-            whole: result.whole.map(Into::into),
         }
     }
 }
@@ -63,27 +56,10 @@ impl Request {
         respond.cache_scope = outgoing.scope.filter(|_| private).map(|_| Scope::Private);
         respond.ttl_ms = (private && outgoing.has_ttl).then_some(0);
         respond.declare = sessions.is_some() && declares(&self.method);
-        if let (Some(listed), Some(whole)) = (self.listed, &outgoing.whole) {
-            let (confirm, first) = (&guard.settings().confirm, self.token.is_absent());
-            let mut whole = json::read(whole).unwrap_or_default();
-            if first
-                && outgoing.token.is_absent()
-                && let Some(tool) = missing(confirm, &whole)
-                && guard.settings().misspelt.swap(false, Ordering::Relaxed)
-            {
-                let why = format!(
-                    "confirm: expected the name of a tool, found {tool}, which this list has not: what is misspelt protects nothing"
-                );
-                context.refuse(
-                    Reason::Unsealed(Error::argument(why)),
-                    About::new(Item::RequestState),
-                );
-            }
-            respond.tools = listed.tools(confirm, &mut whole, first);
-            if listed.card && !listed.preview {
-                // Others see another list.
-                respond.cache_scope = outgoing.scope.map(|_| Scope::Private);
-            }
+        if let Some(shown) = &self.shown {
+            let is_whole = self.token.is_absent() && outgoing.token.is_absent();
+            shown.list(context, self.token.is_absent(), is_whole, &mut respond);
+            respond.cache_scope = respond.cache_scope.filter(|_| outgoing.scope.is_some());
         }
         if let Some(fields) = self.fields
             && !outgoing.token.is_absent()

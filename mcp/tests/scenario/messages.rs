@@ -111,8 +111,8 @@ fn at_the_handlers(
                     let cursor = carries.param == "cursor";
                     seen[if cursor { "cursor" } else { "state" }] = json!(deliver.opened);
                 }
-                seen["arguments"] = match &deliver.called {
-                    Some(called) => called.arguments.clone(),
+                seen["arguments"] = match exchange.called() {
+                    Some(called) => called.arguments,
                     None => params["arguments"].clone(),
                 };
                 let result = match deliver.builtin_result {
@@ -136,7 +136,7 @@ fn at_the_handlers(
                 returned = Some(result);
                 let result = returned.as_ref().unwrap();
                 Event::Result(HandlerResult {
-                    whole: deliver.whole.then_some(&*words),
+                    whole: exchange.reports_whole().then_some(&*words),
                     ..head(result, carries.map(|carries| carries.result))
                 })
             }
@@ -314,7 +314,7 @@ fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Val
         result["_meta"][SESSION] = json!(metadata);
     }
     if let Some(tools) = &leave.tools {
-        result["tools"] = tools.clone();
+        result["tools"] = (**tools).clone();
     }
     if leave.declare {
         result["capabilities"]["sessions"] = json!({});

@@ -112,7 +112,7 @@ impl<'a> Places<'a> {
                 }
                 if let (Some(place), Some(tools)) = (places.tools, changes.tools) {
                     // They are those of the server, and one of the engine's.
-                    *place = Vec::deserialize(tools).unwrap_or_default();
+                    *place = Vec::deserialize(*tools).unwrap_or_default();
                 }
                 if let Some(metadata) = changes.metadata {
                     let meta = places.meta.get_or_insert_default();

@@ -91,14 +91,14 @@ impl Guard {
             };
             step = caller.drive(&mut exchange, step, Some(&context)).await;
         };
-        let (report, whole) = (deliver.report, deliver.whole);
+        let report = deliver.report;
+        let whole = exchange.reports_whole();
         if let Some(result) = deliver.builtin_result {
             return A::builtin(&result, modern).ok_or_else(internal);
         }
-        let (opened, called) = (deliver.opened, deliver.called);
-        let token = fields.and_then(|fields| request.token(&fields)?.replace(opened));
-        if let Some(called) = called {
-            request.set_call(*called);
+        let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
+        if let Some(called) = exchange.called() {
+            request.set_call(called);
         }
         let ct = context.ct.clone();
         // Only a principal that is not known yet is asked for with it.

@@ -20,9 +20,7 @@ class Deliver(TypedDict):
     negotiated: NotRequired[str | None]
     opened: NotRequired[str | None]
     report: NotRequired[Report | None]
-    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
     version: NotRequired[str | None]
-    whole: NotRequired[bool | None]
     withinMs: int
 
 class DialogueStep(TypedDict):
@@ -204,6 +202,8 @@ class AskStep(TypedDict):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 class DeliverStep(Deliver):
     step: Literal["deliver"]
@@ -211,6 +211,8 @@ class DeliverStep(Deliver):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 class RespondStep(TypedDict):
     headers: NotRequired[Mapping[str, str] | None]
@@ -220,6 +222,8 @@ class RespondStep(TypedDict):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 class ReplyStep(Reply):
     step: Literal["reply"]
@@ -227,6 +231,8 @@ class ReplyStep(Reply):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 class DoneStep(HandleResult):
     step: Literal["done"]
@@ -234,6 +240,8 @@ class DoneStep(HandleResult):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 class DropStep(TypedDict):
     step: Literal["drop"]
@@ -241,6 +249,8 @@ class DropStep(TypedDict):
     members: NotRequired[Sequence[str] | None]
     refused: NotRequired[Sequence[Refused] | None]
     session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
 
 Step: TypeAlias = "AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
 
