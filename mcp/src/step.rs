@@ -12,6 +12,8 @@ use crate::input::{Predecessor, Scope};
 use crate::json;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
+#[cfg(feature = "documents")]
+use crate::set::{Set, SetValue};
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -73,21 +75,15 @@ impl Called {
     /// Returns the `params` of its request.
     #[cold]
     pub(super) fn params(&self) -> Value {
-        let [name, arguments] = self.written();
+        let [name, arguments] = [&self.name.as_str().into(), &self.arguments].map(json::written);
         let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
         json::read(&params).unwrap_or_default()
     }
 
     /// Returns them as members to set.
-    #[cold]
-    pub(super) fn set(&self) -> Value {
-        let [name, arguments] = self.written();
-        let set = format!(r#"[[["name"],{name}],[["arguments"],{arguments}]]"#);
-        json::read(&set).unwrap_or_default()
-    }
-
-    fn written(&self) -> [String; 2] {
-        [&self.name.as_str().into(), &self.arguments].map(json::written)
+    pub(super) fn set(&self) -> Vec<Set<'_>> {
+        let name = Set(&["name"], SetValue::Text(&self.name));
+        vec![name, Set(&["arguments"], SetValue::Json(&self.arguments))]
     }
 }
 

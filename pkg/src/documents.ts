@@ -238,7 +238,6 @@ export interface DeliverStep extends Deliver {
 
 export interface RespondStep {
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly step: 'respond';
   readonly events?: readonly TokenEvent[] | undefined;
   readonly members?: readonly string[] | undefined;

@@ -10,7 +10,7 @@ use crate::ledger::{Command, Script};
 use crate::members::{Millis, is_false};
 use crate::session::Session;
 use crate::set::Set;
-use crate::step::{Deliver, Elicitation, HandleResult, Question, Reply, Step};
+use crate::step::{Called, Deliver, Elicitation, HandleResult, Question, Reply, Step};
 use crate::token_fields::TokenFields;
 use sealwax::Kind;
 
@@ -23,10 +23,10 @@ pub(super) struct Document<'a> {
     /// Of `deliver`: the members of the result to hand over.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     members: &'static [&'static str],
-    /// Of `deliver`: the members of `params` to set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(with = "Option<Vec<(Vec<String>, serde_json::Value)>>"))]
-    set: Option<Value>,
+    /// The members to set: of `params` if it is `deliver`, of the result if it is `respond`. Paths, and their values.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[cfg_attr(test, schemars(with = "Vec<(Vec<String>, serde_json::Value)>"))]
+    set: Vec<Set<'a>>,
     /// Of `deliver`: to report the whole result.
     #[serde(skip_serializing_if = "is_false")]
     whole: bool,
@@ -67,10 +67,6 @@ enum Next<'a> {
     },
     Deliver(&'a Deliver),
     Respond {
-        /// Paths in the result, and their values.
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        #[cfg_attr(test, schemars(with = "Vec<(Vec<String>, serde_json::Value)>"))]
-        set: Vec<Set<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(
             test,
@@ -116,7 +112,8 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     let refused = exchange.refused().into_iter().map(entry).collect();
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
-    let (mut set, mut whole) = (None, false);
+    let (mut set, mut whole) = (Vec::new(), false);
+    let called = exchange.called();
     let params;
     let step = match step {
         Step::Identify => ask(Question::Principal, None),
@@ -144,17 +141,17 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
-            set = exchange.called().map(|called| called.set());
+            set = called.as_ref().map(Called::set).unwrap_or_default();
             whole = exchange.reports_whole();
             Next::Deliver(delivered)
         }
-        Step::Respond(respond) => Next::Respond {
-            set: respond.set(fields),
-            headers: respond
-                .header
-                .as_deref()
-                .map(|session_id| Headers { session_id }),
-        },
+        Step::Respond(respond) => {
+            set = respond.set(fields);
+            let header = respond.header.as_deref();
+            Next::Respond {
+                headers: header.map(|session_id| Headers { session_id }),
+            }
+        }
         Step::Reply(reply) => Next::Reply(reply),
         Step::Done(made) => Next::Done(made),
         Step::Drop => Next::Drop,

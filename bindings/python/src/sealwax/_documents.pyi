@@ -216,7 +216,6 @@ class DeliverStep(Deliver):
 
 class RespondStep(TypedDict):
     headers: NotRequired[Mapping[str, str] | None]
-    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
     step: Literal["respond"]
     events: NotRequired[Sequence[TokenEvent] | None]
     members: NotRequired[Sequence[str] | None]
