@@ -117,7 +117,7 @@ class Stage:
         """Do what is told, and say what the request holds; `more` has every result."""
         if method != self.method:
             # The SDK's HTTP looks for headers in the schemas of tools.
-            return {**more, "tools": []}
+            return {**more, "tools": [{"name": "play", "inputSchema": {"type": "object"}}]}
         session = self._session(ctx)
         seen = {"state": self._state(ctx, method), "cursor": params.get("cursor")}
         told = waiting(**seen, session=session, arguments=params.get("arguments"))

@@ -342,7 +342,7 @@ impl Waiting {
             }),
             has_ttl: result.has_ttl,
             no_meta: result.no_meta,
-            initialized: None,
+            whole: None,
         }));
         let step = self
             .run

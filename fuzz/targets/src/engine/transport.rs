@@ -98,7 +98,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
         }
         Step::Deliver(_) => {
             let result = HandlerResult {
-                initialized: Some(RESULT),
+                whole: Some(RESULT),
                 ..HandlerResult::default()
             };
             let step = exchange.on(Event::Result(result)).unwrap();
