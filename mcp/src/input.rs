@@ -299,7 +299,7 @@ pub struct HandlerResult<'a> {
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
     /// The whole result, as JSON: of `initialize` around HTTP or stdio, and where
-    /// [`Deliver::whole`](super::Deliver::whole) asks for it.
+    /// [`Exchange::reports_whole`](super::Exchange::reports_whole) says so.
     pub whole: Option<&'a str>,
 }
 
