@@ -31,6 +31,8 @@ func TestWhatCannotBeAConfirmationIsRefused(t *testing.T) {
 		"an open brace":           {sealwaxmcp.WithConfirm("delete", "Delete {id?")},
 		"an argument of no name":  {sealwaxmcp.WithConfirm("delete", "Delete {}?")},
 		"one that is not bound":   {sealwaxmcp.WithConfirm("delete", "Delete {id} of {name}?"), sealwaxmcp.WithOnly("delete", "id")},
+		"a fallback of no name":   {sealwaxmcp.WithConfirm("delete", "Delete {id}?", "model")},
+		"two fallbacks":           {sealwaxmcp.WithConfirm("delete", "Delete?", sealwaxmcp.Refuse, sealwaxmcp.Preview)},
 		"half a second":           {sealwaxmcp.WithConfirmTTL(time.Second / 2)},
 		"no time":                 {sealwaxmcp.WithConfirmTTL(0)},
 		"a negative time":         {sealwaxmcp.WithConfirmTTL(-time.Second)},

@@ -48,6 +48,22 @@ fn settings_say_what_needs_a_session() {
 }
 
 #[test]
+fn a_fallback_is_known() {
+    for (fallback, is_right) in [
+        (json!(null), true),
+        (json!("refuse"), true),
+        (json!("preview"), true),
+        (json!("model"), false),
+        (json!(true), false),
+    ] {
+        let settings = json!({"confirm": {"play": {"message": "Play?", "fallback": fallback}}});
+        let codec = Clock::at_ms(1_800_000_000_000).codec();
+        let made = document::guard(codec, &settings.to_string());
+        assert_eq!(made.is_ok(), is_right, "{fallback}");
+    }
+}
+
+#[test]
 fn a_flag_is_there_if_it_is_true() {
     let list = json!({"method": "resources/list", "principal": {"subject": "alice"}});
     let step = begun(&json!({}), &list);

@@ -212,7 +212,9 @@ export class Exchange {
     const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
     if (whole) texts.push(json('result', result));
     const flags = ttlMs !== undefined && ttlMs !== null ? machine.TTL : 0;
-    return this.#step(this.#machine.tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined));
+    return this.#step(
+      this.#machine.tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined),
+    );
   }
 
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */

@@ -157,6 +157,9 @@ test('a mistake is an error at once', () => {
   assert.throws(() => guardOf({ only }).confirm('delete_note', 'Delete {name}?'), {
     message: /which may change after the user agreed/,
   });
+  assert.throws(() => guardOf().confirm('delete_note', 'Delete?', { fallback: 'model' }), {
+    message: /expected the fallback refuse or preview/,
+  });
   const guard = guardOf();
   factoryOf({}, guard)();
   assert.throws(() => guard.confirm('delete_note', 'Delete?'), { message: /before guard.protect/ });

@@ -222,6 +222,8 @@ def test_what_is_no_confirmation_is_refused_at_once() -> None:
         guard.confirm(by_header)
     with pytest.raises(InvalidArgument, match="confirm_ttl"):
         Guard(codec=shop.codec(KEYS), principal="anonymous", confirm_ttl=0)
+    with pytest.raises(InvalidArgument, match="fallback refuse or preview"):
+        guard.confirm("delete_note", "Delete note {id}?", fallback="model")
     guard.protect(MCPServer("notes"))
     with pytest.raises(InvalidArgument, match=r"before guard\.protect"):
         guard.confirm("delete_note", "Delete note {id}?")

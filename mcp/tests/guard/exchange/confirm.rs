@@ -31,6 +31,19 @@ fn a_question_has_arguments_that_are_bound() {
 }
 
 #[test]
+fn only_a_confirmed_tool_has_a_preview() {
+    let clock = clock();
+    for (tool, is_right) in [("play", true), ("other", false)] {
+        let confirm = Confirm {
+            message: Some("Play?".into()),
+            ..Confirm::default()
+        };
+        let builder = Guard::builder(clock.codec()).confirm("play", confirm);
+        assert_eq!(builder.preview(tool).build().is_ok(), is_right, "{tool}");
+    }
+}
+
+#[test]
 fn a_no_counts_after_a_second() {
     let clock = clock();
     let guard = confirming(&clock, "Delete note {id}?", &[]).unwrap();

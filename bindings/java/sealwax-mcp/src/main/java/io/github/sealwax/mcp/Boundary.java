@@ -177,7 +177,9 @@ final class Boundary {
       return response;
     }
     Engine.Exchange exchange = served.exchange();
-    Step step = served.caller.drive(exchange, exchange.result(result, served.fields, delivered.has("whole")));
+    Step step =
+        served.caller.drive(
+            exchange, exchange.result(result, served.fields, delivered.has("whole")));
     if (!step.is("respond")) {
       return replied(response.id(), step);
     }

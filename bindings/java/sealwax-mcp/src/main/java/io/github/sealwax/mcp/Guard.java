@@ -286,8 +286,7 @@ public final class Guard {
   Engine.Told questionOf(Map<String, Object> call) {
     try {
       Map<String, Object> arguments = Json.members(call.get("arguments"));
-      String question =
-          questions.get(call.get("name")).of(Collections.unmodifiableMap(arguments));
+      String question = questions.get(call.get("name")).of(Collections.unmodifiableMap(arguments));
       return Engine.Told.ofClients(question);
     } catch (Throwable e) {
       return Engine.Told.threw(e);

@@ -305,6 +305,7 @@ class ConfirmTest {
     assertThrows(InvalidArgumentException.class, builder::build);
     builder.confirm("a", "Delete {id}?").only("a", List.of("name"));
     assertThrows(InvalidArgumentException.class, builder::build);
+    assertThrows(IllegalArgumentException.class, () -> builder.preview("b"));
     Duration half = Duration.ofMillis(500);
     assertThrows(InvalidArgumentException.class, () -> builder.confirmTtl(half));
   }
