@@ -18,6 +18,7 @@ mod ledger;
 mod options;
 mod run;
 mod step;
+mod texts;
 mod tokens;
 
 pub use run::Run;
