@@ -8,12 +8,16 @@ export interface Found {
   readonly name: string;
 }
 
-/** None of these is part of a text of ours. A backslash is before the quotes of JSON within JSON; "=" after a text is padding, an error. */
-const AROUND = /(?:\\[nrt]|=(?=\w)|[\s"'`,:;{}[\]()\\])+/;
+/**
+ * None of these is part of a text of ours. A backslash is before the quotes of JSON within JSON; "=" after a text is padding, an
+ * error. `sealwax inspect` has the same rule (cli/src/texts.rs); both pass tests/inspect.json.
+ */
+const AROUND = /((?:\\[nrt]|=(?=[a-z])|[^!-~]|["'`,:;{}[\]()\\])+)/;
 /** Each text of ours begins so; the shortest is a handle. */
 const BEGINS = /^(?:sw1\.|[a-z][a-z0-9]{0,31}_)/;
 const SHORTEST = 44;
-const NAME = /^[\w-]{1,40}$/;
+/** Without digits it is no key text, nor the beginning of one. */
+const NAME = /^[a-z_-]{1,40}$/i;
 
 /** Returns the texts of ours, each once; or what comes nearest, so that its error can be told. */
 export function textsIn(pasted: string): [Found, ...Found[]] {
@@ -21,11 +25,16 @@ export function textsIn(pasted: string): [Found, ...Found[]] {
   if (isOurs(whole.text)) return [whole];
   const found = new Map<string, Found>();
   let [before, nearest] = ['', whole];
-  for (const text of whole.text.split(AROUND)) {
+  // What stands between two words is in the list too.
+  for (const [at, text] of whole.text.split(AROUND).entries()) {
+    if (at % 2 === 1) {
+      if (!/[:=]/.test(text)) before = '';
+      continue;
+    }
     const word = { text, name: NAME.test(before) ? before : '' };
     if (text.length >= SHORTEST && BEGINS.test(text) && isOurs(text)) {
       if (!found.has(text)) found.set(text, word);
-    } else if (nearest === whole && /^(?:sw\d+\.|swk\d+_|sess_)/.test(text)) {
+    } else if (nearest === whole && /^(?:sw\d+\.|swk|sess_)/.test(text)) {
       nearest = word;
     }
     before = text;

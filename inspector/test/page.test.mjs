@@ -39,9 +39,7 @@ test('what is pasted does no harm, whatever it is', async () => {
     assert.match(await seen(), /malformed/);
     assert.equal(await page.locator('img, b, main script').count(), 0);
   }
-  for (const { text, code } of CASES.refused.filter(
-    (refused) => refused.text.trim() === refused.text,
-  )) {
+  for (const { text, code } of CASES.refused) {
     await paste(text);
     if (text !== '') assert.ok((await seen()).includes(code));
   }

@@ -3,37 +3,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { fill, KEYS, outcome, page, paste, seen, submit, VECTORS } from './page.mjs';
+import { CASES, fill, KEYS, outcome, page, paste, seen, submit, VECTORS } from './page.mjs';
 
 const [token] = VECTORS.sealed.filter(({ kind }) => kind === 'request-state');
 const [cursor] = VECTORS.sealed.filter(({ kind }) => kind === 'cursor');
-const [{ session_id: sessionId }] = VECTORS.session_ids;
-const [{ handle }] = VECTORS.handles;
 const [keyText, otherKey] = VECTORS.keys.map(({ text }) => text);
 
-test('a text is found in what stands around it', async () => {
-  const state = { requestState: token.token };
-  const message = { jsonrpc: '2.0', id: 1, result: { resultType: 'input_required', ...state } };
-  for (const [pasted, title] of [
-    [JSON.stringify(state), 'Sealed token of kind request-state'],
-    [JSON.stringify(message, null, 2), 'Sealed token of kind request-state'],
-    [JSON.stringify({ log: `${JSON.stringify(message)}\n` }), 'Sealed token of kind request-state'],
-    [`"requestState": "${token.token}",`, 'Sealed token of kind request-state'],
-    [`event: message\ndata: ${JSON.stringify(message)}\n`, 'Sealed token of kind request-state'],
-    [`'${cursor.token}'`, 'Sealed token of kind cursor'],
-    [`Mcp-Session-Id: ${sessionId}`, 'Session id'],
-    [`mcp-session-id:${sessionId}\r\naccept: */*`, 'Session id'],
-    [`curl -H "Mcp-Session-Id: ${sessionId}" https://mcp.example.com`, 'Session id'],
-    [`{"arguments": {"basket": "${handle}"}}`, `Handle of type ${handle.split('_')[0]}`],
-    [`export SEALWAX_KEYS="${keyText}"`, 'Key text: a secret'],
-    [`SEALWAX_KEYS=${keyText}\nPORT=80`, 'Key text: a secret'],
-  ]) {
-    await paste(pasted);
-    assert.equal(await page.locator('#seen h2').textContent(), title, pasted);
-    const text = [token.token, cursor.token, sessionId, handle, keyText].find((one) =>
-      pasted.includes(one),
-    );
-    assert.match(await seen(), new RegExp(`\\n${text.length} characters\\.`));
+test('it finds what the command finds', async () => {
+  assert.equal(CASES.found.length, 31);
+  for (const { given, texts, code } of CASES.found) {
+    await paste(given);
+    if (code) {
+      assert.match(await seen(), new RegExp(code), given);
+      continue;
+    }
+    const names = await page.locator('#seen button').allTextContents();
+    const several = texts.length > 1;
+    const expected = several ? texts.map(({ name }, at) => name || `the ${at + 1}.`) : [];
+    assert.deepEqual(names, expected, given);
+    for (const [at, { text }] of texts.entries()) {
+      if (several) await page.locator('#seen button').nth(at).click();
+      const [title] = CASES.said.find((said) => said.text === text).words;
+      const shown = await page.locator('#seen h2').textContent();
+      assert.equal(shown.toLowerCase().replace(':', ','), title, given);
+      assert.match(await seen(), new RegExp(`\\n${text.length} characters\\.`));
+    }
   }
 });
 
