@@ -40,7 +40,8 @@ pub(crate) fn run(input: &Input<'_>) -> Result<Done, Stop> {
         let next = match &seen {
             Inspected::Token { kind, .. } => Some(("open it", "open --kind ", kind.name())),
             Inspected::SessionId { .. } => Some(("verify it", "session-id verify", "")),
-            Inspected::Handle { handle_type, .. } => {
+            // A consent is verified with its request alone.
+            Inspected::Handle { handle_type, .. } if handle_type != "yes" => {
                 Some(("verify it", "handle verify --type ", handle_type.as_str()))
             }
             _ => None,
