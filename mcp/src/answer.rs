@@ -413,6 +413,14 @@ impl Answer {
         })
     }
 
+    /// Returns what is heard of a call without a consent, where the client asks its user in another way.
+    pub(super) fn asked_elsewhere(tool: &str, modern: bool) -> Self {
+        let text = format!(
+            "{tool} was not run by this call: its user is asked where {tool} itself is called."
+        );
+        Self::for_model(text, modern)
+    }
+
     /// Returns what a model hears of a consent that does not count.
     pub(super) fn no_consent(tool: &str, modern: bool) -> Self {
         Self::for_model(

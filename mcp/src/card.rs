@@ -146,8 +146,9 @@ pub(super) fn page(confirm: &[(String, Confirm)], uri: &str, modern: bool) -> Op
     let tool = json::written(&tool.as_str().into()).replace('<', "\\u003c");
     let text = format!("{PAGE}<script>const TOOL = {tool}</script>\n");
     let [uri, text] = [uri, &text].map(|text| json::written(&text.into()));
+    // A result of 2026-07-28 has to say how long a client may keep it, and for whom.
     let modern = if modern {
-        r#","resultType":"complete""#
+        r#","resultType":"complete","ttlMs":3600000,"cacheScope":"public""#
     } else {
         ""
     };

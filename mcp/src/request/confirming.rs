@@ -262,7 +262,13 @@ impl Request {
     fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &Words) -> Step {
         let now = context.guard.now_ms();
         let text = words.text();
+        let by = self.confirmation.as_ref().is_some_and(|known| known.by);
         match self.way() {
+            // A page, beside the call by which the user is asked: two answers would run the tool twice.
+            Way::InputRequired | Way::Elicit if by => {
+                let tool = self.target.as_deref().unwrap_or_default();
+                Step::Reply(Answer::asked_elsewhere(tool, self.modern).into())
+            }
             Way::InputRequired => {
                 let settings = context.guard.settings();
                 let sealer = view.request_state(&bound.asked);

@@ -10,7 +10,6 @@ from .confirm import (
     SETTINGS,
     UNASKED,
     WORDS,
-    YES,
     ask_back,
     asks,
     call,
@@ -69,7 +68,9 @@ def carded(words: list | None = None, title: list | None = None, arguments: obje
 CARDED = carded(token=consent(name="y"))
 
 
-def by_tool(confirmation: object = None, *, arguments: object = ARGUMENTS, capabilities: object = APPS, **more: object) -> dict:
+def by_tool(
+    confirmation: object = None, *, arguments: object = ARGUMENTS, capabilities: object = APPS, **more: object
+) -> dict:
     """A call of the guard's tool."""
     given: dict = {"tool": "play"}
     if arguments is not None:
@@ -93,7 +94,13 @@ for name, settings, capabilities, answered in [
 ]:
     first = call(capabilities=capabilities, answered={"result": answered})
     of = {"capabilities": capabilities}
-    case(f"{name}: a yes runs the tool with its arguments", first, by_tool(Y, **of, **RUNS), settings=settings, fault="no yes counts")
+    case(
+        f"{name}: a yes runs the tool with its arguments",
+        first,
+        by_tool(Y, **of, **RUNS),
+        settings=settings,
+        fault="no yes counts",
+    )
     for what, more, code in [
         ("for another user", {"who": "bob"}, "unauthentic"),
         ("for other arguments", {"arguments": {"id": 8}}, "unauthentic"),
@@ -135,15 +142,13 @@ for name, settings, capabilities, answered in [
             fault="a check of the seal is left out",
         )
     case(
-        f"{name}: a client that elicits is asked, whatever it calls",
-        by_tool(capabilities={**capabilities, "elicitation": {}}, answered={"result": asks()}),
+        f"{name}: a client that elicits is asked by the tool's own call alone",
         by_tool(
             capabilities={**capabilities, "elicitation": {}},
-            params={"inputResponses": {QUESTION: YES}, "requestState": {"$token": "q"}},
-            **RUNS,
+            answered={"result": told("play was not run by this call: its user is asked where play itself is called.")},
         ),
         settings=settings,
-        fault="a client that elicits gets a yes to send",
+        fault="a page is drawn beside the question, and two yeses run it twice",
     )
     case(
         f"{name}: it comes next if a client did not show the question",
@@ -166,7 +171,9 @@ for name, settings, capabilities, answered in [
             **of,
             handler=[ask_back('{"asked":1}')],
             delivered={"state": None},
-            answered={"result": {"resultType": "input_required", "requestState": confirmed_token('{"asked":1}', name="h")}},
+            answered={
+                "result": {"resultType": "input_required", "requestState": confirmed_token('{"asked":1}', name="h")}
+            },
         ),
         by_tool(
             Y,
@@ -243,7 +250,9 @@ case(
     call(
         arguments={"text": LONG},
         capabilities=APPS,
-        answered={"result": carded([CUT], ["Yes, do it"], {"text": LONG}, token=consent(CUT, {"text": LONG}, name="y"))},
+        answered={
+            "result": carded([CUT], ["Yes, do it"], {"text": LONG}, token=consent(CUT, {"text": LONG}, name="y"))
+        },
     ),
     by_tool(Y, arguments={"text": LONG}, **RAN),
     by_tool(Y, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
@@ -271,7 +280,10 @@ case(
 for name, capabilities in [
     ("of other types", {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html"]}}}),
     ("of no types", {"extensions": {"io.modelcontextprotocol/ui": {}}}),
-    ("of types that are no list", {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": "text/html;profile=mcp-app"}}}),
+    (
+        "of types that are no list",
+        {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": "text/html;profile=mcp-app"}}},
+    ),
 ]:
     case(
         f"card: a client with pages {name} has none",
@@ -391,7 +403,10 @@ case(
                         "mimeType": "text/html;profile=mcp-app",
                         "text": {"$text": ["<!doctype html>", None, '<script>const TOOL = "play"</script>\n']},
                     }
-                ]
+                ],
+                "resultType": "complete",
+                "ttlMs": 3600000,
+                "cacheScope": "public",
             }
         },
     ),
