@@ -29,23 +29,32 @@ async function answered(factory, params) {
   return messages[0];
 }
 
-test('a state that cannot be sealed', async () => {
+test('a state that cannot be sealed: the log hears why, the model does not', async () => {
   const cases = [
     ['x'.repeat(100), 'too_large'],
     [Number.NaN, 'invalid_argument'],
   ];
   for (const [value, code] of cases) {
     const { guard, refusals, lines } = reporting();
-    const ask = (_, ctx) => inputRequired({ requestState: guard.state(ctx, value) });
-    await answered(factoryOf({ 'tools/call': ask }, guard));
-    assert.deepEqual([refusals.length, lines.length], [1, 1]);
-    const [{ cause, message, ...told }] = refusals;
-    assert.deepEqual(
-      [told.code, told.kind, told.method, told.target, told.subject],
-      [code, 'request-state', 'tools/call', 'ask', 'alice'],
-    );
-    assert.equal(cause.code, code);
-    assert.ok(lines[0].includes(message));
+    const ask = (ctx) => inputRequired({ requestState: guard.state(ctx, value) });
+    const low = factoryOf({ 'tools/call': (_, ctx) => ask(ctx) }, guard);
+    const high = () => {
+      const server = new McpServer({ name: 'asking', version: '1' });
+      server.registerTool('ask', {}, ask);
+      return guard.protect(server);
+    };
+    for (const factory of [low, high]) {
+      const { error } = await answered(factory);
+      assert.deepEqual(error, { code: -32603, message: 'Internal error' });
+      assert.deepEqual([refusals.length, lines.length], [1, 1]);
+      const [{ cause, message, ...told }] = refusals.splice(0);
+      assert.deepEqual(
+        [told.code, told.kind, told.method, told.target, told.subject],
+        [code, 'request-state', 'tools/call', 'ask', 'alice'],
+      );
+      assert.equal(cause.code, code);
+      assert.ok(lines.pop().includes(message));
+    }
   }
 });
 

@@ -1,3 +1,4 @@
+import { answer as fixed } from '../../answer.js';
 import { tokenFields } from '../../context.js';
 import type { DeliverStep, Fault, HandleOp, HandleResult, Step } from '../../documents.js';
 import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../../error.js';
@@ -67,6 +68,8 @@ export class Call {
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
+  /** The message of a fault of the server's own, which is none of the client's. */
+  #fault: string | undefined;
   /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
@@ -205,6 +208,7 @@ export class Call {
     if ('error' in response && isText(opened) && isInvalidState(response.error)) {
       this.#report('invalid_argument', NOT_VERIFIED);
     }
+    if (this.#fault !== undefined && tells(response, this.#fault)) return internalError();
     if (!('result' in response) || !report) return response;
     const { result } = response;
     if (report !== true && (result[report] ?? undefined) === undefined) return response;
@@ -254,14 +258,20 @@ export class Call {
   sealed(value: unknown): string {
     this.#assertState();
     const exchange = this.#live;
+    let written: string | undefined;
     try {
-      const written = json('state', value);
+      written = json('state', value);
       const token = exchange.sealState(written);
       this.#states ??= new Map();
       this.#states.set(token, written);
       return token;
     } catch (error) {
-      if (error instanceof SealwaxError) this.#report(error.code, error.message, error);
+      if (error instanceof SealwaxError) {
+        this.#report(error.code, error.message, error);
+        // An argument that a state cannot be bound to is the model's to mend.
+        const isOurs = written === undefined || error.code !== 'invalid_argument';
+        if (isOurs) this.#fault = error.message;
+      }
       throw error;
     }
   }
@@ -354,6 +364,17 @@ function sessionOf(metadata: unknown): Arrival['session'] {
   if (metadata === undefined) return undefined;
   const { sessionId, state } = Object(metadata);
   return { id: clientValue(sessionId), state: clientValue(state) };
+}
+
+/** Whether the SDK made a response of an error with this message. */
+function tells(response: ServerResponse, message: string): boolean {
+  if ('error' in response) return response.error.message === message;
+  const { isError, content } = response.result;
+  return isError === true && Array.isArray(content) && Object(content[0]).text === message;
+}
+
+export function internalError(): ServerResponse {
+  return { jsonrpc: '2.0', ...fixed('data-layer', { error: null }) } as ServerResponse;
 }
 
 /** Whether the SDK refused a state. */

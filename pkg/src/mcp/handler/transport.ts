@@ -1,6 +1,5 @@
 /** The guard around a transport of the SDK, where every message of a server comes in and leaves. */
 
-import { answer as fixed } from '../../answer.js';
 import { quietly } from '../../log.js';
 import { attempt, isPromiseLike } from '../later.js';
 import type { Policy } from '../policy.js';
@@ -15,7 +14,7 @@ import type {
   Transport,
 } from '../sdk.js';
 import { cancelled } from '../transport/messages.js';
-import { Call, type Connection, type Entered } from './call.js';
+import { Call, type Connection, type Entered, internalError } from './call.js';
 import { Questions } from './questions.js';
 
 /** Guards the messages of a transport, from its start on. */
@@ -213,8 +212,4 @@ function requestOf({
     if (given[name] !== undefined) headers.set(name, `${given[name]}`);
   }
   return new Request(url, { headers });
-}
-
-function internalError(): ServerResponse {
-  return { jsonrpc: '2.0', ...fixed('data-layer', { error: null }) } as ServerResponse;
 }
