@@ -39,7 +39,10 @@ fn only_a_confirmed_tool_has_a_preview() {
             ..Confirm::default()
         };
         let builder = Guard::builder(clock.codec()).confirm("play", confirm);
-        assert_eq!(builder.preview(tool).build().is_ok(), is_right, "{tool}");
+        let made = builder.preview(tool).build();
+        assert_eq!(made.is_ok(), is_right, "{tool}");
+        // A list of tools shows what it has, whatever it brings.
+        assert!(!made.is_ok_and(|guard| guard.defers()));
     }
 }
 
