@@ -148,6 +148,9 @@ for name, settings, capabilities, answered in [
             answered={"result": told("play was not run by this call: its user is asked where play itself is called.")},
         ),
         settings=settings,
+        not_=dict.fromkeys(
+            ("mcp 1", "sdk", "@modelcontextprotocol/sdk"), "a stateless server before 2026-07-28 cannot ask"
+        ),
         fault="a page is drawn beside the question, and two yeses run it twice",
     )
     case(
