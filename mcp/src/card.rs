@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::confirm::{Confirm, DECLINES, Words, agrees};
-use crate::guard::Guard;
+use crate::confirm::{Confirm, DECLINES, MIME, Words, agrees};
 use crate::input::Client;
 use crate::json;
 
@@ -17,7 +16,6 @@ const PAGES: &str = "ui://sealwax/confirm/1/";
 /// The member of a result's `_meta` that the page reads. It is not for the model.
 const KEY: &str = "io.github.sealwax/confirm";
 
-const MIME: &str = "text/html;profile=mcp-app";
 const PAGE: &str = include_str!("card.html");
 
 /// What a list of tools shows of confirmations.
@@ -31,8 +29,7 @@ pub(super) struct Listed {
 
 impl Listed {
     /// Returns what a client sees.
-    pub fn new(guard: &Guard, client: Option<&Client<'_>>) -> Self {
-        let confirm = &guard.settings().confirm;
+    pub fn new(confirm: &[(String, Confirm)], client: Option<&Client<'_>>) -> Self {
         Self {
             card: client.is_some_and(Client::shows_cards),
             preview: confirm.iter().any(|(_, confirm)| confirm.preview),
@@ -125,16 +122,6 @@ fn address(tool: &str) -> String {
         }
     }
     address
-}
-
-/// Returns whether a client shows the pages of servers.
-pub(super) fn is_declared(capabilities: &Value) -> bool {
-    let extensions = capabilities.get("extensions");
-    let ui = extensions.and_then(|all| all.get("io.modelcontextprotocol/ui"));
-    let types = ui
-        .and_then(|ui| ui.get("mimeTypes"))
-        .and_then(Value::as_array);
-    types.is_some_and(|types| types.iter().any(|one| one == MIME))
 }
 
 /// Returns the result of reading a page, if it is one.

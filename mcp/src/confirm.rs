@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::card;
 use crate::input::{Client, Failed};
 use crate::json;
 use sealwax::Error;
@@ -278,6 +277,19 @@ pub(super) enum Way {
     Nothing,
 }
 
+/// The type of the pages of servers (MCP Apps).
+pub(super) const MIME: &str = "text/html;profile=mcp-app";
+
+/// Returns whether a client shows the pages of servers.
+fn shows_pages(capabilities: &Value) -> bool {
+    let extensions = capabilities.get("extensions");
+    let ui = extensions.and_then(|all| all.get("io.modelcontextprotocol/ui"));
+    let types = ui
+        .and_then(|ui| ui.get("mimeTypes"))
+        .and_then(Value::as_array);
+    types.is_some_and(|types| types.iter().any(|one| one == MIME))
+}
+
 impl Client<'_> {
     /// Returns the first way; after a client did not show the question, the next.
     pub(super) fn way(&self, modern: bool, was_unshown: bool, preview: bool) -> Way {
@@ -290,7 +302,7 @@ impl Client<'_> {
         match (elicits && !was_unshown, modern) {
             (true, true) => Way::InputRequired,
             (true, false) if self.can_be_asked => Way::Elicit,
-            _ if card::is_declared(&capabilities) => Way::Card,
+            _ if shows_pages(&capabilities) => Way::Card,
             _ if preview => Way::Preview,
             _ => Way::Nothing,
         }
@@ -298,7 +310,7 @@ impl Client<'_> {
 
     /// Returns whether it shows the pages of servers.
     pub(super) fn shows_cards(&self) -> bool {
-        card::is_declared(&read(self.capabilities))
+        shows_pages(&read(self.capabilities))
     }
 
     /// Returns the answer to the question that an `input_required` result asked.

@@ -1,10 +1,10 @@
-//! The changes to a result before it is sent.
+//! The changes to a result before it is sent, and to the params of a call.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::input::Scope;
-use crate::step::Respond;
+use crate::step::{Called, Respond};
 use crate::token_fields::TokenFields;
 use sealwax::{Kind, SessionMetadata};
 
@@ -61,6 +61,15 @@ impl Respond {
             all.push(Set(&["sessionTimeout"], SetValue::Number(seconds)));
         }
         all
+    }
+}
+
+#[cfg(feature = "documents")]
+impl Called {
+    /// Returns the members of `params` to set.
+    pub(super) fn set(&self) -> Vec<Set<'_>> {
+        let name = Set(&["name"], SetValue::Text(&self.name));
+        vec![name, Set(&["arguments"], SetValue::Json(&self.arguments))]
     }
 }
 

@@ -12,8 +12,6 @@ use crate::input::{Predecessor, Scope};
 use crate::json;
 use crate::ledger::Command;
 use crate::members::{Millis, is_false};
-#[cfg(feature = "documents")]
-use crate::set::{Set, SetValue};
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -78,12 +76,6 @@ impl Called {
         let [name, arguments] = [&self.name.as_str().into(), &self.arguments].map(json::written);
         let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
         json::read(&params).unwrap_or_default()
-    }
-
-    /// Returns them as members to set.
-    pub(super) fn set(&self) -> Vec<Set<'_>> {
-        let name = Set(&["name"], SetValue::Text(&self.name));
-        vec![name, Set(&["arguments"], SetValue::Json(&self.arguments))]
     }
 }
 

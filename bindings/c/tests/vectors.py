@@ -44,6 +44,8 @@ for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as file:
         content = json.load(file)
     check_tags_are_covered(content)
+    # The guard's engine alone makes them.
+    content.pop("consents", None)
     for section, vectors in content.items():
         if isinstance(vectors, list):
             for vector in vectors:

@@ -26,7 +26,10 @@ impl Shown {
     /// Returns what a request shows.
     pub fn new(request: &Request, guard: &Guard, client: Option<&Client<'_>>) -> Option<Self> {
         match &*request.method {
-            "tools/list" => Some(Self::List(Listed::new(guard, client), String::new())),
+            "tools/list" => Some(Self::List(
+                Listed::new(&guard.settings().confirm, client),
+                String::new(),
+            )),
             "resources/read" => {
                 let uri = request.target.as_deref()?;
                 page(&guard.settings().confirm, uri, request.modern).map(Self::Page)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -132,11 +133,10 @@ type Change struct {
 
 // UnmarshalJSON reads it as a pair.
 func (c *Change) UnmarshalJSON(pair []byte) error {
-	// As it is written: a number may have more digits than a float64.
-	var value json.RawMessage
-	err := json.Unmarshal(pair, &[]any{&c.Path, &value})
-	c.Value = value
-	return err
+	decoder := json.NewDecoder(bytes.NewReader(pair))
+	// One may have more digits than a float64.
+	decoder.UseNumber()
+	return decoder.Decode(&[]any{&c.Path, &c.Value})
 }
 
 // RPCError is a JSON-RPC error.
