@@ -242,7 +242,7 @@ static void commands(void) {
   CHECK(told(
       SEALWAX_STEP,
       "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
-      "handle or a key text\"}"));
+      "handle or a key text, alone or in a header, JSON or a log\"}"));
   sealwax_machine_free(command);
   CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0, TEXT("{}")) == SEALWAX_INVALID_ARGUMENT);
 }
