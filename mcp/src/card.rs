@@ -52,7 +52,7 @@ impl Listed {
             let name = name(tool);
             if confirm.iter().any(|(confirmed, _)| confirmed == name) {
                 let page = address(name);
-                let _shown = show(tool, page);
+                show(tool, page);
             }
         }
         if first {
@@ -88,17 +88,16 @@ const DESCRIPTION: &str = "Runs a tool that its user has confirmed: with the arg
                            result. Never call it before the user has agreed.";
 
 /// Names the page of a tool that has none of its own.
-fn show(tool: &mut Value, page: String) -> Option<()> {
-    let meta = member(tool, "_meta")?;
+fn show(tool: &mut Value, page: String) {
     // The name of earlier versions.
-    if meta.get("ui/resourceUri").is_none() {
-        let ui = member(meta, "ui")?;
-        if ui.get("resourceUri").is_none() {
-            ui.as_object_mut()?
-                .insert("resourceUri".into(), page.into());
-        }
+    let has_other = |meta: &&mut Value| meta.get("ui/resourceUri").is_some();
+    let meta = member(tool, "_meta").filter(|meta| !has_other(meta));
+    let ui = meta.and_then(|meta| member(meta, "ui"));
+    if let Some(Value::Object(ui)) = ui
+        && !ui.contains_key("resourceUri")
+    {
+        ui.insert("resourceUri".into(), page.into());
     }
-    Some(())
 }
 
 /// Returns a member, which is made if it is no object.

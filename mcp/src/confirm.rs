@@ -157,10 +157,10 @@ impl Words {
     /// Returns its parts, for a page that isolates the arguments itself; a long question is one part.
     pub fn parts(&self) -> Vec<Value> {
         let text = self.text();
-        let short = text.chars().nth(LONGEST).is_none();
-        let parts = self.0.iter().filter(|_| short).cloned().map(Value::String);
-        let parts: Vec<_> = parts.collect();
-        if short { parts } else { vec![text.into()] }
+        if text.chars().nth(LONGEST).is_some() {
+            return vec![text.into()];
+        }
+        self.0.iter().cloned().map(Value::String).collect()
     }
 }
 

@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::input::Scope;
-use crate::step::{Called, Respond};
+#[cfg(feature = "documents")]
+use crate::step::Called;
+use crate::step::Respond;
 use crate::token_fields::TokenFields;
 use sealwax::{Kind, SessionMetadata};
 

@@ -35,7 +35,7 @@ pub(super) struct Confirmation {
     words: Option<Words>,
     /// Whether the client did not show the question.
     was_unshown: bool,
-    /// The tool's name, if it is run by that of the guard's.
+    /// Whether the guard's own tool was called to run it.
     by: bool,
     /// The consent that was brought, unchecked.
     consent: Option<String>,
