@@ -44,7 +44,7 @@ def files(name, folder):
         str(file.relative_to(FOLDERS[name]))
         for source in SOURCES[name]
         for file in (FOLDERS[name] / source).rglob("*")
-        if file.suffix in {".rs", ".lua"}
+        if file.suffix in {".rs", ".lua", ".html"}
     }
     expected = sources | PAPERS[name] | CARGO
     # Outside a git checkout there is no .cargo_vcs_info.json to add.
