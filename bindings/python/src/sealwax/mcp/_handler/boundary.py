@@ -71,7 +71,7 @@ class Boundary:
                 if self._first is not None:
                     more["initial"] = partial(self._first, ctx)
                 if self._config.questions and ctx.method.startswith("tools/"):
-                    settled = exchange.outer and exchange.outer.negotiated
+                    settled = exchange.outer.negotiated if exchange.outer else None
                     peer = self._peer_of(self._config, ctx)
                     confirming = Confirming(self._config, ctx.params or {}, peer, settled)
                     client = confirming.client()
