@@ -228,9 +228,9 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip layers:: --skip canonical::
 
-# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in forty.
+# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
-	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
 test-faults-whole: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python

@@ -707,7 +707,7 @@ sealwax_status sealwax_verify_session_id(const struct sealwax_view *view,
 // characters. A type is a small letter, then up to 31 small letters or digits.
 //
 // `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for an invalid type, or one of
-// "sess", "sw1" and "swk1", and with SEALWAX_ENTROPY_UNAVAILABLE.
+// "sess", "sw1", "swk1" and "yes", and with SEALWAX_ENTROPY_UNAVAILABLE.
 sealwax_status sealwax_mint_handle(const struct sealwax_view *view,
                                    const char *handle_type,
                                    size_t handle_type_len,

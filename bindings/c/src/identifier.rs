@@ -76,7 +76,7 @@ pub unsafe extern "C" fn sealwax_verify_session_id(
 /// characters. A type is a small letter, then up to 31 small letters or digits.
 ///
 /// `identifier` may be NULL. Fails with SEALWAX_INVALID_ARGUMENT for an invalid type, or one of
-/// "sess", "sw1" and "swk1", and with SEALWAX_ENTROPY_UNAVAILABLE.
+/// "sess", "sw1", "swk1" and "yes", and with SEALWAX_ENTROPY_UNAVAILABLE.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sealwax_mint_handle(
     view: *const View,

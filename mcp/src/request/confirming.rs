@@ -317,7 +317,13 @@ impl Request {
 
     /// Refuses a consent.
     pub(super) fn no_consent(&self, context: &mut Context, reason: Reason) -> Step {
-        let about = About::new(Item::Handle);
+        // A verified one is known to be of this service.
+        let id = self.confirmation.as_ref();
+        let id = id.and_then(|known| known.agreed.as_deref());
+        let about = About {
+            id: id.map(base16ct::lower::encode_string),
+            ..About::new(Item::Handle)
+        };
         if !reason.is_refusal() {
             return context.reply(reason, about);
         }

@@ -4,7 +4,8 @@ use crate::common::{AUDIENCE, ring};
 use sealwax::Codec;
 use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::{
-    ClientValue, Event, Exchange, Guard, HandleOp, HandleOpKind, Happened, Item, Message, Step,
+    ClientValue, Confirm, Event, Exchange, Guard, HandleOp, HandleOpKind, Happened, Item, Message,
+    Step,
 };
 
 use super::replica::{Replica, START, alice, call, code, open, read, seal, tool};
@@ -91,6 +92,42 @@ fn a_handle_that_is_renewed_was_opened_once() {
     let state = replica.asked();
     let mut exchange = replica.second_round(&state).unwrap();
     assert!(exchange.events().is_empty());
+}
+
+/// The log names a consent that was used by the id under which it was sealed; one that is not ours has none.
+#[test]
+fn a_used_consent_is_logged_by_its_id() {
+    let replica = Replica::with(|guard| {
+        let confirm = Confirm {
+            message: Some("Pay?".into()),
+            preview: true,
+        };
+        guard.events(true).confirm("pay", confirm)
+    });
+    let (mut exchange, step) = replica.guard.message(Message {
+        target: Some("pay"),
+        ..call()
+    });
+    let Step::Reply(asked) = replica.settle(&mut exchange, step) else {
+        panic!("it ran")
+    };
+    let sealed = exchange.events()[0].id.clone().unwrap();
+    let text = &asked.tool.unwrap().content[0].text;
+    let (_, consent) = text.rsplit_once(' ').unwrap();
+    let again = |consent: &str| {
+        let arguments = format!(r#"{{"tool":"pay","confirmation":"{consent}"}}"#);
+        let (mut exchange, step) = replica.guard.message(Message {
+            target: Some("sealwax_confirm"),
+            arguments: Some(&arguments),
+            ..call()
+        });
+        let ran = matches!(replica.settle(&mut exchange, step), Step::Deliver(_));
+        let refused = exchange.refused().pop();
+        (ran, refused.map(|refused| (refused.code, refused.id)))
+    };
+    assert_eq!(again(consent), (true, None));
+    assert_eq!(again(consent), (false, Some(("used", Some(sealed)))));
+    assert_eq!(again("yes_1"), (false, Some(("malformed", None))));
 }
 
 /// A full ledger refuses new records, and loses none.
