@@ -27,12 +27,20 @@ pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
 pub use report::{events, report};
 pub use settings::guard;
+pub(crate) use step::begun;
 
+use crate::exchange::Exchange;
+use crate::step::Step;
 use sealwax::Error;
 
 const NO_DOCUMENT: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "engine: expected a document as docs/engine.md specifies",
 ));
+
+/// Returns a step, with the refusals on the way.
+pub(crate) fn written(exchange: &mut Exchange, step: &Step) -> String {
+    step::written(exchange, None, step)
+}
 
 /// Writes strings, numbers and structs of these, which always serialize.
 fn write(document: &impl Serialize) -> String {

@@ -6,8 +6,8 @@ use crate::context::{Awaited, Context};
 use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
-use crate::input::{Client, Event, Failed, HandleOp, Message, TransportMessage};
-use crate::log::{Origin, Refused};
+use crate::input::{Client, Event, Failed, HandleOp, HandlerResult, Message, TransportMessage};
+use crate::log::Refused;
 use crate::reason::Reason;
 use crate::request::Request;
 use crate::revoking::Revoking;
@@ -16,6 +16,7 @@ use crate::step::{Called, Item, OUT_OF_ORDER, Question, Respond, Step};
 #[cfg(feature = "documents")]
 use crate::token_fields::TokenFields;
 use crate::transport::TransportFlow;
+use crate::wire::{AnswerHead, Body};
 use sealwax::Principal;
 use sealwax::{Error, SessionMetadata};
 use std::time::Duration;
@@ -37,12 +38,21 @@ enum Flow {
     Handle(Box<HandleFlow>),
     Revoking(Box<Revoking>),
     Over,
+    /// It is over, and this is sent.
+    Sent(Option<String>),
 }
 
 impl Flow {
     fn request(&self) -> Result<&Request, Error> {
         match self {
             Self::Request(request) => Ok(request),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    fn transport(&mut self) -> Result<&mut TransportFlow, Error> {
+        match self {
+            Self::Transport(flow) => Ok(flow),
             _ => Err(OUT_OF_ORDER),
         }
     }
@@ -83,11 +93,8 @@ impl Guard {
     /// Begins the exchange of a message around HTTP or stdio.
     #[must_use]
     pub fn transport(&self, mut transport: TransportMessage<'_>) -> (Exchange, Step) {
-        let mut context = Context::new(self.clone(), transport.principal.take(), None);
-        let text = |text: Option<&str>| text.map(Into::into);
-        context.message = Origin::new(text(transport.method), text(transport.target));
-        let flow = TransportFlow::new(transport);
-        Exchange::begin(context, Flow::Transport(Box::new(flow)))
+        let context = Context::new(self.clone(), transport.principal.take(), None);
+        Exchange::of_transport(context, TransportFlow::new(transport))
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the
@@ -194,8 +201,97 @@ impl Exchange {
                 Flow::Transport(flow) => flow.take(context, event),
                 Flow::Handle(handle) => handle.take(context, event),
                 Flow::Revoking(revoking) => revoking.take(context, event),
-                Flow::Over => None,
+                Flow::Over | Flow::Sent(_) => None,
             },
+        }
+    }
+
+    /// Returns the bytes that belong to the last step, of a message on HTTP or stdio: those for the SDK where they are others than
+    /// came, or for the client.
+    #[must_use]
+    pub fn text(&mut self) -> Option<String> {
+        match &mut self.flow {
+            Flow::Transport(flow) => flow.text.take(),
+            Flow::Sent(text) => text.take(),
+            _ => None,
+        }
+    }
+
+    /// Gives the body of the HTTP request, for which [`Step::Body`] asks, and returns the next step.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] if none was asked for.
+    pub fn body(&mut self, body: Body<'_>) -> Result<Step, Error> {
+        let Some(Question::Body) = self.asked else {
+            return Err(OUT_OF_ORDER);
+        };
+        let context = &mut self.context;
+        let flow = self.flow.transport()?;
+        context.message = flow.read(context.guard.settings(), body);
+        let step = self.advance();
+        Ok(self.settle(step))
+    }
+
+    /// Takes the beginning of the answer to a delivered HTTP request. Returns whether its body is to go through
+    /// [`piece`](Self::piece); otherwise the answer leaves as it is, and [`answered`](Self::answered) ends the exchange all the same.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] unless it was delivered.
+    pub fn answer(&mut self, head: &AnswerHead<'_>) -> Result<bool, Error> {
+        Ok(self.flow.transport()?.http()?.head(head))
+    }
+
+    /// Takes a piece of that body, cut anywhere. Returns what can be sent already.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] unless it was delivered.
+    pub fn piece(&mut self, bytes: &[u8]) -> Result<Option<String>, Error> {
+        Ok(self.flow.transport()?.http()?.piece(bytes))
+    }
+
+    /// Ends that body. The rest of it is the [`text`](Self::text) beside [`Step::Respond`]; [`Step::Reply`] replaces the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] unless it was delivered.
+    pub fn answered(&mut self) -> Result<Step, Error> {
+        let http = self.flow.transport()?.http()?;
+        if let Some(why) = http.mistake() {
+            return self.on(Event::Broke(why.into()));
+        }
+        match http.result() {
+            Some(result) => self.on(Event::Result(HandlerResult {
+                whole: Some(&result),
+                ..HandlerResult::default()
+            })),
+            None => Ok(self.settle(Step::Respond(Box::default()))),
+        }
+    }
+
+    /// Begins the exchange of a message on HTTP or stdio.
+    pub(super) fn of_transport(mut context: Context, flow: TransportFlow) -> (Self, Step) {
+        context.message = flow.origin();
+        Self::begin(context, Flow::Transport(Box::new(flow)))
+    }
+
+    /// Makes an exchange whose flow has begun.
+    pub(super) fn with(context: Context, flow: TransportFlow) -> Self {
+        Self {
+            context,
+            flow: Flow::Transport(Box::new(flow)),
+            asked: None,
+        }
+    }
+
+    /// Makes an exchange that is over.
+    pub(super) fn over(context: Context, text: Option<String>) -> Self {
+        Self {
+            context,
+            flow: Flow::Sent(text),
+            asked: None,
         }
     }
 
@@ -344,7 +440,7 @@ impl Exchange {
             Flow::Transport(flow) => flow.advance(context),
             Flow::Handle(handle) => handle.advance(context),
             Flow::Revoking(revoking) => revoking.advance(),
-            Flow::Over => Step::Drop,
+            Flow::Over | Flow::Sent(_) => Step::Drop,
         }
     }
 
@@ -355,7 +451,7 @@ impl Exchange {
             Flow::Request(request) => request.fail(context, reason),
             Flow::Transport(flow) => flow.fail(context, reason),
             Flow::Handle(handle) => handle.refuse(context, reason),
-            Flow::Revoking(_) | Flow::Over => Step::Drop,
+            Flow::Revoking(_) | Flow::Over | Flow::Sent(_) => Step::Drop,
         }
     }
 
@@ -401,8 +497,14 @@ impl Exchange {
         if let Step::Respond(respond) = &step {
             self.sealed(respond);
         }
+        if let Flow::Transport(flow) = &mut self.flow {
+            flow.say(&step);
+        }
         if step.ends() {
-            self.flow = Flow::Over;
+            self.flow = match &mut self.flow {
+                Flow::Transport(flow) => Flow::Sent(flow.text.take()),
+                _ => Flow::Over,
+            };
         }
         self.asked = step.asks();
         step
@@ -417,6 +519,8 @@ impl Step {
             Self::Begin => Some(Question::Initial),
             Self::Word(_) => Some(Question::Confirm),
             Self::Elicit(_) => Some(Question::Elicit),
+            Self::Body => Some(Question::Body),
+            Self::Replay => Some(Question::Replay),
             _ => None,
         }
     }
@@ -424,7 +528,7 @@ impl Step {
     fn ends(&self) -> bool {
         matches!(
             self,
-            Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop
+            Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop | Self::Replayed
         )
     }
 }

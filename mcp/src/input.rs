@@ -248,6 +248,10 @@ pub enum Event<'a> {
     Worded(Result<&'a str, Failed>),
     /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](super::Step::Elicit).
     Elicited(Result<&'a str, Failed>),
+    /// The SDK's answer to the line of [`Step::Replay`](super::Step::Replay).
+    Replayed(Result<&'a str, Failed>),
+    /// What was delivered failed, so that there is no answer: what was expected and found. Its words are the adapter's own.
+    Broke(String),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
     NotResumed(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).

@@ -135,6 +135,7 @@ mod time_left;
 mod token;
 mod token_fields;
 mod transport;
+mod wire;
 
 pub use answer::{
     Answer, ErrorData, InputRequest, InputRequests, Meta, Profile, Ran, RpcError, Stale, StaleMeta,
@@ -156,3 +157,4 @@ pub use step::{
     Called, Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
 };
 pub use token_fields::TokenFields;
+pub use wire::{AnswerHead, Body, Connection, HttpRequest};

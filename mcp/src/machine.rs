@@ -16,6 +16,7 @@ use crate::guard::Guard;
 use crate::input::{Client, ClientSession, ClientValue, Failed, Message, TransportMessage};
 use crate::ledger::{Memory, redis};
 use crate::members::PrincipalParts;
+use crate::wire::{AnswerHead, Body, Connection, HttpRequest};
 use sealwax::{Codec, Error, Principal};
 
 const NO_FRAME: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
@@ -45,6 +46,15 @@ pub mod kind {
     pub const DIALOGUE: u8 = 8;
     /// Makes a ledger in memory: of how many bytes, and the time. Its answer is [`MADE`].
     pub const MEMORY: u8 = 9;
+    /// Begins the exchange of an HTTP request: method, `MCP-Protocol-Version`, `Mcp-Session-Id`, `Content-Encoding`, the body if it is
+    /// there, and the caller's issuer, client and subject.
+    pub const HTTP: u8 = 11;
+    /// Begins a connection on stdio. Its answer is [`MADE`].
+    pub const CONNECTION: u8 = 12;
+    /// Begins the exchange of a line of the client's, on a connection.
+    pub const LINE: u8 = 13;
+    /// Begins the exchange of a message of the SDK's, on a connection: it, and the id of the request that it belongs to, as JSON.
+    pub const LEAVES: u8 = 14;
 
     /// What became of a delivered message, a document, and the value beside it; for a dialogue, an answer.
     pub const EVENT: u8 = 16;
@@ -63,10 +73,19 @@ pub mod kind {
     /// Runs a command on a ledger in memory: a document, and the time. Its answer is a [`TEXT`], the reply.
     pub const RUN: u8 = 22;
 
+    /// The body of an HTTP request.
+    pub const BODY: u8 = 25;
+    /// The beginning of the answer to an HTTP request: its status, `Content-Type` and `Mcp-Session-Id`. Its answer is [`MADE`].
+    pub const ANSWER: u8 = 26;
+    /// A piece of that answer's body. Its answer is a [`TEXT`], what can be sent.
+    pub const PIECE: u8 = 27;
+    /// The end of that answer.
+    pub const ANSWERED: u8 = 28;
+
     /// The answer to what was asked: as JSON, or what was thrown, or what is wrong. With none of these it did not come in time.
     pub const TOLD: u8 = 23;
 
-    /// The answer: a step, or what is next in a dialogue, as a document.
+    /// The answer: a step, or what is next in a dialogue, as a document; and the bytes that belong to it.
     pub const STEP: u8 = 32;
     /// The answer: `deliver`, with what takes the token's place; and its events.
     pub const DELIVER: u8 = 33;
@@ -100,6 +119,10 @@ pub mod flag {
     pub const UNREADABLE: u16 = 256;
     /// Of a message around HTTP or stdio: a request in progress on its connection has its id.
     pub const ID_IN_USE: u16 = 512;
+    /// Of an HTTP request, and of its body: it is larger than what the adapter reads.
+    pub const TOO_LARGE: u16 = 2048;
+    /// Of the beginning of an answer: its body goes through [`PIECE`](super::kind::PIECE).
+    pub const CHANGES: u16 = 4096;
     /// Of a message: the server can send its client a request while it waits.
     pub const CAN_BE_ASKED: u16 = 1024;
 }
@@ -117,6 +140,8 @@ pub enum Machine {
     Dialogue(Box<redis::Dialogue>),
     /// A ledger in memory.
     Memory(Box<Memory>),
+    /// A connection on stdio.
+    Connection(Connection),
     /// It is over.
     Over,
 }
@@ -133,6 +158,21 @@ impl Machine {
         match (given.kind, parent) {
             (kind::MESSAGE, Some(Self::Guard(guard))) => message(guard, given),
             (kind::TRANSPORT, Some(Self::Guard(guard))) => Ok(transport(guard, given)),
+            (kind::HTTP, Some(Self::Guard(guard))) => Ok(http(guard, given)),
+            (kind::CONNECTION, Some(Self::Guard(guard))) => Ok((
+                Self::Connection(guard.connection()),
+                Answer::of(kind::MADE, None),
+            )),
+            (kind::LINE, Some(Self::Connection(connection))) => {
+                let [line] = given.bytes();
+                Ok(begun(document::begun(
+                    connection.line(line.unwrap_or_default()),
+                )))
+            }
+            (kind::LEAVES, Some(Self::Connection(connection))) => {
+                let (line, of) = given.documents();
+                Ok(begun(document::begun(connection.leaves(line, of))))
+            }
             (kind::REVOCATION, Some(Self::Guard(guard))) => {
                 let (principal, retain_for) = given.numbered()?;
                 let revoked = document::revoke(guard, principal, retain_for);
@@ -280,15 +320,75 @@ fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
 }
 
 #[inline(never)]
+fn http(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
+    let [
+        method,
+        version,
+        session,
+        encoding,
+        _,
+        issuer,
+        client,
+        subject,
+    ] = given.values();
+    let [.., body] = given.bytes::<5>();
+    begun(document::begun(guard.http(HttpRequest {
+        method: method.text().unwrap_or_default(),
+        version,
+        session,
+        encoding: sent(encoding),
+        body: match given.has(flag::TOO_LARGE) {
+            true => Some(Body::TooLarge),
+            false => body.map(Body::Whole),
+        },
+        principal: caller(given, [issuer, client, subject]),
+    })))
+}
+
+/// What is told of an HTTP request.
+#[inline(never)]
+fn on_http(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
+    let [bytes] = given.bytes();
+    let bytes = bytes.unwrap_or_default();
+    let step = match given.kind {
+        kind::BODY if given.has(flag::TOO_LARGE) => exchange.body(Body::TooLarge)?,
+        kind::BODY => exchange.body(Body::Whole(bytes))?,
+        kind::ANSWER => {
+            let [status, content_type, session] = given.values();
+            let mut made = Answer::of(kind::MADE, None);
+            let changes = exchange.answer(&AnswerHead {
+                status: number(status)?
+                    .and_then(|status| status.try_into().ok())
+                    .ok_or(NO_FRAME)?,
+                content_type: sent(content_type),
+                session: sent(session),
+            })?;
+            if changes {
+                made.flags = flag::CHANGES;
+            }
+            return Ok(made);
+        }
+        kind::PIECE => return Ok(Answer::of(kind::TEXT, exchange.piece(bytes)?)),
+        kind::ANSWERED => exchange.answered()?,
+        _ => return Err(NO_FRAME),
+    };
+    let next = document::written(exchange, &step);
+    Ok(with_text(exchange, next))
+}
+
+#[inline(never)]
 fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
     let text = match given.kind {
         kind::TOLD => {
-            return document::told(exchange, told(given)).map(step);
+            let next = document::told(exchange, told(given))?;
+            return Ok(with_text(exchange, next));
         }
         kind::EVENT => {
             let (event, value) = given.documents();
-            return document::on(exchange, event, value).map(step);
+            let next = document::on(exchange, event, value)?;
+            return Ok(with_text(exchange, next));
         }
+        kind::BODY..=kind::ANSWERED => return on_http(exchange, given),
         kind::RESULT => {
             let [result_type, cache_scope, token, whole] = given.values();
             let members = Members {
@@ -357,7 +457,7 @@ fn principal(parts: [ClientValue<'_>; 3], anonymous: bool) -> Result<Principal, 
 /// Returns what is next, with the events that a step without a document does not hold.
 fn answer(exchange: &mut Exchange, next: Next) -> Answer {
     let (kind, text) = match next {
-        Next::Step(document) => return step(document),
+        Next::Step(document) => return with_text(exchange, document),
         Next::Deliver(opened) => (kind::DELIVER, opened),
         Next::Respond(token) => (kind::RESPOND, token),
     };
@@ -369,8 +469,16 @@ fn answer(exchange: &mut Exchange, next: Next) -> Answer {
     }
 }
 
-fn begun((exchange, next): (Exchange, String)) -> (Machine, Answer) {
-    (Machine::Exchange(Box::new(exchange)), step(next))
+fn begun((mut exchange, next): (Exchange, String)) -> (Machine, Answer) {
+    let answer = with_text(&mut exchange, next);
+    (Machine::Exchange(Box::new(exchange)), answer)
+}
+
+fn with_text(exchange: &mut Exchange, document: String) -> Answer {
+    Answer {
+        texts: [Some(document), exchange.text()],
+        ..Answer::of(kind::STEP, None)
+    }
 }
 
 fn step(document: String) -> Answer {

@@ -142,6 +142,8 @@ pub struct TransportSettings {
     pub sep1359: bool,
     /// Whether to add the `sessions` capability here, if the SDK's handlers cannot.
     pub declares: bool,
+    /// Whether the SDK speaks revision 2026-07-28, whose requests have no sessions of the transport: true by default.
+    pub modern: bool,
 }
 
 /// What becomes of a request whose session is lost: it has expired, its key was retired, or it is of another audience.
@@ -166,6 +168,7 @@ impl Default for TransportSettings {
             on_lost: OnLost::Refuse,
             sep1359: false,
             declares: false,
+            modern: true,
         }
     }
 }

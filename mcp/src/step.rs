@@ -29,6 +29,13 @@ pub enum Step {
     Word(Box<Called>),
     /// Ask the user by `elicitation/create`, a request to the client that belongs to this one.
     Elicit(Box<Elicitation>),
+    /// Read the body of the HTTP request, and give it to [`Exchange::body`](super::Exchange::body).
+    Body,
+    /// Send the SDK the line in [`Exchange::text`](super::Exchange::text), and report its answer, the text beside
+    /// [`Replayed`](Self::Replayed).
+    Replay,
+    /// The line was the SDK's answer to [`Replay`](Self::Replay), and is not for the client.
+    Replayed,
     /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
@@ -56,6 +63,10 @@ pub(super) enum Question {
     Confirm,
     /// The user's answer to it.
     Elicit,
+    /// The body of an HTTP request.
+    Body,
+    /// The SDK's answer to an `initialize` of ours.
+    Replay,
 }
 
 /// A call of a tool.

@@ -9,15 +9,18 @@ use std::time::Duration;
 use self::negotiated::{Initialized, Params, negotiated, open, seal};
 use crate::admission::{Admission, RefusedAt};
 use crate::context::{About, Context};
+use crate::guard::Settings;
 use crate::input::{
     ClientValue, Event, HandlerResult, Outcome, OwnedClientValue, TransportMessage,
 };
 use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
+use crate::log::Origin;
 use crate::reason::Reason;
-use crate::step::{Deliver, Item, Reply, Report, Respond, Step};
+use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::text::token_id;
 use crate::token::Token;
+use crate::wire::{Body, Came, Carrier, Http, Mistake, Unread};
 use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
@@ -28,7 +31,8 @@ const TERMINATE: &str = "session/terminate";
 pub(super) struct TransportFlow {
     http: Option<String>,
     method: Option<String>,
-    unreadable: bool,
+    /// For the log.
+    target: Option<String>,
     notification: bool,
     modern: bool,
     version: Option<String>,
@@ -36,9 +40,16 @@ pub(super) struct TransportFlow {
     message_session_id: OwnedClientValue,
     initialize: Option<String>,
     phase: Phase,
+    /// What carries it, if the engine reads its bytes.
+    carrier: Option<Box<Carrier>>,
+    mistake: Option<Mistake>,
+    /// The bytes that belong to the last step.
+    pub text: Option<String>,
 }
 
 enum Phase {
+    /// Its body is not there yet.
+    Reading,
     Entering,
     /// Its token is being judged; then this follows.
     Admission(Admission, Then),
@@ -46,6 +57,8 @@ enum Phase {
     Delivered,
     /// The SDK has it, and may have to resume its session.
     Continued,
+    /// The SDK is told what was negotiated, before the message.
+    Replaying(Box<Deliver>),
     /// These values were negotiated; the caller may still be unknown.
     Responding(String),
 }
@@ -64,7 +77,7 @@ impl TransportFlow {
         Self {
             http: transport.http.map(Into::into),
             method: transport.method.map(Into::into),
-            unreadable: transport.unreadable,
+            target: transport.target.map(Into::into),
             notification: transport.notification,
             modern: transport.modern,
             version: transport.version.map(Into::into),
@@ -72,12 +85,79 @@ impl TransportFlow {
             message_session_id: transport.message_session_id.owned(),
             initialize: transport.initialize.map(Into::into),
             phase: Phase::Entering,
+            carrier: None,
+            mistake: transport
+                .unreadable
+                .then_some(Mistake::Unread(Unread::NoJson)),
+            text: None,
+        }
+    }
+
+    /// Sets what carries it, and whether its body is to be read.
+    pub fn carried(mut self, carrier: Carrier, has_body: bool) -> Self {
+        self.carrier = Some(Box::new(carrier));
+        if has_body {
+            self.phase = Phase::Reading;
+        }
+        self
+    }
+
+    pub fn mistaken(mut self, mistake: Option<Mistake>) -> Self {
+        self.mistake = mistake;
+        self
+    }
+
+    /// Begins with the answer.
+    pub fn delivered(mut self) -> Self {
+        self.phase = Phase::Delivered;
+        self
+    }
+
+    /// Returns the message, for the log.
+    pub fn origin(&self) -> Origin {
+        let text = |text: &Option<String>| text.as_deref().map(Into::into);
+        Origin::new(text(&self.method), text(&self.target))
+    }
+
+    pub fn http(&mut self) -> Result<&mut Http, Error> {
+        match (&self.phase, self.carrier.as_deref_mut()) {
+            (Phase::Delivered | Phase::Continued, Some(Carrier::Http(http))) => Ok(http),
+            _ => Err(OUT_OF_ORDER),
+        }
+    }
+
+    /// Reads the body, and returns what the log says of it.
+    pub fn read(&mut self, settings: &Settings, body: Body<'_>) -> Origin {
+        let mut came = Came::default();
+        if let Some(Carrier::Http(http)) = self.carrier.as_deref_mut() {
+            match http.read(body, &settings.transport, &mut came) {
+                Ok(message) => {
+                    let read = Self::new(message);
+                    self.method = read.method;
+                    self.target = read.target;
+                    self.notification = read.notification;
+                    self.modern = read.modern;
+                    self.message_session_id = read.message_session_id;
+                    self.initialize = read.initialize;
+                }
+                Err(mistake) => self.mistake = Some(mistake),
+            }
+        }
+        self.phase = Phase::Entering;
+        self.origin()
+    }
+
+    /// Makes the bytes that belong to a step.
+    pub fn say(&mut self, step: &Step) {
+        if let (Some(carrier), false) = (&mut self.carrier, matches!(step, Step::Replay)) {
+            self.text = carrier.text(step);
         }
     }
 
     #[inline(never)]
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let step = match &self.phase {
+            Phase::Reading => Ok(Step::Body),
             Phase::Responding(_) => self.respond(context),
             _ => self.enter(context),
         };
@@ -97,10 +177,14 @@ impl TransportFlow {
                 Some(self.admitted(context, admission, then, admitted))
             }
             (Phase::Delivered, Event::Result(result)) => Some(self.initialized(context, &result)),
-            (Phase::Continued, Event::NotResumed(_)) => Some(self.refuse(
-                context,
-                Error::Malformed("a session that this server can resume").into(),
-            )),
+            (Phase::Replaying(deliver), Event::Replayed(answer)) => {
+                Some(self.replayed(context, deliver, answer.ok()))
+            }
+            (_, Event::Broke(why)) => {
+                let broke = Error::argument(why);
+                Some(self.not_begun(context, broke.into()))
+            }
+            (Phase::Continued, Event::NotResumed(_)) => Some(self.not_resumed(context)),
             (phase, _) => {
                 self.phase = phase;
                 None
@@ -123,9 +207,8 @@ impl TransportFlow {
     fn enter(&mut self, context: &mut Context) -> Result<Step, Step> {
         let settings = context.guard.settings();
         let (transport, remembers) = (settings.transport, settings.ledger.is_some());
-        if self.unreadable {
-            let error = Error::Malformed("a message that is JSON");
-            return Ok(self.bad_message(context, error, -32700, "Parse error"));
+        if let Some(mistake) = self.mistake {
+            return Ok(self.mistake(context, mistake));
         }
         if self.modern || self.method.as_deref() == Some("initialize") {
             let report = match self.method.as_deref() {
@@ -225,7 +308,7 @@ impl TransportFlow {
                 self.phase = Phase::Admission(admission, then);
                 step
             }
-            (Ok(None), Then::Deliver(deliver)) => self.deliver(*deliver),
+            (Ok(None), Then::Deliver(deliver)) => self.resume(context, deliver),
             (Ok(None), Then::Ended) => Step::Reply(Reply {
                 status: self.deletes().then_some(204),
                 done: !self.deletes(),
@@ -236,6 +319,43 @@ impl TransportFlow {
             }
             (_, Then::EndedForAnother) => self.refuse(context, Error::PrincipalMismatch.into()),
             (Err((_, reason)), _) => self.refuse(context, reason),
+        }
+    }
+
+    /// Delivers a message of a session, which the SDK may have to be told.
+    fn resume(&mut self, context: &mut Context, deliver: Box<Deliver>) -> Step {
+        let Some(carrier) = &self.carrier else {
+            return self.deliver(*deliver);
+        };
+        let random = match context.draw() {
+            Ok(random) => random,
+            Err(error) => return self.refuse(context, error.into()),
+        };
+        match carrier.replay(deliver.negotiated.as_deref(), random) {
+            None => self.deliver(*deliver),
+            Some(line) => {
+                self.text = Some(line);
+                self.phase = Phase::Replaying(deliver);
+                Step::Replay
+            }
+        }
+    }
+
+    fn replayed(
+        &mut self,
+        context: &mut Context,
+        deliver: Box<Deliver>,
+        answer: Option<&str>,
+    ) -> Step {
+        let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
+        let is_begun = match self.carrier.as_deref_mut() {
+            Some(Carrier::Line(line)) => line.replayed(negotiated, answer),
+            _ => false,
+        };
+        if is_begun {
+            self.deliver(*deliver)
+        } else {
+            self.not_resumed(context)
         }
     }
 

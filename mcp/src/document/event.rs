@@ -15,6 +15,8 @@ use sealwax::{Error, Principal};
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported<'a> {
     NotResumed(String),
+    /// What was delivered failed: what was expected, and the type of what was found.
+    Broke(String),
     #[serde(borrow)]
     Result(ResultFacts<'a>),
 }
@@ -59,6 +61,7 @@ pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Resul
     let document = parse(document)?;
     let event = match read(&document)? {
         Reported::NotResumed(why) => Event::NotResumed(why),
+        Reported::Broke(why) => Event::Broke(why),
         Reported::Result(result) => Event::Result(result.of(value)),
     };
     reported(exchange, event)
@@ -80,6 +83,8 @@ pub fn told(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Result<Str
         Question::Initial => Event::Begun(answer),
         Question::Confirm => Event::Worded(answer),
         Question::Elicit => Event::Elicited(answer),
+        Question::Replay => Event::Replayed(answer),
+        Question::Body => return Err(OUT_OF_ORDER),
     };
     reported(exchange, event)
 }

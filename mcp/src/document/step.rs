@@ -77,6 +77,8 @@ enum Next<'a> {
     Reply(&'a Reply),
     Done(&'a HandleResult),
     Drop,
+    /// A line that was the SDK's answer to `replay`.
+    Replayed,
 }
 
 /// The data-layer session of a request. Where the server holds its value, that is null.
@@ -101,7 +103,7 @@ impl<'a> OpenedSession<'a> {
 }
 
 /// Returns a step as a document, together with the refusals on the way.
-pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
+pub(crate) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
     let fields = exchange.token_fields();
     let step = written(&mut exchange, fields, &step);
     (exchange, step)
@@ -138,6 +140,9 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             params: Some(&elicitation.params),
             within_ms: Some(Millis::of(Elicitation::WITHIN)),
         },
+        Step::Body => ask(Question::Body, None),
+        Step::Replay => ask(Question::Replay, None),
+        Step::Replayed => Next::Replayed,
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);

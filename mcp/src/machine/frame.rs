@@ -76,6 +76,13 @@ impl<'a> Frame<'a> {
         [(); N].map(|()| texts.take())
     }
 
+    /// Returns the first texts as bytes, which nobody decoded.
+    #[must_use]
+    pub fn bytes<const N: usize>(&self) -> [Option<&'a [u8]>; N] {
+        let mut texts = self.texts();
+        [(); N].map(|()| texts.take_bytes())
+    }
+
     /// Returns the first text, a document; one that is no text is no document.
     #[must_use]
     pub fn document(&self) -> &'a str {
@@ -116,9 +123,18 @@ impl<'a> Texts<'a> {
         let Ok(length) = usize::try_from(length) else {
             return ClientValue::Other;
         };
+        str::from_utf8(self.cut(length)).map_or(ClientValue::Other, ClientValue::Text)
+    }
+
+    fn take_bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.lengths.next().map(length)?;
+        usize::try_from(length).ok().map(|length| self.cut(length))
+    }
+
+    fn cut(&mut self, length: usize) -> &'a [u8] {
         let (text, rest) = self.rest.split_at_checked(length).unwrap_or_default();
         self.rest = rest;
-        str::from_utf8(text).map_or(ClientValue::Other, ClientValue::Text)
+        text
     }
 }
 

@@ -7,6 +7,7 @@ use crate::input::ClientValue;
 use crate::reason::Reason;
 use crate::settings::OnLost;
 use crate::step::{Item, Reply, Step};
+use crate::wire::{Mistake, Unread};
 use sealwax::Error;
 
 impl TransportFlow {
@@ -84,6 +85,34 @@ impl TransportFlow {
             status: Some(400),
             ..Reply::error(-32600, message)
         })
+    }
+
+    /// Refuses a message that cannot be read.
+    pub(super) fn mistake(&self, context: &mut Context, mistake: Mistake) -> Step {
+        let (status, expected) = match mistake {
+            Mistake::Unread(Unread::NoJson) => {
+                let error = Error::Malformed("a message that is JSON");
+                return self.bad_message(context, error, -32700, "Parse error");
+            }
+            Mistake::Unread(Unread::Unclear(expected)) => {
+                let error = Error::Malformed(expected);
+                return self.bad_message(context, error, -32600, "Invalid Request");
+            }
+            Mistake::TooLarge => (413, "a body within the limit"),
+            Mistake::Encoded => (415, "a body without Content-Encoding"),
+        };
+        let error = Error::Malformed(expected);
+        context.refuse(error.into(), About::new(Item::Session));
+        Step::Reply(Reply {
+            status: Some(status),
+            ..Reply::default()
+        })
+    }
+
+    /// Refuses a session that the SDK does not begin again.
+    pub(super) fn not_resumed(&self, context: &mut Context) -> Step {
+        let error = Error::Malformed("a session that this server can resume");
+        self.refuse(context, error.into())
     }
 
     /// Refuses a message that is not as the protocol has it.

@@ -20,3 +20,5 @@ mod plain;
 mod random;
 #[cfg(feature = "documents")]
 mod told;
+#[cfg(feature = "documents")]
+mod wire;

@@ -153,6 +153,7 @@ proptest! {
                     break;
                 }
                 Step::Done(_) | Step::Word(_) | Step::Elicit(_) => unreachable!("nobody acted, nothing is confirmed"),
+                Step::Body | Step::Replay | Step::Replayed => unreachable!("nothing carries it"),
             };
             step = exchange.on(event).unwrap();
         }

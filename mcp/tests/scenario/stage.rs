@@ -205,6 +205,7 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
     }
     let transport = &settings["transport"];
     builder = builder.transport(TransportSettings {
+        modern: true,
         required: transport["required"] != false,
         ttl: seconds(&transport["ttl"]),
         idle: seconds(&transport["idle"]),

@@ -1,0 +1,259 @@
+//! A request of HTTP, and its answer.
+
+use super::changes::Leaving;
+use super::events::events;
+use super::message::{Came, Claim, without};
+use super::{Carrier, Mistake, message};
+use crate::context::Context;
+use crate::exchange::Exchange;
+use crate::guard::Guard;
+use crate::input::{ClientValue, Failed, OwnedClientValue, TransportMessage};
+use crate::settings::TransportSettings;
+use crate::step::{Deliver, Report, Respond, Step};
+use crate::transport::TransportFlow;
+use sealwax::Principal;
+
+/// An HTTP request.
+#[derive(Clone, Debug, Default)]
+pub struct HttpRequest<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The header `MCP-Protocol-Version`. More than one is [`ClientValue::Other`].
+    pub version: ClientValue<'a>,
+    /// The header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
+    pub session: ClientValue<'a>,
+    /// The header `Content-Encoding`, of a body whose encoding nobody undid.
+    pub encoding: Option<&'a str>,
+    /// The body, if it is there already. The exchange [asks](Step::Body) for one that it needs.
+    pub body: Option<Body<'a>>,
+    /// The caller, if the adapter knows it already.
+    pub principal: Option<Result<Principal, Failed>>,
+}
+
+/// The body of a request.
+#[derive(Clone, Copy, Debug)]
+pub enum Body<'a> {
+    /// The whole of it.
+    Whole(&'a [u8]),
+    /// It is larger than what the adapter reads.
+    TooLarge,
+}
+
+/// The beginning of an answer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AnswerHead<'a> {
+    /// The status.
+    pub status: u16,
+    /// The header `Content-Type`.
+    pub content_type: Option<&'a str>,
+    /// The header `Mcp-Session-Id`, of a server that has sessions of its own.
+    pub session: Option<&'a str>,
+}
+
+/// The methods of HTTP with a body that is a message.
+const POST: &str = "POST";
+
+impl Guard {
+    /// Begins the exchange of an HTTP request. The bytes beside its steps are in [`Exchange::text`]: of `deliver` the body for
+    /// the SDK if that is another one, of `reply` and `respond` the body to send. If `deliver` reports a result, or adds an id,
+    /// the answer goes through [`Exchange::answer`], [`Exchange::piece`] and [`Exchange::answered`].
+    #[must_use]
+    pub fn http(&self, mut request: HttpRequest<'_>) -> (Exchange, Step) {
+        let context = Context::new(self.clone(), request.principal.take(), None);
+        let flow = TransportFlow::of_http(self, &request);
+        let body = request.body;
+        let (mut exchange, step) = Exchange::of_transport(context, flow);
+        match (body, step) {
+            (Some(body), Step::Body) => {
+                let step = exchange.body(body).unwrap_or(Step::Drop);
+                (exchange, step)
+            }
+            (_, step) => (exchange, step),
+        }
+    }
+}
+
+/// What is known of a request, and of its answer.
+#[derive(Default)]
+pub(crate) struct Http {
+    version: Claim,
+    is_encoded: bool,
+    /// The id of the request, as it was written.
+    id: Option<String>,
+    /// The body for the SDK, if it is not the one that came.
+    body: Option<String>,
+    /// The id to add to every message of the answer.
+    adds: Option<String>,
+    /// Whether the result is reported.
+    reports: bool,
+    form: Form,
+    /// Whether the answer begins a session that is not the guard's.
+    has_session: bool,
+    held: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Form {
+    /// No message in it is changed.
+    #[default]
+    Other,
+    Json,
+    Events,
+}
+
+impl Http {
+    /// Reads a body. Returns the message that is in it.
+    pub fn read<'a>(
+        &mut self,
+        body: Body<'_>,
+        settings: &TransportSettings,
+        came: &'a mut Came,
+    ) -> Result<TransportMessage<'a>, Mistake> {
+        let Body::Whole(bytes) = body else {
+            return Err(Mistake::TooLarge);
+        };
+        if self.is_encoded {
+            return Err(Mistake::Encoded);
+        }
+        *came = Came::read(bytes)?;
+        self.id = came.id.take();
+        let is_modern = settings.modern && self.is_modern(came);
+        if let Some(cut) = came.cut.take().filter(|_| settings.sep1359 && !is_modern) {
+            let text = str::from_utf8(bytes).unwrap_or_default();
+            self.body = Some(without(text, &cut));
+        } else {
+            came.session_id = OwnedClientValue::Absent;
+        }
+        Ok(came.message(is_modern))
+    }
+
+    /// Returns whether a message is of revision 2026-07-28 or later: its header says so, and nothing else the contrary.
+    fn is_modern(&self, came: &Came) -> bool {
+        let is_begun = came.method.as_deref() != Some("initialize");
+        is_begun && self.version == Claim::Modern && came.claim != Claim::Earlier
+    }
+
+    fn delivers(&mut self, deliver: &Deliver) {
+        self.adds.clone_from(&deliver.add_session_id);
+        self.reports = deliver.report != Report::Never;
+    }
+
+    /// Takes the head of an answer. Returns whether its body is to pass here.
+    pub fn head(&mut self, head: &AnswerHead<'_>) -> bool {
+        let kind = head.content_type.unwrap_or_default();
+        let kind = kind.split(';').next().unwrap_or_default().trim();
+        let is = |name: &str| kind.eq_ignore_ascii_case(name);
+        self.form = match () {
+            () if self.reports && head.status != 200 => Form::Other,
+            () if is("text/event-stream") => Form::Events,
+            () if is("application/json") => Form::Json,
+            () => Form::Other,
+        };
+        let passes = self.form != Form::Other && (self.reports || self.adds.is_some());
+        self.has_session = passes && self.reports && head.session.is_some();
+        passes
+    }
+
+    /// Returns what is wrong with the answer of a server that has sessions of its own.
+    pub fn mistake(&self) -> Option<&'static str> {
+        let why = "server: expected a stateless one, found one with sessions";
+        self.has_session.then_some(why)
+    }
+
+    /// Takes a piece of the answer, and returns what can be sent.
+    pub fn piece(&mut self, bytes: &[u8]) -> Option<String> {
+        self.held.extend_from_slice(bytes);
+        let adds = self.adds.as_deref();
+        if self.form != Form::Events || self.reports {
+            return None;
+        }
+        let mut add = |message: &str| Leaving::read(message)?.with_session(adds?);
+        let sent = events(&mut self.held, &mut add);
+        Some(sent).filter(|sent| !sent.is_empty())
+    }
+
+    /// Returns the result to report, once the answer is whole.
+    pub fn result(&self) -> Option<String> {
+        if !self.reports {
+            return None;
+        }
+        let mut found = None;
+        self.each(&mut |message| {
+            let leaving = Leaving::read(message)?;
+            if found.is_none() && leaving.answers(self.id.as_deref()) {
+                found = leaving.result().map(Into::into);
+            }
+            None
+        });
+        found
+    }
+
+    fn rest(&self, respond: &Respond) -> String {
+        let changes = respond.set(None);
+        let mut is_changed = false;
+        self.each(&mut |message| {
+            let leaving = Leaving::read(message)?;
+            if let Some(session_id) = &self.adds {
+                return leaving.with_session(session_id);
+            }
+            if is_changed || !leaving.answers(self.id.as_deref()) {
+                return None;
+            }
+            is_changed = leaving.result().is_some();
+            leaving.changed(&changes)
+        })
+    }
+
+    /// Returns what is held, with its messages changed.
+    fn each(&self, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
+        let mut held = self.held.clone();
+        let done = match self.form {
+            Form::Events => events(&mut held, change),
+            _ => String::new(),
+        };
+        let rest = String::from_utf8_lossy(&held);
+        if self.form == Form::Json
+            && let Some(changed) = change(&rest)
+        {
+            return changed;
+        }
+        done + &rest
+    }
+
+    pub fn text(&mut self, step: &Step) -> Option<String> {
+        match step {
+            Step::Deliver(deliver) => {
+                self.delivers(deliver);
+                self.body.take()
+            }
+            Step::Reply(reply) => message(reply, self.id.as_deref()),
+            Step::Respond(respond) => Some(self.rest(respond)),
+            _ => None,
+        }
+    }
+}
+
+impl TransportFlow {
+    fn of_http(guard: &Guard, request: &HttpRequest<'_>) -> Self {
+        let encoding = request.encoding.unwrap_or("identity");
+        let carrier = Http {
+            version: Claim::of(request.version),
+            is_encoded: !encoding.eq_ignore_ascii_case("identity"),
+            ..Http::default()
+        };
+        let speaks = guard.settings().transport.modern;
+        let version = match request.version {
+            ClientValue::Absent => None,
+            // No session was negotiated for it.
+            version => Some(version.text().unwrap_or("several")),
+        };
+        let flow = Self::new(TransportMessage {
+            http: Some(request.method),
+            version,
+            header: request.session,
+            modern: speaks && carrier.version == Claim::Modern,
+            ..TransportMessage::default()
+        });
+        flow.carried(Carrier::Http(carrier), request.method == POST)
+    }
+}

@@ -1,0 +1,308 @@
+//! The lines of stdio: one client, whose messages name their sessions (SEP-1359).
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::changes::{Leaving, key};
+use super::message::{Came, Claim, without};
+use super::{Carrier, Mistake, Unread, message};
+use crate::context::Context;
+use crate::exchange::Exchange;
+use crate::guard::Guard;
+use crate::input::{Event, HandlerResult, OwnedClientValue, TransportMessage};
+use crate::json;
+use crate::step::{Deliver, Report, Step};
+use crate::transport::TransportFlow;
+
+/// The connection of one client on stdio, or on other streams of lines. It is cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    guard: Guard,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Whether the SDK has seen an `initialize`.
+    is_begun: bool,
+    /// The id of an `initialize` of our own, random, so that no client can cancel or answer it.
+    replay: Option<String>,
+    /// The requests that the SDK has not answered yet, by their ids: no two have one.
+    open: BTreeMap<String, Waiting>,
+}
+
+/// What the answer to a request will need.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The session that the request named.
+    session_id: Option<String>,
+    /// The method of one whose result is reported.
+    reported: Option<String>,
+    /// The `params` of `initialize`.
+    initialize: Option<String>,
+}
+
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const IN_USE: Unread = Unread::Unclear("an id that no request in progress has");
+
+impl Guard {
+    /// Begins a connection on stdio. Its messages are lines, in both directions.
+    #[must_use]
+    pub fn connection(&self) -> Connection {
+        Connection {
+            guard: self.clone(),
+            state: Arc::default(),
+        }
+    }
+}
+
+impl Connection {
+    /// Begins the exchange of a line of the client's. The bytes beside its steps are in [`Exchange::text`]: of `deliver` the lines
+    /// for the SDK, of `reply` the line for the client. Serve one line after the other.
+    #[must_use]
+    pub fn line(&self, line: &[u8]) -> (Exchange, Step) {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let context = Context::new(self.guard.clone(), None, None);
+        if line.trim_ascii().is_empty() {
+            return (Exchange::over(context, None), Step::Drop);
+        }
+        let flow = TransportFlow::line(self, line);
+        Exchange::of_transport(context, flow)
+    }
+
+    /// Begins the exchange of a message of the SDK's, without its line's end: [`Exchange::text`] beside `respond` and `reply` is the
+    /// line for the client; `drop` has none. `of` is the id of the request that a message of the server's own belongs to,
+    /// as JSON, where the adapter knows it.
+    #[must_use]
+    pub fn leaves(&self, line: &str, of: Option<&str>) -> (Exchange, Step) {
+        let context = Context::new(self.guard.clone(), None, None);
+        let respond = || Step::Respond(Box::default());
+        let Some(leaving) = Leaving::read(line) else {
+            return (Exchange::over(context, Some(line.into())), respond());
+        };
+        if !leaving.is_answer {
+            let session_id = self.session_of(of);
+            let changed = session_id.and_then(|session_id| leaving.with_session(&session_id));
+            let text = changed.unwrap_or_else(|| line.into());
+            return (Exchange::over(context, Some(text)), respond());
+        }
+        let id = leaving.id.filter(|id| *id != "null");
+        if id.is_some()
+            && self
+                .state()
+                .replay
+                .take_if(|replay| leaving.answers(Some(replay)))
+                .is_some()
+        {
+            return (Exchange::over(context, Some(line.into())), Step::Replayed);
+        }
+        let Some(waiting) = id.map(|id| self.state().open.remove(&key(id))) else {
+            // An answer to what the SDK could not read.
+            return (Exchange::over(context, Some(line.into())), respond());
+        };
+        let Some(waiting) = waiting else {
+            // An answer to a request that was cancelled.
+            return (Exchange::over(context, None), Step::Drop);
+        };
+        if waiting.initialize.is_some() {
+            self.state().is_begun = !leaving.is_error;
+        }
+        if waiting.reported.is_some()
+            && let Some(result) = leaving.result()
+        {
+            let result = result.to_owned();
+            let flow = TransportFlow::leaving(self, line, waiting);
+            return Exchange::of_result(context, flow, &result);
+        }
+        let session_id = waiting.session_id;
+        let changed = session_id.and_then(|session_id| leaving.with_session(&session_id));
+        let text = changed.unwrap_or_else(|| line.into());
+        (Exchange::over(context, Some(text)), respond())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the session of a message of the server's own: that of its request, or that of all requests in progress if they
+    /// have one.
+    fn session_of(&self, of: Option<&str>) -> Option<String> {
+        let state = self.state();
+        if let Some(of) = of {
+            return state.open.get(&key(of))?.session_id.clone();
+        }
+        let mut sessions = state.open.values().map(|waiting| &waiting.session_id);
+        let session_id = sessions.next()?;
+        sessions
+            .all(|other| other == session_id)
+            .then(|| session_id.clone())?
+    }
+}
+
+/// One line.
+pub(crate) struct Line {
+    connection: Connection,
+    /// The line for the SDK, or the SDK's.
+    line: String,
+    /// The id of a request, as it was written.
+    id: Option<String>,
+    cancels: Option<String>,
+    initialize: Option<String>,
+    method: Option<String>,
+    /// Whether it is of the SDK's.
+    leaves: bool,
+    /// Whether a session was replayed before it.
+    is_replayed: bool,
+}
+
+impl Line {
+    pub fn replay(&self, negotiated: &str, random: [u8; 16]) -> Option<String> {
+        let mut state = self.connection.state();
+        if state.is_begun || self.leaves {
+            return None;
+        }
+        let id = format!("\"{:032x}\"", u128::from_be_bytes(random));
+        let negotiated = json::read(negotiated).unwrap_or_default();
+        let of = |name: &str| json::written(negotiated.get(name).unwrap_or(&Value::Null));
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":{},"capabilities":{},"clientInfo":{}}}}}"#,
+            of("protocolVersion"),
+            of("clientCapabilities"),
+            of("clientInfo"),
+        );
+        state.replay = Some(id);
+        Some(line)
+    }
+
+    /// Takes the SDK's answer to that. Returns whether it began the session.
+    pub fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
+        let version = |json: &str, path: &[&str]| {
+            let value = json::read(json)?;
+            let version = path
+                .iter()
+                .try_fold(&value, |value, name| value.get(name))?;
+            version.as_str().map(str::to_owned)
+        };
+        let settled = version(negotiated, &["protocolVersion"]);
+        let found = answer.and_then(|answer| version(answer, &["result", "protocolVersion"]));
+        let mut state = self.connection.state();
+        state.replay = None;
+        self.is_replayed = settled.is_some() && settled == found;
+        state.is_begun |= self.is_replayed;
+        self.is_replayed
+    }
+
+    pub fn text(&mut self, step: &Step) -> Option<String> {
+        match step {
+            Step::Deliver(deliver) => {
+                self.delivers(deliver);
+                let line = std::mem::take(&mut self.line);
+                let before = self.is_replayed.then_some(INITIALIZED);
+                Some(before.map_or(line.clone(), |before| format!("{before}\n{line}")))
+            }
+            Step::Reply(reply) => message(reply, self.id.as_deref()),
+            Step::Respond(respond) => {
+                let changed = Leaving::read(&self.line)?.changed(&respond.set(None));
+                Some(changed.unwrap_or_else(|| self.line.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn delivers(&mut self, deliver: &Deliver) {
+        let state = &mut *self.connection.state();
+        if let Some(cancelled) = &self.cancels {
+            let waiting = state.open.get(&key(cancelled));
+            // An `initialize` cannot be cancelled.
+            if waiting.is_some_and(|waiting| waiting.initialize.is_none()) {
+                state.open.remove(&key(cancelled));
+            }
+        }
+        let Some(id) = &self.id else { return };
+        let initialize = self.initialize.take();
+        state.is_begun |= initialize.is_some();
+        let reports = deliver.report != Report::Never;
+        state.open.insert(
+            key(id),
+            Waiting {
+                session_id: deliver.add_session_id.clone(),
+                reported: self.method.take().filter(|_| reports),
+                initialize,
+            },
+        );
+    }
+}
+
+impl TransportFlow {
+    fn line(connection: &Connection, line: &[u8]) -> Self {
+        let sep1359 = connection.guard.settings().transport.sep1359;
+        let mut came = Came::default();
+        let mut text = String::new();
+        let read = Came::read(line).map(|read| {
+            came = read;
+            text = String::from_utf8_lossy(line).into_owned();
+        });
+        let is_modern = came.claim == Claim::Modern && came.method.as_deref() != Some("initialize");
+        if let Some(cut) = came.cut.take().filter(|_| sep1359 && !is_modern) {
+            text = without(&text, &cut);
+        } else {
+            came.session_id = OwnedClientValue::Absent;
+        }
+        let id = came.id.take();
+        let is_open = |id: &String| connection.state().open.contains_key(&key(id));
+        let mistake = match read {
+            Err(unread) => Some(Mistake::Unread(unread)),
+            Ok(()) if id.as_ref().is_some_and(is_open) => Some(IN_USE.into()),
+            Ok(()) => None,
+        };
+        let carrier = Line {
+            connection: connection.clone(),
+            line: text,
+            id,
+            cancels: came.cancels.take(),
+            initialize: came.initialize.clone(),
+            method: came.method.clone(),
+            leaves: false,
+            is_replayed: false,
+        };
+        let flow = Self::new(came.message(is_modern));
+        flow.carried(Carrier::Line(carrier), false)
+            .mistaken(mistake)
+    }
+
+    /// Makes the flow of a result that is reported.
+    fn leaving(connection: &Connection, line: &str, waiting: Waiting) -> Self {
+        let flow = Self::new(TransportMessage {
+            method: waiting.reported.as_deref(),
+            initialize: waiting.initialize.as_deref(),
+            ..TransportMessage::default()
+        });
+        let id = Leaving::read(line).and_then(|leaving| leaving.id.map(Into::into));
+        let carrier = Line {
+            connection: connection.clone(),
+            line: line.into(),
+            id,
+            cancels: None,
+            initialize: None,
+            method: None,
+            leaves: true,
+            is_replayed: false,
+        };
+        flow.carried(Carrier::Line(carrier), false).delivered()
+    }
+}
+
+impl Exchange {
+    fn of_result(context: Context, flow: TransportFlow, result: &str) -> (Self, Step) {
+        let mut exchange = Self::with(context, flow);
+        let event = Event::Result(HandlerResult {
+            whole: Some(result),
+            ..HandlerResult::default()
+        });
+        let step = exchange.on(event).unwrap_or(Step::Drop);
+        (exchange, step)
+    }
+}
