@@ -175,6 +175,20 @@
 // cli/src/document.rs specifies, which may change in any release.
 #define SEALWAX_COMMAND 10
 
+// Begins the exchange of an HTTP request, of the `parent`, a guard: method, `MCP-Protocol-Version`, `Mcp-Session-Id`,
+// `Content-Encoding`, the body if it is there, and the caller's issuer, client and subject. The answer is SEALWAX_STEP.
+#define SEALWAX_HTTP 11
+
+// Begins a connection on stdio, of the `parent`, a guard. The answer is SEALWAX_MADE.
+#define SEALWAX_CONNECTION 12
+
+// Begins the exchange of a line of the client's, of the `parent`, a connection. The answer is SEALWAX_STEP.
+#define SEALWAX_LINE 13
+
+// Begins the exchange of a message of the SDK's, of the `parent`, a connection: it, and the id of the request that it belongs to, as
+// JSON. The answer is SEALWAX_STEP.
+#define SEALWAX_LEAVES 14
+
 // A frame that tells an exchange what became of a delivered message: a document, and a value; a
 // dialogue or a run of the command its answer: a document.
 #define SEALWAX_EVENT 16
@@ -207,6 +221,19 @@
 // A frame that tells an exchange the answer to what it asked: a value; or what was thrown; or what
 // is wrong. With none of these no answer came in time.
 #define SEALWAX_TOLD 23
+
+// Tells the body of an HTTP request. The answer is SEALWAX_STEP.
+#define SEALWAX_BODY 25
+
+// Tells the beginning of the answer to an HTTP request: its status, `Content-Type` and `Mcp-Session-Id`. The answer is
+// SEALWAX_MADE, with SEALWAX_FLAG_CHANGES if its body goes through SEALWAX_PIECE.
+#define SEALWAX_ANSWER 26
+
+// Tells a piece of that answer's body, cut anywhere. The answer is SEALWAX_TEXT, what can be sent.
+#define SEALWAX_PIECE 27
+
+// Tells that the answer is whole. The answer is SEALWAX_STEP, and the rest of its body.
+#define SEALWAX_ANSWERED 28
 
 // An answer: a step, or what is next in a dialogue or a run of the command: a document.
 #define SEALWAX_STEP 32
@@ -257,6 +284,12 @@
 
 // Of a message: the server can send its client a request while it waits.
 #define SEALWAX_FLAG_CAN_BE_ASKED 1024
+
+// Of an HTTP request, and of its body: it is larger than what the adapter reads.
+#define SEALWAX_FLAG_TOO_LARGE 2048
+
+// Of the beginning of an answer: its body goes through SEALWAX_PIECE.
+#define SEALWAX_FLAG_CHANGES 4096
 
 // A sealed token.
 #define SEALWAX_IS_TOKEN 1
@@ -847,7 +880,7 @@ sealwax_status sealwax_session_verify(const struct sealwax_view *view,
 // Frees a session; NULL is allowed.
 void sealwax_session_free(struct sealwax_session *session);
 
-// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_COMMAND. `codec` is that of a guard, and
+// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_LEAVES. `codec` is that of a guard, and
 // `parent` the machine that its kind names; elsewhere they may be NULL. The machine owns the answer, a frame: it is valid until
 // the next call with that machine, or until the machine is freed.
 //
@@ -862,7 +895,7 @@ sealwax_status sealwax_machine_new(const struct sealwax_codec *codec,
                                    size_t *answer_len,
                                    struct sealwax_error *error);
 
-// Tells a machine something by a frame of one of the kinds from SEALWAX_EVENT to SEALWAX_RUN. It owns the answer, as
+// Tells a machine something by a frame of one of the kinds from SEALWAX_EVENT to SEALWAX_ANSWERED. It owns the answer, as
 // sealwax_machine_new says.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for what does not match its last answer, and for another frame or document; the machine

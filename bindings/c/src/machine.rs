@@ -48,6 +48,16 @@ pub const SEALWAX_MEMORY: u8 = 9;
 /// cli/src/document.rs specifies, which may change in any release.
 #[cfg(feature = "command")]
 pub const SEALWAX_COMMAND: u8 = 10;
+/// Begins the exchange of an HTTP request, of the `parent`, a guard: method, `MCP-Protocol-Version`, `Mcp-Session-Id`,
+/// `Content-Encoding`, the body if it is there, and the caller's issuer, client and subject. The answer is SEALWAX_STEP.
+pub const SEALWAX_HTTP: u8 = 11;
+/// Begins a connection on stdio, of the `parent`, a guard. The answer is SEALWAX_MADE.
+pub const SEALWAX_CONNECTION: u8 = 12;
+/// Begins the exchange of a line of the client's, of the `parent`, a connection. The answer is SEALWAX_STEP.
+pub const SEALWAX_LINE: u8 = 13;
+/// Begins the exchange of a message of the SDK's, of the `parent`, a connection: it, and the id of the request that it belongs to, as
+/// JSON. The answer is SEALWAX_STEP.
+pub const SEALWAX_LEAVES: u8 = 14;
 /// A frame that tells an exchange what became of a delivered message: a document, and a value; a
 /// dialogue or a run of the command its answer: a document.
 pub const SEALWAX_EVENT: u8 = 16;
@@ -72,6 +82,15 @@ pub const SEALWAX_RUN: u8 = 22;
 /// A frame that tells an exchange the answer to what it asked: a value; or what was thrown; or what
 /// is wrong. With none of these no answer came in time.
 pub const SEALWAX_TOLD: u8 = 23;
+/// Tells the body of an HTTP request. The answer is SEALWAX_STEP.
+pub const SEALWAX_BODY: u8 = 25;
+/// Tells the beginning of the answer to an HTTP request: its status, `Content-Type` and `Mcp-Session-Id`. The answer is
+/// SEALWAX_MADE, with SEALWAX_FLAG_CHANGES if its body goes through SEALWAX_PIECE.
+pub const SEALWAX_ANSWER: u8 = 26;
+/// Tells a piece of that answer's body, cut anywhere. The answer is SEALWAX_TEXT, what can be sent.
+pub const SEALWAX_PIECE: u8 = 27;
+/// Tells that the answer is whole. The answer is SEALWAX_STEP, and the rest of its body.
+pub const SEALWAX_ANSWERED: u8 = 28;
 
 /// An answer: a step, or what is next in a dialogue or a run of the command: a document.
 pub const SEALWAX_STEP: u8 = 32;
@@ -108,6 +127,10 @@ pub const SEALWAX_FLAG_UNREADABLE: u16 = 256;
 pub const SEALWAX_FLAG_ID_IN_USE: u16 = 512;
 /// Of a message: the server can send its client a request while it waits.
 pub const SEALWAX_FLAG_CAN_BE_ASKED: u16 = 1024;
+/// Of an HTTP request, and of its body: it is larger than what the adapter reads.
+pub const SEALWAX_FLAG_TOO_LARGE: u16 = 2048;
+/// Of the beginning of an answer: its body goes through SEALWAX_PIECE.
+pub const SEALWAX_FLAG_CHANGES: u16 = 4096;
 
 // The header's numbers are the engine's.
 const _: () = {
@@ -120,6 +143,14 @@ const _: () = {
     assert!(SEALWAX_STORE == kind::STORE);
     assert!(SEALWAX_DIALOGUE == kind::DIALOGUE);
     assert!(SEALWAX_MEMORY == kind::MEMORY);
+    assert!(SEALWAX_HTTP == kind::HTTP);
+    assert!(SEALWAX_CONNECTION == kind::CONNECTION);
+    assert!(SEALWAX_LINE == kind::LINE);
+    assert!(SEALWAX_LEAVES == kind::LEAVES);
+    assert!(SEALWAX_BODY == kind::BODY);
+    assert!(SEALWAX_ANSWER == kind::ANSWER);
+    assert!(SEALWAX_PIECE == kind::PIECE);
+    assert!(SEALWAX_ANSWERED == kind::ANSWERED);
     assert!(SEALWAX_EVENT == kind::EVENT);
     assert!(SEALWAX_RESULT == kind::RESULT);
     assert!(SEALWAX_PRINCIPAL == kind::PRINCIPAL);
@@ -145,6 +176,8 @@ const _: () = {
     assert!(SEALWAX_FLAG_UNREADABLE == flag::UNREADABLE);
     assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
     assert!(SEALWAX_FLAG_CAN_BE_ASKED == flag::CAN_BE_ASKED);
+    assert!(SEALWAX_FLAG_TOO_LARGE == flag::TOO_LARGE);
+    assert!(SEALWAX_FLAG_CHANGES == flag::CHANGES);
 };
 
 /// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run
@@ -168,7 +201,7 @@ enum Changing {
     Command(Run),
 }
 
-/// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_COMMAND. `codec` is that of a guard, and
+/// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_LEAVES. `codec` is that of a guard, and
 /// `parent` the machine that its kind names; elsewhere they may be NULL. The machine owns the answer, a frame: it is valid until
 /// the next call with that machine, or until the machine is freed.
 ///
@@ -222,7 +255,7 @@ pub unsafe extern "C" fn sealwax_machine_new(
     })
 }
 
-/// Tells a machine something by a frame of one of the kinds from SEALWAX_EVENT to SEALWAX_RUN. It owns the answer, as
+/// Tells a machine something by a frame of one of the kinds from SEALWAX_EVENT to SEALWAX_ANSWERED. It owns the answer, as
 /// sealwax_machine_new says.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for what does not match its last answer, and for another frame or document; the machine
