@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use serde::de::IgnoredAny;
-use serde_json::Deserializer;
-
 use crate::input::ClientValue;
 use crate::ledger::Check;
 use crate::step::Item;
 use crate::token::Token;
+use crate::wire::{Member, string, whole};
 use sealwax::{Error, View, canonical_json};
 
 /// The limit of a header that servers and proxies accept.
@@ -33,7 +31,7 @@ pub(super) fn open(view: &View, token: ClientValue<'_>) -> Result<(Negotiated, T
     let token = Token::new(Item::Session, &opened, Some(Check::Live));
     let json = String::from_utf8(opened.into_payload()).map_err(|_| EXPECTED)?;
     let held = Initialized::of(&json).ok_or(EXPECTED)?;
-    let protocol_version = string(held.protocol_version).ok_or(EXPECTED)?;
+    let protocol_version = string(held.protocol_version).ok_or(EXPECTED)?.into_owned();
     let negotiated = Negotiated {
         json,
         protocol_version,
@@ -134,44 +132,9 @@ fn text(json: Option<&str>) -> &str {
 ///
 /// What `serde_json` has for it, `RawValue`, would make the WebAssembly module 20 kB larger.
 fn members<'t, const N: usize>(json: &'t str, names: [&str; N]) -> Option<[Option<&'t str>; N]> {
-    let mut found = [None; N];
-    let (whole, "") = value(json)? else {
-        return None;
+    let Some(object) = whole(json, names).ok()? else {
+        return (json.trim() == "null").then_some([None; N]);
     };
-    if whole == "null" {
-        return Some(found);
-    }
-    let mut rest = after(whole, '{')?;
-    while !rest.starts_with('}') {
-        let (key, colon) = value(rest)?;
-        let (value, next) = value(after(colon, ':')?)?;
-        let key = string(key);
-        let named = names.iter().position(|name| key.as_deref() == Some(*name));
-        if named.is_some_and(|at| found[at].replace(value).is_some()) {
-            return None;
-        }
-        rest = after(next, ',').unwrap_or(next);
-    }
-    Some(found.map(|value| value.filter(|json| *json != "null")))
-}
-
-/// Splits a text after the JSON value with which it begins, and the white space after that.
-fn value(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start_matches(SPACE);
-    let mut values = Deserializer::from_slice(text.as_bytes()).into_iter::<IgnoredAny>();
-    values.next()?.ok()?;
-    let (value, rest) = text.split_at_checked(values.byte_offset())?;
-    Some((value, rest.trim_start_matches(SPACE)))
-}
-
-fn after(text: &str, mark: char) -> Option<&str> {
-    Some(text.strip_prefix(mark)?.trim_start_matches(SPACE))
-}
-
-const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
-
-/// Returns what a string of JSON says; `None` if it is none, or has a lone surrogate.
-fn string(json: &str) -> Option<String> {
-    let value = crate::json::read(json)?;
-    value.as_str().map(str::to_owned)
+    let of = |member: Option<Member>| json.get(member?.value).filter(|json| *json != "null");
+    Some(object.members.map(of))
 }

@@ -1,6 +1,5 @@
 //! The lines of stdio: one client, whose messages name their sessions (SEP-1359).
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
@@ -30,7 +29,22 @@ struct State {
     /// The id of an `initialize` of our own, random, so that no client can cancel or answer it.
     replay: Option<String>,
     /// The requests that the SDK has not answered yet, by their ids: no two have one.
-    open: BTreeMap<String, Waiting>,
+    open: Vec<(String, Waiting)>,
+}
+
+impl State {
+    fn get(&self, id: &str) -> Option<&Waiting> {
+        let id = key(id);
+        let mut open = self.open.iter();
+        open.find(|(open, _)| *open == id)
+            .map(|(_, waiting)| waiting)
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Waiting> {
+        let id = key(id);
+        let at = self.open.iter().position(|(open, _)| *open == id)?;
+        Some(self.open.swap_remove(at).1)
+    }
 }
 
 /// What the answer to a request will need.
@@ -99,7 +113,7 @@ impl Connection {
         {
             return (Exchange::over(context, Some(line.into())), Step::Replayed);
         }
-        let Some(waiting) = id.map(|id| self.state().open.remove(&key(id))) else {
+        let Some(waiting) = id.map(|id| self.state().remove(id)) else {
             // An answer to what the SDK could not read.
             return (Exchange::over(context, Some(line.into())), respond());
         };
@@ -132,9 +146,9 @@ impl Connection {
     fn session_of(&self, of: Option<&str>) -> Option<String> {
         let state = self.state();
         if let Some(of) = of {
-            return state.open.get(&key(of))?.session_id.clone();
+            return state.get(of)?.session_id.clone();
         }
-        let mut sessions = state.open.values().map(|waiting| &waiting.session_id);
+        let mut sessions = state.open.iter().map(|(_, waiting)| &waiting.session_id);
         let session_id = sessions.next()?;
         sessions
             .all(|other| other == session_id)
@@ -215,24 +229,24 @@ impl Line {
     fn delivers(&mut self, deliver: &Deliver) {
         let state = &mut *self.connection.state();
         if let Some(cancelled) = &self.cancels {
-            let waiting = state.open.get(&key(cancelled));
+            let waiting = state.get(cancelled);
             // An `initialize` cannot be cancelled.
             if waiting.is_some_and(|waiting| waiting.initialize.is_none()) {
-                state.open.remove(&key(cancelled));
+                state.remove(cancelled);
             }
         }
         let Some(id) = &self.id else { return };
         let initialize = self.initialize.take();
         state.is_begun |= initialize.is_some();
         let reports = deliver.report != Report::Never;
-        state.open.insert(
+        state.open.push((
             key(id),
             Waiting {
                 session_id: deliver.add_session_id.clone(),
                 reported: self.method.take().filter(|_| reports),
                 initialize,
             },
-        );
+        ));
     }
 }
 
@@ -252,7 +266,7 @@ impl TransportFlow {
             came.session_id = OwnedClientValue::Absent;
         }
         let id = came.id.take();
-        let is_open = |id: &String| connection.state().open.contains_key(&key(id));
+        let is_open = |id: &String| connection.state().get(id).is_some();
         let mistake = match read {
             Err(unread) => Some(Mistake::Unread(unread)),
             Ok(()) if id.as_ref().is_some_and(is_open) => Some(IN_USE.into()),

@@ -13,7 +13,9 @@ pub use self::http::{AnswerHead, Body, HttpRequest};
 pub use self::lines::Connection;
 pub(crate) use self::lines::Line;
 pub(crate) use self::message::Came;
-pub(crate) use self::spans::Unread;
+pub(crate) use self::spans::{Member, Unread, string, whole};
+#[cfg(test)]
+mod tests;
 
 use crate::step::{Reply, Step};
 
