@@ -228,7 +228,8 @@ impl Exchange {
         };
         let context = &mut self.context;
         let flow = self.flow.transport()?;
-        context.message = flow.read(context.guard.settings(), body);
+        flow.read(context.guard.settings(), body);
+        context.message = flow.origin();
         let step = self.advance();
         Ok(self.settle(step))
     }

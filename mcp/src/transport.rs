@@ -126,8 +126,8 @@ impl TransportFlow {
         }
     }
 
-    /// Reads the body, and returns what the log says of it.
-    pub fn read(&mut self, settings: &Settings, body: Body<'_>) -> Origin {
+    /// Reads the body.
+    pub fn read(&mut self, settings: &Settings, body: Body<'_>) {
         let mut came = Came::default();
         if let Some(Carrier::Http(http)) = self.carrier.as_deref_mut() {
             match http.read(body, &settings.transport, &mut came) {
@@ -144,7 +144,6 @@ impl TransportFlow {
             }
         }
         self.phase = Phase::Entering;
-        self.origin()
     }
 
     /// Makes the bytes that belong to a step.

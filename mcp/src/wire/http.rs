@@ -61,15 +61,7 @@ impl Guard {
     pub fn http(&self, mut request: HttpRequest<'_>) -> (Exchange, Step) {
         let context = Context::new(self.clone(), request.principal.take(), None);
         let flow = TransportFlow::of_http(self, &request);
-        let body = request.body;
-        let (mut exchange, step) = Exchange::of_transport(context, flow);
-        match (body, step) {
-            (Some(body), Step::Body) => {
-                let step = exchange.body(body).unwrap_or(Step::Drop);
-                (exchange, step)
-            }
-            (_, step) => (exchange, step),
-        }
+        Exchange::of_transport(context, flow)
     }
 }
 
@@ -254,6 +246,10 @@ impl TransportFlow {
             modern: speaks && carrier.version == Claim::Modern,
             ..TransportMessage::default()
         });
-        flow.carried(Carrier::Http(carrier), request.method == POST)
+        let mut flow = flow.carried(Carrier::Http(carrier), request.method == POST);
+        if let (POST, Some(body)) = (request.method, request.body) {
+            flow.read(guard.settings(), body);
+        }
+        flow
     }
 }

@@ -2,8 +2,8 @@
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    Client, ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Reply,
-    Report, Respond, Scope, Step, TokenFields, TransportMessage,
+    AnswerHead, Body, Client, ClientSession, ClientValue, Deliver, Event, Exchange, Failed,
+    HandlerResult, HttpRequest, Message, Outcome, Reply, Report, Respond, Scope, Step, TokenFields,
 };
 use serde_json::{Value, json};
 
@@ -18,11 +18,7 @@ pub fn answered(program: &mut Program, told: &Value) -> Option<Value> {
     match told["via"].as_str().unwrap() {
         "request" => at_the_handlers(program, told, told["message"].clone(), None),
         "http" => Some(over_http(program, told)),
-        _ => match around(program, told) {
-            Around::Answered(message, _) => Some(message),
-            Around::Replied(reply) => Some(replied(&reply)),
-            Around::Dropped => None,
-        },
+        _ => on_stdio(program, told),
     }
 }
 
@@ -156,68 +152,14 @@ fn at_the_handlers(
     answered
 }
 
-fn over_http(program: &mut Program, told: &Value) -> Value {
-    match around(program, told) {
-        Around::Answered(message, header) => {
-            let mut answered = json!({"status": 200, "message": message});
-            if let Some(header) = header {
-                answered["headers"] = json!({"mcp-session-id": header});
-            }
-            answered
-        }
-        Around::Replied(reply) => {
-            let mut answered = json!({"status": reply.status.unwrap_or(200), "headers": {}});
-            if let Some(allow) = reply.allow {
-                answered["headers"]["allow"] = allow.into();
-            }
-            if reply.error.is_some() || reply.done {
-                answered["message"] = replied(&reply);
-            }
-            answered
-        }
-        // As servers answer a method that is none of the protocol's.
-        Around::Dropped if !["POST", "GET", "DELETE"].contains(&told["http"].as_str().unwrap()) => {
-            json!({"status": 405})
-        }
-        Around::Dropped => json!({"status": 202}),
-    }
-}
-
-/// What comes of a message at the wrapper around HTTP or stdio.
-enum Around {
-    Answered(Value, Option<String>),
-    Replied(Reply),
-    Dropped,
-}
-
-fn around(program: &mut Program, told: &Value) -> Around {
-    let (mut message, headers) = (told["message"].clone(), &told["headers"]);
-    let inside = message
-        .as_object_mut()
-        .and_then(|message| message.remove("sessionId"));
-    let within = message.get_mut("result").and_then(Value::as_object_mut);
-    let inside = inside.or_else(|| within.and_then(|result| result.remove("sessionId")));
-    let method = message["method"].as_str();
-    let initialize = message["params"].to_string();
-    let guard = program.stage().guard.clone();
-    let (mut exchange, mut step) = guard.transport(TransportMessage {
-        http: told["http"].as_str(),
-        method,
-        target: None,
-        unreadable: false,
-        notification: told["notification"] == true,
-        modern: told["modern"] == true,
-        version: headers["mcp-protocol-version"].as_str(),
-        header: sent(headers.get("mcp-session-id")),
-        message_session_id: sent(inside.as_ref()),
-        initialize: Some(initialize.as_str()).filter(|_| method == Some("initialize")),
-        principal: None,
-    });
-    let mut known = None;
-    let mut answered = Value::Null;
-    #[expect(unused_assignments, reason = "it outlives the step that it is made in")]
-    let mut initialized = String::new();
-    let came = loop {
+/// Answers the questions about a message on HTTP or stdio; returns the next step, and the bytes that belong to it.
+fn driven(
+    program: &mut Program,
+    exchange: &mut Exchange,
+    mut step: Step,
+    known: &mut Option<Principal>,
+) -> (Step, Option<String>) {
+    loop {
         let next = match step {
             Step::Identify => {
                 let identified = program.stage().identify();
@@ -227,55 +169,158 @@ fn around(program: &mut Program, told: &Value) -> Around {
                 identified
             }
             Step::Ledger(command) => program.stage().run(&command),
-            Step::Deliver(deliver) if method == Some("initialize") => {
-                answered = json!({"result": {
-                    "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
-                }});
-                initialized = answered["result"].to_string();
-                assert_eq!(deliver.report, Report::Always);
-                Event::Result(HandlerResult {
-                    whole: Some(&initialized),
-                    ..HandlerResult::default()
-                })
+            step => {
+                report(exchange);
+                return (step, exchange.text());
             }
-            Step::Deliver(deliver) => {
-                if told["modern"] != true && deliver.negotiated.is_some() {
-                    let version = headers["mcp-protocol-version"].as_str();
-                    assert_eq!(deliver.version.is_some(), version.is_none());
-                }
-                if told["again"] == false {
-                    let failed = "initialize: refused".into();
-                    step = exchange.on(Event::NotResumed(failed)).unwrap();
-                    continue;
-                }
-                if method.is_none() {
-                    break Around::Dropped;
-                }
-                program.session_id = deliver.id;
-                program.negotiated = deliver.negotiated;
-                let inner = at_the_handlers(program, told, message, known);
-                let mut inner = inner.unwrap_or_default();
-                let result = inner.get_mut("result");
-                if let (Some(stamp), Some(result)) = (deliver.add_session_id, result) {
-                    result["sessionId"] = stamp.into();
-                }
-                break Around::Answered(inner, None);
-            }
-            Step::Respond(leave) => {
-                if let Some(timeout) = leave.timeout {
-                    answered["result"]["sessionId"] = json!(leave.header);
-                    answered["result"]["sessionTimeout"] = timeout.into();
-                }
-                break Around::Answered(answered, leave.header);
-            }
-            Step::Reply(reply) => break Around::Replied(reply),
-            Step::Drop => break Around::Dropped,
-            other => panic!("a transport gives no {other:?}"),
         };
         step = exchange.on(next).unwrap();
+    }
+}
+
+fn over_http(program: &mut Program, told: &Value) -> Value {
+    let (http, headers) = (told["http"].as_str().unwrap(), &told["headers"]);
+    let came = match &told["message"] {
+        Value::Null => String::new(),
+        message => message.to_string(),
     };
-    report(&mut exchange);
-    came
+    let modern = Some("2026-07-28").filter(|_| told["modern"] == true);
+    let version = headers["mcp-protocol-version"].as_str();
+    let guard = program.stage().guard.clone();
+    let (mut exchange, step) = guard.http(HttpRequest {
+        method: http,
+        version: modern.or(version).into(),
+        session: sent(headers.get("mcp-session-id")),
+        body: (http == "POST").then_some(Body::Whole(came.as_bytes())),
+        ..HttpRequest::default()
+    });
+    let mut known = None;
+    let (step, body) = driven(program, &mut exchange, step, &mut known);
+    let deliver = match step {
+        Step::Deliver(deliver) => deliver,
+        // As servers answer a method that is none of the protocol's.
+        Step::Drop => return json!({"status": 202}),
+        Step::Reply(reply) => return replied_over_http(&reply, body.as_deref()),
+        other => panic!("a transport gives no {other:?}"),
+    };
+    if deliver.negotiated.is_some() {
+        assert_eq!(deliver.version.is_some(), version.is_none());
+    }
+    let message: Value = serde_json::from_str(&body.unwrap_or(came)).unwrap_or_default();
+    if message["method"].is_null() {
+        let status = if ["POST", "GET", "DELETE"].contains(&http) {
+            202
+        } else {
+            405
+        };
+        return json!({"status": status});
+    }
+    let Some(answer) = at_the_sdk(program, told, &message, &deliver, known.clone()) else {
+        return json!({"status": 202});
+    };
+    let head = AnswerHead {
+        status: 200,
+        content_type: Some("application/json"),
+        session: None,
+    };
+    let changes = exchange.answer(&head).unwrap();
+    assert_eq!(
+        changes,
+        deliver.report == Report::Always || deliver.add_session_id.is_some()
+    );
+    if !changes {
+        return json!({"status": 200, "message": told_of(&answer)});
+    }
+    assert_eq!(exchange.piece(answer.as_bytes()).unwrap(), None);
+    let step = exchange.answered().unwrap();
+    match driven(program, &mut exchange, step, &mut known) {
+        (Step::Respond(respond), rest) => {
+            let mut answered = json!({"status": 200, "message": told_of(&rest.unwrap())});
+            if let Some(header) = respond.header {
+                answered["headers"] = json!({"mcp-session-id": header});
+            }
+            answered
+        }
+        (Step::Reply(reply), text) => replied_over_http(&reply, text.as_deref()),
+        other => panic!("an answer gives no {other:?}"),
+    }
+}
+
+fn replied_over_http(reply: &Reply, text: Option<&str>) -> Value {
+    let mut answered = json!({"status": reply.status.unwrap_or(200), "headers": {}});
+    if let Some(allow) = reply.allow {
+        answered["headers"]["allow"] = allow.into();
+    }
+    if let Some(text) = text {
+        answered["message"] = told_of(text);
+    }
+    answered
+}
+
+/// Returns what a message says: its result or its error.
+fn told_of(text: &str) -> Value {
+    let message: Value = serde_json::from_str(text).unwrap();
+    let of = |name: &str| message.get(name).map(|value| json!({name: value}));
+    of("result").or(of("error")).unwrap_or_default()
+}
+
+/// Serves a message as an SDK does; returns its answer, if it has one.
+fn at_the_sdk(
+    program: &mut Program,
+    told: &Value,
+    message: &Value,
+    deliver: &Deliver,
+    known: Option<Principal>,
+) -> Option<String> {
+    let mut answer = if message["method"] == "initialize" {
+        json!({"result": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
+        }})
+    } else {
+        program.session_id.clone_from(&deliver.id);
+        program.negotiated.clone_from(&deliver.negotiated);
+        at_the_handlers(program, told, message.clone(), known)?
+    };
+    answer["id"] = message["id"].clone();
+    Some(answer.to_string())
+}
+
+fn on_stdio(program: &mut Program, told: &Value) -> Option<Value> {
+    let connection = program.stage().connection.clone();
+    let line = told["message"].to_string();
+    let (mut exchange, step) = connection.line(line.as_bytes());
+    let mut known = None;
+    let (mut step, mut text) = driven(program, &mut exchange, step, &mut known);
+    if let Step::Replay = step {
+        let asked: Value = serde_json::from_str(&text.unwrap()).unwrap();
+        let answer = match told["again"] == false {
+            true => json!({"id": asked["id"], "error": {"code": -32602, "message": "refused"}}),
+            false => {
+                json!({"id": asked["id"], "result": {"protocolVersion": asked["params"]["protocolVersion"]}})
+            }
+        };
+        let (mut replayed, begun) = connection.leaves(&answer.to_string(), None);
+        assert!(matches!(begun, Step::Replayed));
+        let answer = replayed.text().unwrap();
+        let next = exchange.on(Event::Replayed(Ok(&answer))).unwrap();
+        (step, text) = driven(program, &mut exchange, next, &mut known);
+    }
+    let deliver = match step {
+        Step::Deliver(deliver) => deliver,
+        Step::Reply(_) => return text.map(|text| told_of(&text)),
+        Step::Drop => return None,
+        other => panic!("a line gives no {other:?}"),
+    };
+    // Behind what begins the session again.
+    let text = text.unwrap();
+    let message: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    if message["method"].is_null() {
+        return None;
+    }
+    let answer = at_the_sdk(program, told, &message, &deliver, known.clone())?;
+    let (mut exchange, step) = connection.leaves(&answer, None);
+    let (_, text) = driven(program, &mut exchange, step, &mut known);
+    text.map(|text| told_of(&text))
 }
 
 /// The value that a client sent at a place.

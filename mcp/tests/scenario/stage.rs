@@ -7,7 +7,7 @@ use std::time::Duration;
 use sealwax::{Codec, Environment, Error, KeyRing, Principal, System};
 use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
-    Confirm, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required,
+    Confirm, Connection, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required,
     SessionSettings, Step, TransportSettings,
 };
 use serde_json::{Value, json};
@@ -45,6 +45,8 @@ impl Environment for Clock {
 
 pub struct Stage {
     pub guard: Guard,
+    /// Of the client on stdio.
+    pub connection: Connection,
     settings: Value,
     clock: Clock,
     ledger: LossyLedger,
@@ -62,8 +64,10 @@ impl Stage {
         let ring: KeyRing = told["keys"].as_str().unwrap().parse().unwrap();
         let codec = Codec::builder(ring, told["audience"].as_str().unwrap());
         let codec = codec.build_in(clock.clone()).unwrap();
+        let guard = guard(codec, &settings, now);
         Self {
-            guard: guard(codec, &settings, now),
+            connection: guard.connection(),
+            guard,
             ledger: LossyLedger::new(&settings, now),
             settings,
             clock,
