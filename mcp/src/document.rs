@@ -21,13 +21,12 @@ use serde::Serialize;
 pub use event::{Members, on, told};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
-pub use message::{invalid, message, revoke, transport};
+pub use message::{http, leaves, line, message, revoke};
 pub(crate) use plain::next;
 pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
 pub use report::{events, report};
 pub use settings::guard;
-pub(crate) use step::begun;
 
 use crate::exchange::Exchange;
 use crate::step::Step;

@@ -6,7 +6,7 @@ use crate::context::{Awaited, Context};
 use crate::event::TokenEvent;
 use crate::guard::{Guard, PAUSE};
 use crate::handle::HandleFlow;
-use crate::input::{Client, Event, Failed, HandleOp, HandlerResult, Message, TransportMessage};
+use crate::input::{Client, Event, Failed, HandleOp, HandlerResult, Message};
 use crate::log::Refused;
 use crate::reason::Reason;
 use crate::request::Request;
@@ -90,13 +90,6 @@ impl Guard {
         Exchange::begin(context, Flow::Request(request))
     }
 
-    /// Begins the exchange of a message around HTTP or stdio.
-    #[must_use]
-    pub fn transport(&self, mut transport: TransportMessage<'_>) -> (Exchange, Step) {
-        let context = Context::new(self.clone(), transport.principal.take(), None);
-        Exchange::of_transport(context, TransportFlow::new(transport))
-    }
-
     /// Signs a principal out everywhere: everything that began until now, or begins within the
     /// clock tolerance after it, is refused. The ledger remembers it for
     /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
@@ -122,27 +115,6 @@ impl Guard {
 }
 
 impl Exchange {
-    /// Refuses a message that is not as `expected`.
-    #[cfg(feature = "documents")]
-    pub(super) fn invalid(guard: Guard, expected: &'static str) -> (Self, Step) {
-        use crate::context::About;
-        use crate::step::{Item, Reply};
-
-        let mut context = Context::new(guard, None, None);
-        let error = Error::Malformed(expected);
-        context.refuse(error.into(), About::new(Item::Session));
-        let reply = Reply {
-            status: Some(400),
-            ..Reply::error(-32600, "Invalid Request")
-        };
-        let exchange = Self {
-            context,
-            flow: Flow::Over,
-            asked: None,
-        };
-        (exchange, Step::Reply(reply))
-    }
-
     fn begin(mut context: Context, flow: Flow) -> (Self, Step) {
         // A ledger does not know tokens sealed before it began, so it is opened before any are.
         let opened = match &flow {
@@ -259,16 +231,13 @@ impl Exchange {
     ///
     /// [`Error::InvalidArgument`] unless it was delivered.
     pub fn answered(&mut self) -> Result<Step, Error> {
-        let http = self.flow.transport()?.http()?;
-        if let Some(why) = http.mistake() {
-            return self.on(Event::Broke(why.into()));
-        }
-        match http.result() {
-            Some(result) => self.on(Event::Result(HandlerResult {
+        match self.flow.transport()?.http()?.result() {
+            Ok(Some(result)) => self.on(Event::Result(HandlerResult {
                 whole: Some(&result),
                 ..HandlerResult::default()
             })),
-            None => Ok(self.settle(Step::Respond(Box::default()))),
+            Ok(None) => Ok(self.settle(Step::Respond(Box::default()))),
+            Err(why) => self.on(Event::Broke(why.into())),
         }
     }
 

@@ -132,36 +132,6 @@ pub struct Client<'a> {
     pub can_be_asked: bool,
 }
 
-/// A message around HTTP or stdio, before the SDK sees it: for `Mcp-Session-Id` of the revisions up
-/// to 2025-11-25, and SEP-1359.
-#[derive(Clone, Debug, Default)]
-pub struct TransportMessage<'a> {
-    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
-    /// delivered without a check.
-    pub http: Option<&'a str>,
-    /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
-    pub method: Option<&'a str>,
-    /// The member of `params` that [`TokenFields::target`](super::TokenFields::target) names, if it is a
-    /// text: for the log.
-    pub target: Option<&'a str>,
-    /// Whether it is no JSON, so that nothing else is known of it.
-    pub unreadable: bool,
-    /// Whether it is a notification, which gets no answer.
-    pub notification: bool,
-    /// Whether the message is of revision 2026-07-28 or later, by the SDK's own rule.
-    pub modern: bool,
-    /// The HTTP header `MCP-Protocol-Version`.
-    pub version: Option<&'a str>,
-    /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
-    pub header: ClientValue<'a>,
-    /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
-    pub message_session_id: ClientValue<'a>,
-    /// The `params` of `initialize` as JSON.
-    pub initialize: Option<&'a str>,
-    /// The caller, if the adapter knows it already.
-    pub principal: Option<Result<Principal, Failed>>,
-}
-
 /// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
 #[derive(Clone, Debug)]
 pub struct HandleOp<'a> {
@@ -252,8 +222,6 @@ pub enum Event<'a> {
     Replayed(Result<&'a str, Failed>),
     /// What was delivered failed, so that there is no answer: what was expected and found. Its words are the adapter's own.
     Broke(String),
-    /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
-    NotResumed(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Result(HandlerResult<'a>),
 }

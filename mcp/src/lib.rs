@@ -10,7 +10,7 @@
 //! # Writing an adapter
 //!
 //! One [`Exchange`] serves one message. [`Guard::message`] begins that of a message at the SDK's
-//! handlers, [`Guard::transport`] that of a message around HTTP or stdio. It returns a [`Step`];
+//! handlers, [`Guard::http`] that of an HTTP request, [`Connection::line`] that of a line of stdio. It returns a [`Step`];
 //! the adapter carries it out and reports the outcome to [`Exchange::on`], until a step ends the
 //! exchange. Dropping an exchange cancels it. This example serves `requestState` and cursors for
 //! any handler of JSON:
@@ -147,7 +147,7 @@ pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
 pub use input::{
     Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult,
-    Message, Outcome, Predecessor, Scope, TransportMessage,
+    Message, Outcome, Predecessor, Scope,
 };
 pub use log::{Fault, Level, Origin, Refused};
 pub use session::Session;

@@ -13,7 +13,7 @@ use frame::{number, sent};
 use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Client, ClientSession, ClientValue, Failed, Message, TransportMessage};
+use crate::input::{Client, ClientSession, ClientValue, Failed, Message};
 use crate::ledger::{Memory, redis};
 use crate::members::PrincipalParts;
 use crate::wire::{AnswerHead, Body, Connection, HttpRequest};
@@ -31,9 +31,6 @@ pub mod kind {
     /// subject, header, the session's id and state, how many milliseconds are left, and the client's capabilities and
     /// `inputResponses`.
     pub const MESSAGE: u8 = 2;
-    /// Begins the exchange of a message around HTTP or stdio: the method of HTTP, method, target, `MCP-Protocol-Version`,
-    /// `Mcp-Session-Id`, `sessionId`, the `params` of `initialize`, and the caller's issuer, client and subject.
-    pub const TRANSPORT: u8 = 3;
     /// Begins the exchange that signs a principal out: a principal, and for how many seconds that is remembered.
     pub const REVOCATION: u8 = 4;
     /// Makes an entry of the log for a mistake of the adapter's side: a document. Its answer is a [`TEXT`], and all there is.
@@ -115,10 +112,6 @@ pub mod flag {
     pub const WAITS: u16 = 64;
     /// Of a guard that was made: some exchanges may begin late.
     pub const DEFERS: u16 = 128;
-    /// Of a message around HTTP or stdio: it is no JSON.
-    pub const UNREADABLE: u16 = 256;
-    /// Of a message around HTTP or stdio: a request in progress on its connection has its id.
-    pub const ID_IN_USE: u16 = 512;
     /// Of an HTTP request, and of its body: it is larger than what the adapter reads.
     pub const TOO_LARGE: u16 = 2048;
     /// Of the beginning of an answer: its body goes through [`PIECE`](super::kind::PIECE).
@@ -157,7 +150,6 @@ impl Machine {
     pub fn new(parent: Option<&Self>, given: &Frame<'_>) -> Made {
         match (given.kind, parent) {
             (kind::MESSAGE, Some(Self::Guard(guard))) => message(guard, given),
-            (kind::TRANSPORT, Some(Self::Guard(guard))) => Ok(transport(guard, given)),
             (kind::HTTP, Some(Self::Guard(guard))) => Ok(http(guard, given)),
             (kind::CONNECTION, Some(Self::Guard(guard))) => Ok((
                 Self::Connection(guard.connection()),
@@ -165,13 +157,12 @@ impl Machine {
             )),
             (kind::LINE, Some(Self::Connection(connection))) => {
                 let [line] = given.bytes();
-                Ok(begun(document::begun(
-                    connection.line(line.unwrap_or_default()),
-                )))
+                Ok(begun(document::line(connection, line.unwrap_or_default())))
             }
             (kind::LEAVES, Some(Self::Connection(connection))) => {
-                let (line, of) = given.documents();
-                Ok(begun(document::begun(connection.leaves(line, of))))
+                let [line] = given.bytes();
+                let ([_, of], line) = (given.values(), line.unwrap_or_default());
+                Ok(begun(document::leaves(connection, line, sent(of))))
             }
             (kind::REVOCATION, Some(Self::Guard(guard))) => {
                 let (principal, retain_for) = given.numbered()?;
@@ -288,38 +279,6 @@ fn call(guard: &Guard, given: &Frame<'_>) -> Made {
 }
 
 #[inline(never)]
-fn transport(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
-    if given.has(flag::ID_IN_USE) {
-        return begun(document::invalid(
-            guard,
-            "an id that no request in progress has",
-        ));
-    }
-    let mut texts = given.texts();
-    let mut next = || texts.take();
-    let (http, method, target, version) = (next(), next(), next(), next());
-    let message = TransportMessage {
-        http: http.text(),
-        method: method.text(),
-        target: target.text(),
-        unreadable: given.has(flag::UNREADABLE),
-        notification: given.has(flag::NOTIFICATION),
-        modern: given.has(flag::MODERN),
-        version: version.text(),
-        header: next(),
-        message_session_id: next(),
-        initialize: sent(next()),
-        principal: caller(given, [next(), next(), next()]),
-    };
-    // What is no text there is never taken for a message without.
-    if [http, method, version].contains(&ClientValue::Other) {
-        let expected = "a message of well-formed Unicode, and of at most 128 levels";
-        return begun(document::invalid(guard, expected));
-    }
-    begun(document::transport(guard, message))
-}
-
-#[inline(never)]
 fn http(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
     let [
         method,
@@ -332,7 +291,7 @@ fn http(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
         subject,
     ] = given.values();
     let [.., body] = given.bytes::<5>();
-    begun(document::begun(guard.http(HttpRequest {
+    let request = HttpRequest {
         method: method.text().unwrap_or_default(),
         version,
         session,
@@ -342,7 +301,8 @@ fn http(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
             false => body.map(Body::Whole),
         },
         principal: caller(given, [issuer, client, subject]),
-    })))
+    };
+    begun(document::http(guard, request))
 }
 
 /// What is told of an HTTP request.

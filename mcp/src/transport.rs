@@ -10,9 +10,7 @@ use self::negotiated::{Initialized, Params, negotiated, open, seal};
 use crate::admission::{Admission, RefusedAt};
 use crate::context::{About, Context};
 use crate::guard::Settings;
-use crate::input::{
-    ClientValue, Event, HandlerResult, Outcome, OwnedClientValue, TransportMessage,
-};
+use crate::input::{ClientValue, Event, HandlerResult, Outcome, OwnedClientValue};
 use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
 use crate::log::Origin;
@@ -20,13 +18,37 @@ use crate::reason::Reason;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::text::token_id;
 use crate::token::Token;
-use crate::wire::{Body, Came, Carrier, Http, Mistake, Unread};
+use crate::wire::{Body, Came, Carrier, Http, Mistake};
 use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
 /// `OPTIONS` with which a browser asks first.
 const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
 const TERMINATE: &str = "session/terminate";
+
+/// A message on HTTP or stdio, as the wire read it.
+#[derive(Default)]
+pub(super) struct TransportMessage<'a> {
+    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
+    /// delivered without a check.
+    pub http: Option<&'a str>,
+    /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
+    pub method: Option<&'a str>,
+    /// For the log.
+    pub target: Option<&'a str>,
+    /// Whether it is a notification, which gets no answer.
+    pub notification: bool,
+    /// Whether it is of revision 2026-07-28 or later.
+    pub modern: bool,
+    /// The HTTP header `MCP-Protocol-Version`.
+    pub version: Option<&'a str>,
+    /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
+    pub header: ClientValue<'a>,
+    /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
+    pub message_session_id: ClientValue<'a>,
+    /// The `params` of `initialize` as JSON.
+    pub initialize: Option<&'a str>,
+}
 
 pub(super) struct TransportFlow {
     http: Option<String>,
@@ -40,8 +62,7 @@ pub(super) struct TransportFlow {
     message_session_id: OwnedClientValue,
     initialize: Option<String>,
     phase: Phase,
-    /// What carries it, if the engine reads its bytes.
-    carrier: Option<Box<Carrier>>,
+    carrier: Carrier,
     mistake: Option<Mistake>,
     /// The bytes that belong to the last step.
     pub text: Option<String>,
@@ -53,10 +74,8 @@ enum Phase {
     Entering,
     /// Its token is being judged; then this follows.
     Admission(Admission, Then),
-    /// The SDK has it: an `initialize`, or a message without a session.
+    /// The SDK has it.
     Delivered,
-    /// The SDK has it, and may have to resume its session.
-    Continued,
     /// The SDK is told what was negotiated, before the message.
     Replaying(Box<Deliver>),
     /// These values were negotiated; the caller may still be unknown.
@@ -73,32 +92,40 @@ enum Then {
 }
 
 impl TransportFlow {
-    pub fn new(transport: TransportMessage<'_>) -> Self {
-        Self {
+    pub fn new(transport: &TransportMessage<'_>, carrier: Carrier) -> Self {
+        let mut flow = Self {
             http: transport.http.map(Into::into),
-            method: transport.method.map(Into::into),
-            target: transport.target.map(Into::into),
-            notification: transport.notification,
-            modern: transport.modern,
+            method: None,
+            target: None,
+            notification: false,
+            modern: false,
             version: transport.version.map(Into::into),
             header: transport.header.owned(),
-            message_session_id: transport.message_session_id.owned(),
-            initialize: transport.initialize.map(Into::into),
+            message_session_id: OwnedClientValue::Absent,
+            initialize: None,
             phase: Phase::Entering,
-            carrier: None,
-            mistake: transport
-                .unreadable
-                .then_some(Mistake::Unread(Unread::NoJson)),
+            carrier,
+            mistake: None,
             text: None,
-        }
+        };
+        flow.came(transport);
+        flow
     }
 
-    /// Sets what carries it, and whether its body is to be read.
-    pub fn carried(mut self, carrier: Carrier, has_body: bool) -> Self {
-        self.carrier = Some(Box::new(carrier));
-        if has_body {
-            self.phase = Phase::Reading;
-        }
+    /// Takes what is known of its message.
+    fn came(&mut self, message: &TransportMessage<'_>) {
+        let text = |text: Option<&str>| text.map(Into::into);
+        self.method = text(message.method);
+        self.target = text(message.target);
+        self.notification = message.notification;
+        self.modern = message.modern;
+        self.message_session_id = message.message_session_id.owned();
+        self.initialize = text(message.initialize);
+    }
+
+    /// Begins with the body, which is not there yet.
+    pub fn reading(mut self) -> Self {
+        self.phase = Phase::Reading;
         self
     }
 
@@ -120,8 +147,8 @@ impl TransportFlow {
     }
 
     pub fn http(&mut self) -> Result<&mut Http, Error> {
-        match (&self.phase, self.carrier.as_deref_mut()) {
-            (Phase::Delivered | Phase::Continued, Some(Carrier::Http(http))) => Ok(http),
+        match (&self.phase, &mut self.carrier) {
+            (Phase::Delivered, Carrier::Http(http)) => Ok(http),
             _ => Err(OUT_OF_ORDER),
         }
     }
@@ -129,17 +156,9 @@ impl TransportFlow {
     /// Reads the body.
     pub fn read(&mut self, settings: &Settings, body: Body<'_>) {
         let mut came = Came::default();
-        if let Some(Carrier::Http(http)) = self.carrier.as_deref_mut() {
+        if let Carrier::Http(http) = &mut self.carrier {
             match http.read(body, &settings.transport, &mut came) {
-                Ok(message) => {
-                    let read = Self::new(message);
-                    self.method = read.method;
-                    self.target = read.target;
-                    self.notification = read.notification;
-                    self.modern = read.modern;
-                    self.message_session_id = read.message_session_id;
-                    self.initialize = read.initialize;
-                }
+                Ok(message) => self.came(&message),
                 Err(mistake) => self.mistake = Some(mistake),
             }
         }
@@ -148,8 +167,9 @@ impl TransportFlow {
 
     /// Makes the bytes that belong to a step.
     pub fn say(&mut self, step: &Step) {
-        if let (Some(carrier), false) = (&mut self.carrier, matches!(step, Step::Replay)) {
-            self.text = carrier.text(step);
+        // That of `replay` is there already.
+        if !matches!(step, Step::Replay) {
+            self.text = self.carrier.text(step);
         }
     }
 
@@ -183,7 +203,6 @@ impl TransportFlow {
                 let broke = Error::argument(why);
                 Some(self.not_begun(context, broke.into()))
             }
-            (Phase::Continued, Event::NotResumed(_)) => Some(self.not_resumed(context)),
             (phase, _) => {
                 self.phase = phase;
                 None
@@ -323,14 +342,11 @@ impl TransportFlow {
 
     /// Delivers a message of a session, which the SDK may have to be told.
     fn resume(&mut self, context: &mut Context, deliver: Box<Deliver>) -> Step {
-        let Some(carrier) = &self.carrier else {
-            return self.deliver(*deliver);
-        };
         let random = match context.draw() {
             Ok(random) => random,
             Err(error) => return self.refuse(context, error.into()),
         };
-        match carrier.replay(deliver.negotiated.as_deref(), random) {
+        match self.carrier.replay(deliver.negotiated.as_deref(), random) {
             None => self.deliver(*deliver),
             Some(line) => {
                 self.text = Some(line);
@@ -347,9 +363,9 @@ impl TransportFlow {
         answer: Option<&str>,
     ) -> Step {
         let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
-        let is_begun = match self.carrier.as_deref_mut() {
-            Some(Carrier::Line(line)) => line.replayed(negotiated, answer),
-            _ => false,
+        let is_begun = match &mut self.carrier {
+            Carrier::Line(line) => line.replayed(negotiated, answer),
+            Carrier::Http(_) => false,
         };
         if is_begun {
             self.deliver(*deliver)
@@ -359,10 +375,7 @@ impl TransportFlow {
     }
 
     fn deliver(&mut self, deliver: Deliver) -> Step {
-        self.phase = match deliver.negotiated {
-            Some(_) => Phase::Continued,
-            None => Phase::Delivered,
-        };
+        self.phase = Phase::Delivered;
         Step::Deliver(Box::new(deliver))
     }
 
@@ -448,6 +461,9 @@ impl TransportFlow {
 
     fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {
         let answer = context.refuse(reason, About::new(Item::Session));
+        if self.http.is_none() && !self.is_request() {
+            return Step::Drop;
+        }
         Step::Reply(Reply {
             status: self.http.is_some().then_some(500),
             ..answer.into()

@@ -5,7 +5,7 @@ Usage: python3 tests/vectors/wire.py [--check]
 `http` is a request: its method, headers and body. `asks` is what the engine asks, in order. Then one of: `delivers`, with the `body`
 for the SDK if it is another one; `replies`, with status and body; `drops`. `answer` is what the SDK answers, cut anywhere, and
 `leaves` what the client gets. `lines` is what passes on one connection of stdio: "in" and "out" at the client, "to" and "from" the
-SDK; "of" is as "from", and belongs to the request whose id comes first.
+SDK; "of" is as "from", and belongs to the request whose id comes first; "broke" is why the SDK cannot read what it got.
 
 In all texts {t} and {u} stand for sessions of the same user, {bad} for one that was altered, {new} for a session that begins, {id} for the id of an
 `initialize` of the engine's. A body that is no UTF-8 is {"hex": "…"}. `logged` is the code of the line in the log.
@@ -84,6 +84,7 @@ for name, body in {
     "null": "null",
     "an id that is null": PING.replace("7", "null"),
     "an id that is true": PING.replace("7", "true"),
+    "an id that is zero below zero": PING.replace("7", "-0"),
     "an id with a fraction": PING.replace("7", "1.5"),
     "an id with an exponent": PING.replace("7", "1e2"),
     "an id that readers round": PING.replace("7", "9007199254740992"),
@@ -123,11 +124,14 @@ for name, body, version in [
     ("the message alone says so", PING.replace("}", ',"params":{%s}}' % CLAIM % MODERN), None),
     ("the message says the contrary", PING.replace("}", ',"params":{%s}}' % CLAIM % LEGACY), MODERN),
     ("the message says it by no text", PING.replace("}", ',"params":{%s}}' % CLAIM.replace('"%s"', "7")), MODERN),
+    ("an answer", '{"id":7,"result":{}}', MODERN),
+    ("a batch", f"[{PING}]", MODERN),
     ("no date", PING, "draft"),
     ("nearly a date", PING, "2026-07-2x"),
 ]:
     head = {} if version is None else {"version": version}
-    unread(f"http: a session is needed: {name}", body, NONE, session=None, **head)
+    told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')
+    unread(f"http: a session is needed: {name}", body, told, session=None, **head)
 post("http: two sessions are refused", PING, session={"several": True}, asks=["principal"], replies={"status": 404}, logged="malformed")
 post(
     "http: two revisions are refused",
@@ -141,6 +145,15 @@ post("http: a session that was altered", PING, session="{bad}", asks=["principal
 CASES.append({"name": "http: a stream of the server's has no body", "settings": {}, "http": {"method": "GET", "session": "{t}"}, "asks": ["principal"], "delivers": {}})
 CASES.append(
     {"name": "http: no session ends without a ledger", "settings": {}, "http": {"method": "DELETE", "session": "{t}"}, "replies": {"status": 405, "allow": "GET, POST"}}
+)
+CASES.append(
+    {
+        "name": "http: a stream needs a session whatever its revision is",
+        "settings": {},
+        "http": {"method": "GET", "version": MODERN},
+        "replies": {"status": 400, "body": NONE.replace('"id":7', '"id":null')},
+        "logged": "malformed",
+    }
 )
 CASES.append({"name": "http: another method passes", "settings": {}, "http": {"method": "OPTIONS"}, "delivers": {}})
 
@@ -213,26 +226,32 @@ answered(
     header="{new}",
     **{**BEGIN, "settings": SEP},
 )
-answered("another message's result begins no session", JSON, BEGUN.replace('"i"', '"j"'), BEGUN.replace('"i"', '"j"'), **{**BEGIN, "asked": []})
 answered("an error begins no session", JSON, '{"id":"i","error":{"code":1}}', '{"id":"i","error":{"code":1}}', **{**BEGIN, "asked": []})
 answered("another status begins no session", JSON, BEGUN, BEGUN, status=503, **{**BEGIN, "asked": []})
-answered("initialize whose answer ends too early", JSON, BEGUN[:-9], BEGUN[:-9], **{**BEGIN, "asked": []})
-post(
-    "http: a server that has sessions of its own is told",
-    INITIALIZE,
-    session=None,
-    delivers={},
-    answer={"status": 200, "type": JSON, "session": "x", "body": BEGUN},
-    instead={"status": 500, "body": '{"jsonrpc":"2.0","id":"i","error":{"code":-32603,"message":"Internal error"}}'},
-    logged="invalid_argument",
-)
+FAILED = '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}'
+for name, kind, body, more in [
+    ("a server that has sessions of its own is told", JSON, BEGUN, {"session": "x"}),
+    ("another message's result begins no session", JSON, BEGUN.replace('"i"', '"j"'), {}),
+    ("initialize whose answer ends too early", JSON, BEGUN[:-9], {}),
+    ("initialize whose events end too early", SSE, f"data: {BEGUN}\n", {}),
+    ("initialize whose answer is no JSON", JSON, "NaN", {}),
+]:
+    post(
+        f"http: {name}",
+        INITIALIZE,
+        session=None,
+        delivers={},
+        answer={"status": 200, "type": kind, "body": body, **more},
+        instead={"status": 500, "body": FAILED % '"i"'},
+        logged="invalid_argument",
+    )
 post(
     "http: a handler that fails",
     PING,
     asks=["principal"],
     delivers={},
     broke="handler: expected a response, found TypeError",
-    instead={"status": 500, "body": '{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"Internal error"}}'},
+    instead={"status": 500, "body": FAILED % 7},
     logged="invalid_argument",
 )
 
@@ -244,6 +263,7 @@ for name, line, told in [
     ("no JSON", "hello", PARSE),
     ("a byte order mark", "\ufeff" + PING, PARSE),
     ("an id that is null", PING.replace("7", "null"), invalid()),
+    ("a batch", f"[{PING}]", invalid()),
     ("a member twice", PING.replace("}", ',"id":8}'), invalid()),
 ]:
     lines(f"stdio: {name} is answered", ["in", line], ["out", told], logged="malformed")
@@ -290,12 +310,22 @@ lines(
     ["from", DONE],
     ["out", DONE],
 )
+lines(
+    "stdio: what cancels nothing at the SDK cancels nothing here",
+    ["in", PING],
+    ["to", PING],
+    ["in", CANCEL.replace("7", '7,"reason":7')],
+    ["to", CANCEL.replace("7", '7,"reason":7')],
+    ["from", DONE],
+    ["out", DONE],
+)
 lines("stdio: an answer without an id passes", ["from", invalid()], ["out", invalid()])
 lines("stdio: what is no message passes", ["from", "hello"], ["out", "hello"])
 REPLAY = (
     '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
     '"clientInfo":{"name":"c","version":"1"}}}'
 )
+DEEP = '{"id":7,"result":%s%s,"session_id":1,"id":7}' % ("[" * 200, "]" * 200)
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 LOST = '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
 ONE = [
@@ -377,9 +407,23 @@ lines(
 TODAY = PING.replace("}", ',"sessionId":"{t}","params":{%s}}' % CLAIM % MODERN)
 lines("stdio: revision 2026-07-28 passes as it is", ["in", TODAY], ["to", TODAY], ["from", DONE], ["out", DONE])
 lines(
-    "stdio: a batch of an old revision passes",
-    ["in", f"[{PING},{PING}]"],
-    ["to", f"[{PING},{PING}]"],
+    "stdio: an answer of the server's is paired as it is",
+    ["in", PING],
+    ["to", PING],
+    ["from", DEEP],
+    ["out", DEEP],
+    ["in", PING],
+    ["to", PING],
+)
+lines(
+    "stdio: a request that the SDK cannot read is answered, and its id is free",
+    ["in", PING],
+    ["to", PING],
+    ["broke", "message: expected one that the SDK reads"],
+    ["out", FAILED % 7],
+    ["in", PING],
+    ["to", PING],
+    logged="invalid_argument",
 )
 lines(
     "stdio: a client's answer has its session removed",

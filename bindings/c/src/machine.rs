@@ -22,10 +22,6 @@ pub const SEALWAX_GUARD: u8 = 1;
 /// arguments, token, the caller's issuer, client and subject, header, the session's id and state, and
 /// the milliseconds that are left.
 pub const SEALWAX_MESSAGE: u8 = 2;
-/// A frame that begins the exchange of a message around HTTP or stdio, of a guard: the method of
-/// HTTP, method, target, the headers MCP-Protocol-Version and Mcp-Session-Id, `sessionId`, the `params`
-/// of `initialize`, and the caller's issuer, client and subject.
-pub const SEALWAX_TRANSPORT: u8 = 3;
 /// A frame that begins the exchange that signs a principal out everywhere, of a guard: a principal
 /// as a document, and for how many seconds that is remembered, 400 days if absent. It ends with the
 /// step `done` if the ledger recorded it; after `reply`, the principal is possibly not signed out.
@@ -121,10 +117,6 @@ pub const SEALWAX_FLAG_TTL: u16 = 32;
 pub const SEALWAX_FLAG_WAITS: u16 = 64;
 /// Of the answer to SEALWAX_GUARD: the exchange of some messages may begin late.
 pub const SEALWAX_FLAG_DEFERS: u16 = 128;
-/// Of a message around HTTP or stdio: it is no JSON.
-pub const SEALWAX_FLAG_UNREADABLE: u16 = 256;
-/// Of a message around HTTP or stdio: a request in progress on its connection has its id.
-pub const SEALWAX_FLAG_ID_IN_USE: u16 = 512;
 /// Of a message: the server can send its client a request while it waits.
 pub const SEALWAX_FLAG_CAN_BE_ASKED: u16 = 1024;
 /// Of an HTTP request, and of its body: it is larger than what the adapter reads.
@@ -136,7 +128,6 @@ pub const SEALWAX_FLAG_CHANGES: u16 = 4096;
 const _: () = {
     assert!(SEALWAX_GUARD == kind::GUARD);
     assert!(SEALWAX_MESSAGE == kind::MESSAGE);
-    assert!(SEALWAX_TRANSPORT == kind::TRANSPORT);
     assert!(SEALWAX_REVOCATION == kind::REVOCATION);
     assert!(SEALWAX_REPORT == kind::REPORT);
     assert!(SEALWAX_HANDLE == kind::HANDLE);
@@ -173,8 +164,6 @@ const _: () = {
     assert!(SEALWAX_FLAG_TTL == flag::TTL);
     assert!(SEALWAX_FLAG_WAITS == flag::WAITS);
     assert!(SEALWAX_FLAG_DEFERS == flag::DEFERS);
-    assert!(SEALWAX_FLAG_UNREADABLE == flag::UNREADABLE);
-    assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
     assert!(SEALWAX_FLAG_CAN_BE_ASKED == flag::CAN_BE_ASKED);
     assert!(SEALWAX_FLAG_TOO_LARGE == flag::TOO_LARGE);
     assert!(SEALWAX_FLAG_CHANGES == flag::CHANGES);

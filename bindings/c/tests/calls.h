@@ -146,7 +146,8 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   NEW(guard, NULL, SEALWAX_GUARD, 0, TEXT("{\"sessions\":{\"ttl\":60}}"))                       \
   NEW(message, all.guard, MESSAGE(BY_ALICE, ABSENT, ABSENT))                                    \
   NEW(session, all.guard, IN_SESSION)                                                           \
-  NEW(transport, all.guard, SEALWAX_TRANSPORT, 0, TEXT("POST"), TEXT("ping"))                   \
+  NEW(http, all.guard, SEALWAX_HTTP, 0, TEXT("GET"))                                            \
+  NEW(connection, all.guard, SEALWAX_CONNECTION, 0)                                             \
   NEW(report, all.guard, SEALWAX_REPORT, 0, TEXT(FAULT))                                        \
   NEW(revocation, all.guarded, SEALWAX_REVOCATION, 0, TEXT("{\"subject\":\"bob\"}"))            \
   NEW(handle, mine->delivered, SEALWAX_HANDLE, 0, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), \

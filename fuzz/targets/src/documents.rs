@@ -73,7 +73,7 @@ const KNOWN: &[&str] = &[
     r#"{"method":"sessions/delete","session":{}}"#, r#"{"http":"POST","method":"initialize","principal":{"subject":"alice"}}"#,
     r#"{"http":"DELETE","principal":{"subject":"alice"}}"#, r#"{"subject":"alice"}"#, "null",
     r#"{"result":{"error":true}}"#, r#"{"anonymous":true}"#, r#"["ok","0"]"#, r#"["ok"]"#,
-    r#"{"count":0}"#, "0", r#"{"notResumed":"no"}"#, r#"{"op":"check","type":"basket"}"#,
+    r#"{"count":0}"#, "0", r#"{"broke":"no"}"#, r#"{"op":"check","type":"basket"}"#,
     r#"{"result":{"members":{"resultType":"input_required","requestState":"s3cr3t one"}}}"#,
     r#"{"result":{"members":{"nextCursor":"s3cr3t two","cacheScope":"public"}}}"#, r#"{"result":{}}"#,
     r#"{"op":"mint","type":"basket"}"#, r#"{"op":"seal","type":"cart"}"#, r#"{"op":"open","type":"cart"}"#, r#"{"op":"end","type":"basket"}"#,

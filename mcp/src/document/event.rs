@@ -14,7 +14,6 @@ use sealwax::{Error, Principal};
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "Event"))]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Reported<'a> {
-    NotResumed(String),
     /// What was delivered failed: what was expected, and the type of what was found.
     Broke(String),
     #[serde(borrow)]
@@ -60,7 +59,6 @@ pub(super) struct ResultMembers<'a> {
 pub fn on(exchange: &mut Exchange, document: &str, value: Option<&str>) -> Result<String, Error> {
     let document = parse(document)?;
     let event = match read(&document)? {
-        Reported::NotResumed(why) => Event::NotResumed(why),
         Reported::Broke(why) => Event::Broke(why),
         Reported::Result(result) => Event::Result(result.of(value)),
     };

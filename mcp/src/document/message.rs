@@ -6,7 +6,8 @@ use super::read::{self, parse};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Message, TransportMessage};
+use crate::input::Message;
+use crate::wire::{Connection, HttpRequest};
 use sealwax::Error;
 
 /// Begins the exchange of a message at the SDK's handlers.
@@ -15,18 +16,23 @@ pub fn message(guard: &Guard, message: Message<'_>) -> (Exchange, String) {
     begun(guard.message(message))
 }
 
-/// Begins the exchange of a message around HTTP or stdio.
+/// Begins the exchange of an HTTP request.
 #[must_use]
 #[inline(never)]
-pub fn transport(guard: &Guard, message: TransportMessage<'_>) -> (Exchange, String) {
-    begun(guard.transport(message))
+pub fn http(guard: &Guard, request: HttpRequest<'_>) -> (Exchange, String) {
+    begun(guard.http(request))
 }
 
-/// Refuses a message that is not as `expected`, whatever its method.
+/// Begins the exchange of a line of the client's.
 #[must_use]
-#[inline(never)]
-pub fn invalid(guard: &Guard, expected: &'static str) -> (Exchange, String) {
-    begun(Exchange::invalid(guard.clone(), expected))
+pub fn line(connection: &Connection, line: &[u8]) -> (Exchange, String) {
+    begun(connection.line(line))
+}
+
+/// Begins the exchange of a message of the SDK's.
+#[must_use]
+pub fn leaves(connection: &Connection, line: &[u8], of: Option<&str>) -> (Exchange, String) {
+    begun(connection.leaves(line, of))
 }
 
 /// Begins the exchange that signs a principal out everywhere. `retain_for` is in seconds.

@@ -103,7 +103,7 @@ impl<'a> OpenedSession<'a> {
 }
 
 /// Returns a step as a document, together with the refusals on the way.
-pub(crate) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
+pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
     let fields = exchange.token_fields();
     let step = written(&mut exchange, fields, &step);
     (exchange, step)

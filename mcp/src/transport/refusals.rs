@@ -36,7 +36,7 @@ impl TransportFlow {
         is_served
     }
 
-    fn is_request(&self) -> bool {
+    pub(super) fn is_request(&self) -> bool {
         self.method.is_some() && !self.notification
     }
 

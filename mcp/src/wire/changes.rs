@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::spans::{object, string, whole};
+use super::spans::{sent, string};
 use crate::json;
 use crate::set::{Set, SetValue};
 
@@ -20,7 +20,7 @@ pub(crate) struct Leaving<'t> {
 impl<'t> Leaving<'t> {
     /// Reads a message; `None` for what is none.
     pub fn read(text: &'t str) -> Option<Self> {
-        let object = whole(text, ["id", "method", "result", "error"]).ok()??;
+        let object = sent(text, &(0..text.len()), ["id", "method", "result", "error"])?;
         let [id, method, result, error] = object.members;
         let of = |place: Range<usize>| text.get(place).unwrap_or_default();
         let is_answer = method.is_none();
@@ -86,7 +86,7 @@ fn written(value: &SetValue<'_>) -> String {
 /// Sets a member of an object, and makes the objects on the way where there are none.
 fn set(text: &str, at: &Range<usize>, path: &[&str], value: &str) -> Option<String> {
     let (name, inner) = path.split_first()?;
-    let object = object(text, at, [*name]).ok()??;
+    let object = sent(text, at, [*name])?;
     let made = || {
         let closing = "}".repeat(inner.len());
         let opening = inner.iter().map(|name| format!("{{\"{name}\":"));

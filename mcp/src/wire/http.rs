@@ -6,11 +6,11 @@ use super::message::{Came, Claim, without};
 use super::{Carrier, Mistake, message};
 use crate::context::Context;
 use crate::exchange::Exchange;
-use crate::guard::Guard;
-use crate::input::{ClientValue, Failed, OwnedClientValue, TransportMessage};
+use crate::guard::{Guard, Settings};
+use crate::input::{ClientValue, Failed, OwnedClientValue};
 use crate::settings::TransportSettings;
 use crate::step::{Deliver, Report, Respond, Step};
-use crate::transport::TransportFlow;
+use crate::transport::{TransportFlow, TransportMessage};
 use sealwax::Principal;
 
 /// An HTTP request.
@@ -60,7 +60,7 @@ impl Guard {
     #[must_use]
     pub fn http(&self, mut request: HttpRequest<'_>) -> (Exchange, Step) {
         let context = Context::new(self.clone(), request.principal.take(), None);
-        let flow = TransportFlow::of_http(self, &request);
+        let flow = TransportFlow::of_http(self.settings(), &request);
         Exchange::of_transport(context, flow)
     }
 }
@@ -107,7 +107,7 @@ impl Http {
         if self.is_encoded {
             return Err(Mistake::Encoded);
         }
-        *came = Came::read(bytes)?;
+        *came = Came::read(bytes, true)?;
         self.id = came.id.take();
         let is_modern = settings.modern && self.is_modern(came);
         if let Some(cut) = came.cut.take().filter(|_| settings.sep1359 && !is_modern) {
@@ -119,10 +119,12 @@ impl Http {
         Ok(came.message(is_modern))
     }
 
-    /// Returns whether a message is of revision 2026-07-28 or later: its header says so, and nothing else the contrary.
+    /// Returns whether a message is of revision 2026-07-28 or later: its header says so, and nothing else the contrary. A batch, and
+    /// an answer, are of none: SDKs may serve them as of an earlier one.
     fn is_modern(&self, came: &Came) -> bool {
-        let is_begun = came.method.as_deref() != Some("initialize");
-        is_begun && self.version == Claim::Modern && came.claim != Claim::Earlier
+        let method = came.method.as_deref();
+        let is_later = method.is_some_and(|method| method != "initialize");
+        is_later && self.version == Claim::Modern && came.claim != Claim::Earlier
     }
 
     fn delivers(&mut self, deliver: &Deliver) {
@@ -146,12 +148,6 @@ impl Http {
         passes
     }
 
-    /// Returns what is wrong with the answer of a server that has sessions of its own.
-    pub fn mistake(&self) -> Option<&'static str> {
-        let why = "server: expected a stateless one, found one with sessions";
-        self.has_session.then_some(why)
-    }
-
     /// Takes a piece of the answer, and returns what can be sent.
     pub fn piece(&mut self, bytes: &[u8]) -> Option<String> {
         self.held.extend_from_slice(bytes);
@@ -164,16 +160,19 @@ impl Http {
         Some(sent).filter(|sent| !sent.is_empty())
     }
 
-    /// Returns the result to report, once the answer is whole.
-    pub fn result(&self) -> Option<String> {
-        if !self.reports {
-            return None;
+    /// Returns the result to report, once the answer is whole; or what is wrong with it.
+    pub fn result(&self) -> Result<Option<String>, &'static str> {
+        if !self.reports || self.form == Form::Other {
+            return Ok(None);
         }
-        let mut found = None;
+        if self.has_session {
+            return Err("server: expected a stateless one, found one with sessions");
+        }
+        let mut found = Err("server: expected an answer of JSON to the request");
         self.each(&mut |message| {
             let leaving = Leaving::read(message)?;
-            if found.is_none() && leaving.answers(self.id.as_deref()) {
-                found = leaving.result().map(Into::into);
+            if found.is_err() && leaving.answers(self.id.as_deref()) {
+                found = Ok(leaving.result().map(Into::into));
             }
             None
         });
@@ -226,30 +225,32 @@ impl Http {
 }
 
 impl TransportFlow {
-    fn of_http(guard: &Guard, request: &HttpRequest<'_>) -> Self {
+    fn of_http(settings: &Settings, request: &HttpRequest<'_>) -> Self {
         let encoding = request.encoding.unwrap_or("identity");
         let carrier = Http {
             version: Claim::of(request.version),
             is_encoded: !encoding.eq_ignore_ascii_case("identity"),
             ..Http::default()
         };
-        let speaks = guard.settings().transport.modern;
         let version = match request.version {
             ClientValue::Absent => None,
             // No session was negotiated for it.
             version => Some(version.text().unwrap_or("several")),
         };
-        let flow = Self::new(TransportMessage {
+        let message = TransportMessage {
             http: Some(request.method),
             version,
             header: request.session,
-            modern: speaks && carrier.version == Claim::Modern,
             ..TransportMessage::default()
-        });
-        let mut flow = flow.carried(Carrier::Http(carrier), request.method == POST);
-        if let (POST, Some(body)) = (request.method, request.body) {
-            flow.read(guard.settings(), body);
+        };
+        let mut flow = Self::new(&message, Carrier::Http(carrier));
+        match (request.method, request.body) {
+            (POST, None) => flow.reading(),
+            (POST, Some(body)) => {
+                flow.read(settings, body);
+                flow
+            }
+            _ => flow,
         }
-        flow
     }
 }

@@ -10,10 +10,10 @@ use super::{Carrier, Mistake, Unread, message};
 use crate::context::Context;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, HandlerResult, OwnedClientValue, TransportMessage};
+use crate::input::{Event, HandlerResult, OwnedClientValue};
 use crate::json;
 use crate::step::{Deliver, Report, Step};
-use crate::transport::TransportFlow;
+use crate::transport::{TransportFlow, TransportMessage};
 
 /// The connection of one client on stdio, or on other streams of lines. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -88,10 +88,11 @@ impl Connection {
     }
 
     /// Begins the exchange of a message of the SDK's, without its line's end: [`Exchange::text`] beside `respond` and `reply` is the
-    /// line for the client; `drop` has none. `of` is the id of the request that a message of the server's own belongs to,
+    /// line for the client; `drop` has none. What is no UTF-8 is replaced. `of` is the id of the request that a message of the server's own belongs to,
     /// as JSON, where the adapter knows it.
     #[must_use]
-    pub fn leaves(&self, line: &str, of: Option<&str>) -> (Exchange, Step) {
+    pub fn leaves(&self, line: &[u8], of: Option<&str>) -> (Exchange, Step) {
+        let line = &*String::from_utf8_lossy(line);
         let context = Context::new(self.guard.clone(), None, None);
         let respond = || Step::Respond(Box::default());
         let Some(leaving) = Leaving::read(line) else {
@@ -163,6 +164,8 @@ pub(crate) struct Line {
     line: String,
     /// The id of a request, as it was written.
     id: Option<String>,
+    /// That of one that the SDK has.
+    delivered: Option<String>,
     cancels: Option<String>,
     initialize: Option<String>,
     method: Option<String>,
@@ -217,7 +220,12 @@ impl Line {
                 let before = self.is_replayed.then_some(INITIALIZED);
                 Some(before.map_or(line.clone(), |before| format!("{before}\n{line}")))
             }
-            Step::Reply(reply) => message(reply, self.id.as_deref()),
+            Step::Reply(reply) => {
+                if let Some(id) = self.delivered.take() {
+                    self.connection.state().remove(&id);
+                }
+                message(reply, self.id.as_deref())
+            }
             Step::Respond(respond) => {
                 let changed = Leaving::read(&self.line)?.changed(&respond.set(None));
                 Some(changed.unwrap_or_else(|| self.line.clone()))
@@ -236,6 +244,7 @@ impl Line {
             }
         }
         let Some(id) = &self.id else { return };
+        self.delivered = Some(id.clone());
         let initialize = self.initialize.take();
         state.is_begun |= initialize.is_some();
         let reports = deliver.report != Report::Never;
@@ -255,7 +264,7 @@ impl TransportFlow {
         let sep1359 = connection.guard.settings().transport.sep1359;
         let mut came = Came::default();
         let mut text = String::new();
-        let read = Came::read(line).map(|read| {
+        let read = Came::read(line, false).map(|read| {
             came = read;
             text = String::from_utf8_lossy(line).into_owned();
         });
@@ -276,36 +285,36 @@ impl TransportFlow {
             connection: connection.clone(),
             line: text,
             id,
+            delivered: None,
             cancels: came.cancels.take(),
             initialize: came.initialize.clone(),
             method: came.method.clone(),
             leaves: false,
             is_replayed: false,
         };
-        let flow = Self::new(came.message(is_modern));
-        flow.carried(Carrier::Line(carrier), false)
-            .mistaken(mistake)
+        Self::new(&came.message(is_modern), Carrier::Line(carrier)).mistaken(mistake)
     }
 
     /// Makes the flow of a result that is reported.
     fn leaving(connection: &Connection, line: &str, waiting: Waiting) -> Self {
-        let flow = Self::new(TransportMessage {
+        let message = TransportMessage {
             method: waiting.reported.as_deref(),
             initialize: waiting.initialize.as_deref(),
             ..TransportMessage::default()
-        });
+        };
         let id = Leaving::read(line).and_then(|leaving| leaving.id.map(Into::into));
         let carrier = Line {
             connection: connection.clone(),
             line: line.into(),
             id,
+            delivered: None,
             cancels: None,
             initialize: None,
             method: None,
             leaves: true,
             is_replayed: false,
         };
-        flow.carried(Carrier::Line(carrier), false).delivered()
+        Self::new(&message, Carrier::Line(carrier)).delivered()
     }
 }
 

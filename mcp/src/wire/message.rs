@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::spans::{Member, Object, Unread, items, object, string, whole};
-use crate::input::{ClientValue, OwnedClientValue, TransportMessage};
+use crate::input::{ClientValue, OwnedClientValue};
 use crate::token_fields::TokenFields;
+use crate::transport::TransportMessage;
 
 /// The first revision without sessions of the transport.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -66,12 +67,13 @@ const MESSAGE: Unread = Unread::Unclear("a message that is an object of JSON");
 
 impl Came {
     /// Reads the bytes of a message, or of a batch as revision 2025-03-26 has it.
-    pub fn read(bytes: &[u8]) -> Result<Self, Unread> {
+    pub fn read(bytes: &[u8], may_be_batch: bool) -> Result<Self, Unread> {
         // JSON in UTF-8 begins without a byte order mark (RFC 8259, section 8.1).
         let text = str::from_utf8(bytes).map_err(|_| Unread::NoJson)?;
         match whole(text, NAMES)? {
             Some(message) => Self::of(text, message),
-            None => Self::batch(text),
+            None if may_be_batch => Self::batch(text),
+            None => Err(MESSAGE),
         }
     }
 
@@ -155,14 +157,17 @@ impl Came {
             "arguments",
             "inputResponses",
             "requestId",
+            "reason",
         ];
         let Some(params) = object(text, params, names)? else {
             return Ok(());
         };
         let of = |member: &Member| text.get(member.value.clone()).unwrap_or_default();
-        let [meta, _, target, _, _, cancels] = params.members;
+        let [meta, _, target, _, _, cancels, reason] = params.members;
         self.target = target.and_then(|target| string(of(&target)).map(Into::into));
-        if method == "notifications/cancelled" {
+        // One whose reason is no text cancels nothing at SDKs that read it by its schema.
+        let has_reason = reason.is_none_or(|reason| string(of(&reason)).is_some());
+        if method == "notifications/cancelled" && has_reason {
             self.cancels = cancels.map(|id| of(&id).to_owned());
         }
         if let Some(meta) = meta
@@ -195,7 +200,8 @@ fn value(json: &str) -> OwnedClientValue {
 fn is_id(json: &str) -> bool {
     const LARGEST: u64 = 1 << 53;
     let digits = json.strip_prefix('-').unwrap_or(json);
-    let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Of which there is one.
+    let is_integer = json != "-0" && digits.bytes().all(|byte| byte.is_ascii_digit());
     let number = is_integer.then(|| digits.parse()).and_then(Result::ok);
     number.is_some_and(|number: u64| number < LARGEST) || string(json).is_some()
 }

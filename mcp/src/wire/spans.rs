@@ -44,13 +44,21 @@ pub(crate) fn whole<const N: usize>(
     if levels(text) > LEVELS {
         return Err(DEEP);
     }
-    let mut reader = Reader { text, at: 0 };
-    let object = reader.object(names)?;
-    if object.is_none() {
-        reader.value()?;
-    }
-    reader.end()?;
-    Ok(object)
+    of_client(text).whole(names)
+}
+
+/// Reads an object as a server sent it, which the guard does not judge.
+pub(crate) fn sent<const N: usize>(
+    text: &str,
+    at: &Range<usize>,
+    names: [&str; N],
+) -> Option<Object<N>> {
+    let reader = Reader {
+        text: text.get(..at.end)?,
+        at: at.start,
+        is_strict: false,
+    };
+    reader.whole(names).ok()?
 }
 
 /// Reads an object inside a text that was read as JSON; `None` for any other value.
@@ -59,14 +67,22 @@ pub(crate) fn object<const N: usize>(
     at: &Range<usize>,
     names: [&str; N],
 ) -> Result<Option<Object<N>>, Unread> {
-    let text = text.get(..at.end).unwrap_or_default();
-    let at = at.start;
-    Reader { text, at }.object(names)
+    let mut reader = of_client(text.get(..at.end).unwrap_or_default());
+    reader.at = at.start;
+    reader.object(names)
+}
+
+fn of_client(text: &str) -> Reader<'_> {
+    Reader {
+        text,
+        at: 0,
+        is_strict: true,
+    }
 }
 
 /// Returns the places of the items of an array, which is the only value of a text.
 pub(crate) fn items(text: &str) -> Result<Vec<Range<usize>>, Unread> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = of_client(text);
     let mut items = Vec::new();
     if !reader.takes(b'[') {
         return Err(Unread::NoJson);
@@ -97,6 +113,8 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// Whether what readers may take differently is refused.
+    is_strict: bool,
 }
 
 impl Reader<'_> {
@@ -135,6 +153,15 @@ impl Reader<'_> {
         self.next().map_or(Ok(()), |_| Err(Unread::NoJson))
     }
 
+    fn whole<const N: usize>(mut self, names: [&str; N]) -> Result<Option<Object<N>>, Unread> {
+        let object = self.object(names)?;
+        if object.is_none() {
+            self.value()?;
+        }
+        self.end()?;
+        Ok(object)
+    }
+
     fn object<const N: usize>(&mut self, names: [&str; N]) -> Result<Option<Object<N>>, Unread> {
         if !self.takes(b'{') {
             return Ok(None);
@@ -170,10 +197,11 @@ impl Reader<'_> {
             if let Some(at) = names.iter().position(|known| *known == name) {
                 if let Some(member) = object.members.get_mut(at)
                     && member.replace(Member { value, cut }).is_some()
+                    && self.is_strict
                 {
                     return Err(ONCE);
                 }
-            } else if names.iter().any(|known| is_spelling(&name, known)) {
+            } else if self.is_strict && names.iter().any(|known| is_spelling(&name, known)) {
                 return Err(SPELLED);
             }
             if !is_followed {

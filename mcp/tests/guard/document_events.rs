@@ -202,7 +202,7 @@ fn a_result_that_says_nothing_of_caches_stays_so() {
 
 #[test]
 fn a_session_of_the_transport_holds_what_both_sides_said() {
-    let guard = guard(&json!({"transport": {"ttl": 60}}));
+    let guard = guard(&json!({"transport": {"ttl": 60, "sep1359": true}}));
     let request =
         json!({"http": "POST", "method": "initialize", "principal": {"subject": "alice"}});
     let params = r#"{"protocolVersion":"2025-11-25","clientInfo":{"name":"ours"}}"#;
@@ -284,7 +284,7 @@ fn a_session_of_another_user_ends_or_the_ledger_is_told_of() {
     let codec = codec();
     let bob = codec.view(&sealwax::Principal::subject("bob")).unwrap();
     let token = bob.session().seal(br#"{"protocolVersion":"x"}"#).unwrap();
-    let request = json!({"method": "ping", "messageSessionId": token.as_str(),
+    let request = json!({"http": "POST", "method": "ping", "messageSessionId": token.as_str(),
                          "principal": {"subject": "alice"}});
     for (answers, code) in [(true, "principal_mismatch"), (false, "ledger_unavailable")] {
         let mut memory = Memory::new(Memory::CAPACITY, NOW - 9);

@@ -299,32 +299,39 @@ fn a_handle_is_sealed_and_opened() {
 #[test]
 fn initialize_is_kept_around_http() {
     let (guard, _) = guard(&json!({}));
-    let message = |method, header, params| {
+    let message = |session, body| {
         let texts = [
             Text("POST"),
-            Text(method),
-            Text("t"),
             Text("2025-11-25"),
-            header,
+            session,
             Absent,
-            params,
+            Text(body),
             Text("i"),
             Text("c"),
             Text("s"),
         ];
-        made(&guard, kind::TRANSPORT, flag::CALLER, &texts)
+        made(&guard, kind::HTTP, flag::CALLER, &texts)
     };
-    let params = r#"{"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}"#;
-    let (mut exchange, answer) = message("initialize", Absent, Text(params));
+    let begin = r#"{"id":1,"method":"initialize","params":{"capabilities":{"roots":{}}}}"#;
+    let call = r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let (mut exchange, answer) = message(Absent, begin);
     assert_eq!(step(answer)["step"], "deliver");
-    let result = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
-    let event = [Text(r#"{"result":{}}"#), Text(result)];
-    let begun = step(tell(&mut exchange, kind::EVENT, 0, &event));
+    let head = [Text("200"), Text("application/json"), Absent];
+    let changes = tell(&mut exchange, kind::ANSWER, 0, &head);
+    assert_eq!((changes.kind, changes.flags), (kind::MADE, flag::CHANGES));
+    let result = r#"{"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
+    let piece = tell(&mut exchange, kind::PIECE, 0, &[Text(result)]);
+    assert_eq!(piece, Answer::of(kind::TEXT, None));
+    let answered = tell(&mut exchange, kind::ANSWERED, 0, &[]);
+    assert_eq!(answered.texts[1].as_deref(), Some(result));
+    let begun: Value = serde_json::from_str(answered.texts[0].as_deref().unwrap()).unwrap();
     let session = begun["headers"]["Mcp-Session-Id"].as_str().unwrap();
-    let delivered = step(message("tools/call", Text(session), Absent).1);
+    let delivered = step(message(Text(session), call).1);
     let negotiated = delivered["negotiated"].as_str().unwrap();
     assert!(negotiated.contains("roots"), "{delivered}");
-    let refused = step(message("tools/call", Absent, Absent).1);
+    let [document, told] = message(Absent, call).1.texts;
+    let refused: Value = serde_json::from_str(&document.unwrap()).unwrap();
+    assert!(told.unwrap().contains("expected Mcp-Session-Id"));
     let entry = &refused["refused"][0];
     for (member, value) in [
         ("method", "tools/call"),
@@ -420,12 +427,16 @@ fn machines_have_their_own_parents_and_frames() {
     let (mut dialogue, _) = made(&store, kind::DIALOGUE, 0, &[Text(REVOKE)]);
     let memory = [Text("1048576"), Text(NOW)];
     let (mut memory, _) = made(None, kind::MEMORY, 0, &memory);
+    let (connection, _) = made(&guard, kind::CONNECTION, 0, &[]);
     let settings = [Text("{}")];
     // Those that begin with a codec, or by the command.
     for (kind, texts, parent) in [
         (kind::GUARD, &settings[..], 9),
         (kind::MESSAGE, &call(Absent, NO_SESSION), 1),
-        (kind::TRANSPORT, &settings, 1),
+        (kind::HTTP, &[Text("GET")], 1),
+        (kind::CONNECTION, &[], 1),
+        (kind::LINE, &[], 6),
+        (kind::LEAVES, &[Text("{}")], 6),
         (kind::REVOCATION, &[Text(r#"{"subject":"s"}"#)], 1),
         (
             kind::REPORT,
@@ -449,6 +460,7 @@ fn machines_have_their_own_parents_and_frames() {
             Some(&store),
             Some(&dialogue),
             Some(&memory),
+            Some(&connection),
         ];
         for (at, found) in parents.into_iter().enumerate() {
             let is_made = framed(kind, 0, texts, |frame| Machine::new(found, frame).is_ok());
@@ -527,28 +539,4 @@ fn a_caller_and_a_header_that_are_no_text_are_refused() {
     let texts = call(Absent, [Other, Text("sess_a"), Text("sw1.a")]);
     let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER | flag::SESSION, &texts);
     assert_eq!(step(answer)["error"]["code"], -32020);
-}
-
-#[test]
-fn what_cannot_be_told_or_paired_is_an_invalid_request() {
-    let (guard, _) = guard(&json!({}));
-    for (flags, method, expected) in [
-        (0, Other, "a message of well-formed Unicode"),
-        (
-            flag::ID_IN_USE,
-            Text("tools/list"),
-            "an id that no request in progress has",
-        ),
-    ] {
-        let (mut exchange, answer) = made(&guard, kind::TRANSPORT, flags, &[Absent, method]);
-        let refused = step(answer);
-        assert_eq!(refused["error"]["code"], -32600);
-        let message = refused["refused"][0]["message"].as_str().unwrap();
-        assert!(message.contains(expected), "{message}");
-        assert!(is_refused(
-            &mut exchange,
-            kind::EVENT,
-            &[Text(r#"{"result":{}}"#)]
-        ));
-    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::{
-    ClientSession, ClientValue, Exchange, Failed, Guard, Message, TransportMessage, document,
+    Body, ClientSession, ClientValue, Exchange, Failed, Guard, HttpRequest, Message, document,
 };
 use serde_json::{Value, json};
 
@@ -29,21 +29,36 @@ pub fn message(guard: &Guard, told: &Value, arguments: Option<&str>) -> (Exchang
     document::message(guard, message)
 }
 
-pub fn transport(guard: &Guard, told: &Value, initialize: Option<&str>) -> (Exchange, String) {
-    let message = TransportMessage {
-        http: told["http"].as_str(),
-        method: told["method"].as_str(),
-        target: told["target"].as_str(),
-        unreadable: told["unreadable"] == true,
-        notification: told["notification"] == true,
-        modern: told["modern"] == true,
-        version: told["version"].as_str(),
-        header: ClientValue::from(&told["header"]),
-        message_session_id: ClientValue::from(&told["messageSessionId"]),
-        initialize,
-        principal: caller(&told["principal"]),
+/// A message on HTTP, or else on stdio.
+pub fn transport(guard: &Guard, told: &Value, params: Option<&str>) -> (Exchange, String) {
+    let mut body = json!({"jsonrpc": "2.0"});
+    for (from, to) in [("method", "method"), ("messageSessionId", "sessionId")] {
+        if !told[from].is_null() {
+            body[to] = told[from].clone();
+        }
+    }
+    if told["notification"] != true && !told["method"].is_null() {
+        body["id"] = 1.into();
+    }
+    if let Some(params) = params {
+        body["params"] = serde_json::from_str(params).unwrap();
+    } else if !told["target"].is_null() {
+        body["params"] = json!({"name": told["target"]});
+    }
+    let body = body.to_string();
+    let Some(http) = told["http"].as_str() else {
+        return document::line(&guard.connection(), body.as_bytes());
     };
-    document::transport(guard, message)
+    let version = Some("2026-07-28").filter(|_| told["modern"] == true);
+    let request = HttpRequest {
+        method: http,
+        version: ClientValue::from(version),
+        session: ClientValue::from(&told["header"]),
+        body: Some(Body::Whole(body.as_bytes())),
+        principal: caller(&told["principal"]),
+        ..HttpRequest::default()
+    };
+    document::http(guard, request)
 }
 
 /// Returns a result that a step changed.

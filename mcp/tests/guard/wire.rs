@@ -261,6 +261,13 @@ impl<'a> Case<'a> {
                     waiting = Some(machine);
                     said.extend(self.said(&step, text));
                 }
+                "broke" => {
+                    let event = json!({"broke": line}).to_string();
+                    let mut machine = waiting.take().unwrap();
+                    let (step, text) =
+                        self.told(&mut machine, kind::EVENT, &[Some(event.as_bytes())]);
+                    said.extend(self.said(&step, text));
+                }
                 way @ ("from" | "of") => {
                     assert_eq!(said, [], "{}", self.case["name"]);
                     let (line, of) = (self.bytes(line), self.bytes(&rest[0]));

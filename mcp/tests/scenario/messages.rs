@@ -299,7 +299,7 @@ fn on_stdio(program: &mut Program, told: &Value) -> Option<Value> {
                 json!({"id": asked["id"], "result": {"protocolVersion": asked["params"]["protocolVersion"]}})
             }
         };
-        let (mut replayed, begun) = connection.leaves(&answer.to_string(), None);
+        let (mut replayed, begun) = connection.leaves(answer.to_string().as_bytes(), None);
         assert!(matches!(begun, Step::Replayed));
         let answer = replayed.text().unwrap();
         let next = exchange.on(Event::Replayed(Ok(&answer))).unwrap();
@@ -318,7 +318,7 @@ fn on_stdio(program: &mut Program, told: &Value) -> Option<Value> {
         return None;
     }
     let answer = at_the_sdk(program, told, &message, &deliver, known.clone())?;
-    let (mut exchange, step) = connection.leaves(&answer, None);
+    let (mut exchange, step) = connection.leaves(answer.as_bytes(), None);
     let (_, text) = driven(program, &mut exchange, step, &mut known);
     text.map(|text| told_of(&text))
 }

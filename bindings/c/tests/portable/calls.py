@@ -330,12 +330,8 @@ def hostile():
     case.machine("none", NULL, frame("GUARD", "[" * 200_000), returns=refused)
     case.machine("guard", NULL, frame("GUARD", "{}"))
     for at, depth in enumerate([100, 127, 200_000]):
-        params = '{"a":' * depth + "1" + "}" * depth
-        case.machine(
-            f"exchange {at}",
-            {"load": "guard"},
-            frame("TRANSPORT", "POST", "initialize", None, None, None, None, params),
-        )
+        body = '{"a":' * depth + "1" + "}" * depth
+        case.machine(f"exchange {at}", {"load": "guard"}, frame("HTTP", "POST", None, None, None, body))
     yield case
 
 

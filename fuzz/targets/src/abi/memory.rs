@@ -92,7 +92,7 @@ const KNOWN: &[&str] = &[
     "{\"sessions\":{\"ttl\":60},\"ledger\":{\"local\":true}}", "{\"method\":\"tools/call\",\"target\":\"t\",\"modern\":true}",
     "{\"method\":\"tools/list\",\"principal\":{\"subject\":\"alice\"}}", "{\"method\":\"sessions/create\"}",
     "{\"anonymous\":true}", "null", "{\"result\":{\"error\":true}}", "no",
-    "[\"ok\",\"0\"]", "down", "{\"notResumed\":\"no\"}", "{\"op\":\"check\",\"type\":\"basket\"}",
+    "[\"ok\",\"0\"]", "down", "{\"broke\":\"no\"}", "{\"op\":\"check\",\"type\":\"basket\"}",
     "{\"result\":{\"members\":{\"resultType\":\"input_required\",\"requestState\":\"s3cr3t\"}}}",
     "{\"result\":{\"members\":{\"nextCursor\":\"s3cr3t\"}}}", "{\"op\":\"mint\",\"type\":\"basket\"}", "{\"op\":\"seal\",\"type\":\"cart\"}",
     "{\"http\":\"POST\",\"method\":\"initialize\",\"principal\":{\"subject\":\"alice\"}}", "{\"protocolVersion\":\"2025-06-18\"}",

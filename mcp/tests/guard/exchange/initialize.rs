@@ -6,35 +6,19 @@ use super::*;
 
 const RESULT: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
 
-fn begin(guard: &Guard, http: Option<&str>, params: &str, result: &str) -> (Exchange, Step) {
-    let (mut exchange, _) = guard.transport(TransportMessage {
-        http,
-        method: Some("initialize"),
-        initialize: Some(params),
-        principal: Some(Ok(alice())),
-        ..TransportMessage::default()
-    });
-    let step = exchange.on(Event::Result(HandlerResult {
-        whole: Some(result),
-        ..HandlerResult::default()
-    }));
-    (exchange, step.unwrap())
+fn begin(guard: &Guard, params: &str, result: &str) -> (Exchange, Step) {
+    initialized(guard, params, &format!(r#""result":{result}"#))
 }
 
 /// What a session that begins so holds.
 fn held(guard: &Guard, params: &str, result: &str) -> String {
-    let (mut exchange, step) = begin(guard, Some("POST"), params, result);
+    let (mut exchange, step) = begin(guard, params, result);
     assert!(exchange.refused().is_empty(), "{params} {result}");
     let Step::Respond(respond) = step else {
         panic!("{step:?}")
     };
-    let (_, step) = guard.transport(TransportMessage {
-        http: Some("POST"),
-        method: Some("tools/list"),
-        header: ClientValue::Text(&respond.header.unwrap()),
-        principal: Some(Ok(alice())),
-        ..TransportMessage::default()
-    });
+    let header = respond.header.unwrap();
+    let (_, step) = over_http(guard, ClientValue::Text(&header), LIST);
     let Step::Deliver(deliver) = step else {
         panic!("{step:?}")
     };
@@ -92,39 +76,34 @@ fn what_a_reader_of_values_refuses_is_kept_as_it_is() {
 
 #[test]
 fn what_nobody_can_read_has_an_answer_and_a_line_that_names_the_cause() {
-    let with_sep1359 = TransportSettings {
-        sep1359: true,
-        ..TransportSettings::default()
-    };
-    let guard = guard_with(&clock(), |guard| guard.transport(with_sep1359));
-    for (http, status) in [(Some("POST"), [400, 500]), (None, [200, 200])] {
-        for (params, result, failed) in [
-            ("[NaN]", RESULT, 0),
-            ("", RESULT, 0),
-            (r#"{"capabilities":NaN}"#, RESULT, 0),
-            (r#"{"capabilities":{},"capabilities":{}}"#, RESULT, 0),
-            (r#"{"capabilities":{}}}"#, RESULT, 0),
-            (r#"{"clientInfo":[]}"#, RESULT, 0),
-            ("{}", "NaN", 1),
-            ("{}", "", 1),
-            ("{}", "{}", 1),
-            ("{}", r#"{"protocolVersion":7}"#, 1),
-            ("{}", r#"{"protocolVersion":"\ud800"}"#, 1),
-        ] {
-            let (mut exchange, step) = begin(&guard, http, params, result);
-            let refused = exchange.refused();
-            let Step::Reply(reply) = step else {
-                panic!("{params} {result}: {step:?}")
-            };
-            assert_eq!(reply.status.unwrap_or(200), status[failed]);
-            assert_eq!(reply.error.unwrap().code, [-32602, -32603][failed]);
-            assert_eq!(refused[0].code, ["malformed", "invalid_argument"][failed]);
-            assert!(
-                refused[0].message.contains("initialize"),
-                "{}",
-                refused[0].message
-            );
-        }
+    let guard = guard_with(&clock(), |guard| guard);
+    let [no_json, invalid, failed] = [
+        (400, -32700, "malformed", "JSON"),
+        (400, -32602, "malformed", "initialize"),
+        (500, -32603, "invalid_argument", "initialize"),
+    ];
+    let unanswered = (500, -32603, "invalid_argument", "server");
+    for (params, result, expected) in [
+        ("[NaN]", RESULT, no_json),
+        ("", RESULT, no_json),
+        (r#"{"capabilities":NaN}"#, RESULT, no_json),
+        (r#"{"capabilities":{}}}"#, RESULT, no_json),
+        (r#"{"capabilities":{},"capabilities":{}}"#, RESULT, invalid),
+        (r#"{"clientInfo":[]}"#, RESULT, invalid),
+        ("{}", "NaN", unanswered),
+        ("{}", "", unanswered),
+        ("{}", "{}", failed),
+        ("{}", r#"{"protocolVersion":7}"#, failed),
+        ("{}", r#"{"protocolVersion":"\ud800"}"#, failed),
+    ] {
+        let (mut exchange, step) = begin(&guard, params, result);
+        let (status, code, logged, named) = expected;
+        let refused = exchange.refused();
+        let reply = reply(step);
+        assert_eq!(reply.status, Some(status), "{params} {result}");
+        assert_eq!(reply.error.unwrap().code, code);
+        assert_eq!(refused[0].code, logged);
+        assert!(refused[0].message.contains(named), "{}", refused[0].message);
     }
 }
 
@@ -133,17 +112,9 @@ fn without_params_and_for_an_error_of_the_server_nothing_is_wrong() {
     let guard = guard_with(&clock(), |guard| guard);
     let none = held(&guard, "null", RESULT);
     assert!(none.contains(r#""clientCapabilities":{}"#), "{none}");
-    let (mut exchange, _) = guard.transport(TransportMessage {
-        http: Some("POST"),
-        method: Some("initialize"),
-        principal: Some(Ok(alice())),
-        ..TransportMessage::default()
-    });
-    let step = exchange.on(Event::Result(HandlerResult {
-        outcome: Outcome::Error,
-        ..HandlerResult::default()
-    }));
-    assert!(matches!(step, Ok(Step::Respond(respond)) if respond.header.is_none()));
+    let error = r#""error":{"code":-32000,"message":"no"}"#;
+    let (mut exchange, step) = initialized(&guard, "{}", error);
+    assert!(matches!(step, Step::Respond(respond) if respond.header.is_none()));
     assert!(exchange.refused().is_empty());
 }
 
@@ -160,7 +131,7 @@ fn a_session_that_is_too_large_is_required_or_left_out() {
             r#"{{"capabilities":{{"experimental":{{"x":{{"y":"{}"}}}}}}}}"#,
             "z".repeat(3000)
         );
-        let (mut exchange, step) = begin(&guard, Some("POST"), &params, RESULT);
+        let (mut exchange, step) = begin(&guard, &params, RESULT);
         match step {
             Step::Respond(respond) if !required => assert_eq!(respond.header, None),
             Step::Reply(reply) if required => assert_eq!(reply.status, Some(500)),
@@ -168,29 +139,5 @@ fn a_session_that_is_too_large_is_required_or_left_out() {
         }
         let refused = exchange.refused();
         assert_eq!((refused.len(), refused[0].code), (1, "too_large"));
-    }
-}
-
-#[test]
-fn a_body_that_is_no_json_is_a_parse_error() {
-    let guard = guard_with(&clock(), |guard| guard);
-    for (http, status, header) in [
-        (Some("POST"), Some(400), ClientValue::Absent),
-        (Some("POST"), Some(400), ClientValue::Text("x")),
-        (None, None, ClientValue::Absent),
-    ] {
-        let (mut exchange, step) = guard.transport(TransportMessage {
-            http,
-            header,
-            unreadable: true,
-            ..TransportMessage::default()
-        });
-        let Step::Reply(reply) = step else {
-            panic!("{step:?}")
-        };
-        assert_eq!(reply.status, status);
-        let error = reply.error.unwrap();
-        assert_eq!((error.code, &*error.message), (-32700, "Parse error"));
-        assert_eq!(exchange.refused()[0].code, "malformed");
     }
 }

@@ -103,30 +103,15 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     let clock = clock();
     let begun = |transport: TransportSettings| {
         let guard = guard_with(&clock, |guard| guard.transport(transport));
-        let (mut exchange, _) = guard.transport(TransportMessage {
-            http: Some("POST"),
-            method: Some("initialize"),
-            initialize: Some(r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#),
-            principal: Some(Ok(alice())),
-            ..TransportMessage::default()
-        });
-        let head = HandlerResult {
-            whole: Some(r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#),
-            ..HandlerResult::default()
-        };
-        match responded(&mut exchange, head) {
+        let params = r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+        let result = r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+        match initialized(&guard, params, result).1 {
             Step::Respond(respond) => (guard, respond),
             other => panic!("{other:?}"),
         }
     };
     let continued = |guard: &Guard, token: &str| {
-        let (_, step) = guard.transport(TransportMessage {
-            http: Some("POST"),
-            method: Some("tools/list"),
-            header: ClientValue::Text(token),
-            principal: Some(Ok(alice())),
-            ..TransportMessage::default()
-        });
+        let (_, step) = over_http(guard, ClientValue::Text(token), LIST);
         matches!(step, Step::Deliver(_))
     };
 

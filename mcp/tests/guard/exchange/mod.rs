@@ -15,9 +15,9 @@ use crate::common::Clock;
 use sealwax::{Principal, RequestContext, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Script};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
-    HandlerResult, LedgerSettings, Message, Outcome, Reply, SessionSettings, Step,
-    TransportMessage, TransportSettings,
+    AnswerHead, Body, ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp,
+    HandleOpKind, HandlerResult, HttpRequest, LedgerSettings, Message, Outcome, Reply,
+    SessionSettings, Step, TransportSettings,
 };
 
 /// A millisecond after a full second, so that rounding shows.
@@ -48,6 +48,38 @@ fn call() -> Message<'static> {
         principal: Some(Ok(alice())),
         ..Message::default()
     }
+}
+
+/// Begins the exchange of a request of alice's over HTTP.
+fn over_http(guard: &Guard, session: ClientValue<'_>, body: &str) -> (Exchange, Step) {
+    guard.http(HttpRequest {
+        method: "POST",
+        session,
+        body: Some(Body::Whole(body.as_bytes())),
+        principal: Some(Ok(alice())),
+        ..HttpRequest::default()
+    })
+}
+
+const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+/// Begins a session by these params, and answers with this result.
+fn initialized(guard: &Guard, params: &str, result: &str) -> (Exchange, Step) {
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
+    let (mut exchange, step) = over_http(guard, ClientValue::Absent, &body);
+    let Step::Deliver(_) = step else {
+        return (exchange, step);
+    };
+    let head = AnswerHead {
+        status: 200,
+        content_type: Some("application/json"),
+        session: None,
+    };
+    assert!(exchange.answer(&head).unwrap());
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":1,{result}}}"#);
+    exchange.piece(answer.as_bytes()).unwrap();
+    let step = exchange.answered().unwrap();
+    (exchange, step)
 }
 
 fn seconds(seconds: u64) -> Option<Duration> {

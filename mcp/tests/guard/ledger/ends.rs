@@ -7,7 +7,7 @@ use sealwax::{Codec, Principal};
 use sealwax_mcp::ledger::{Command, Memory, Namespace, RecordKind, Script};
 use sealwax_mcp::{
     ClientValue, Event, Failed, Guard, HandleOpKind, LedgerSettings, Message, SessionSettings,
-    Step, TransportMessage, TransportSettings,
+    Step, TransportSettings,
 };
 
 use super::replica::{DAY, Replica, START, alice, call, code, read};
@@ -96,16 +96,7 @@ fn a_session_of_the_transport_ends_as_one() {
     let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
     let view = replica.clock.view("alice");
     let sessions = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
-    let is_there = |header: &str| {
-        let (mut exchange, step) = replica.guard.transport(TransportMessage {
-            http: Some("POST"),
-            method: Some("tools/list"),
-            header: ClientValue::Text(header),
-            principal: Some(Ok(alice())),
-            ..TransportMessage::default()
-        });
-        matches!(replica.settle(&mut exchange, step), Step::Deliver(_))
-    };
+    let is_there = |header: &str| replica.delivers(header);
     let names = Namespace::new(AUDIENCE, "");
     for (session, kind) in sessions
         .iter()
@@ -130,16 +121,7 @@ fn each_session_of_the_transport_is_idle_by_itself() {
     let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
     let view = replica.clock.view("alice");
     let [used, idle] = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
-    let is_there = |header: &str| {
-        let (mut exchange, step) = replica.guard.transport(TransportMessage {
-            http: Some("POST"),
-            method: Some("tools/list"),
-            header: ClientValue::Text(header),
-            principal: Some(Ok(alice())),
-            ..TransportMessage::default()
-        });
-        matches!(replica.settle(&mut exchange, step), Step::Deliver(_))
-    };
+    let is_there = |header: &str| replica.delivers(header);
     assert!(is_there(used.as_str()) && is_there(idle.as_str()));
     replica.pass(50);
     assert!(is_there(used.as_str()));

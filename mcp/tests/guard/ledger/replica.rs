@@ -6,9 +6,9 @@ use crate::common::Clock;
 use sealwax::{Principal, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Memory};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
-    HandleResult, HandlerResult, LedgerSettings, Message, Meta, Outcome, Predecessor, Reply,
-    SessionSettings, Step,
+    Body, ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
+    HandleResult, HandlerResult, HttpRequest, LedgerSettings, Message, Meta, Outcome, Predecessor,
+    Reply, SessionSettings, Step,
 };
 
 pub const START: u64 = 1_800_000_000;
@@ -69,6 +69,20 @@ impl Replica {
 
     pub fn run(&self, command: &Command) -> Vec<String> {
         self.ledger.borrow_mut().run(command, self.now())
+    }
+
+    /// Returns whether a request of alice's with this session of the transport is delivered.
+    pub fn delivers(&self, session: &str) -> bool {
+        let (mut exchange, step) = self.guard.http(HttpRequest {
+            method: "POST",
+            session: ClientValue::Text(session),
+            body: Some(Body::Whole(
+                br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            )),
+            principal: Some(Ok(alice())),
+            ..HttpRequest::default()
+        });
+        matches!(self.settle(&mut exchange, step), Step::Deliver(_))
     }
 
     /// Runs commands of the ledger until another step comes.

@@ -49,7 +49,8 @@ fn machines() {
     for (kind, parent, texts, expected) in [
         (SEALWAX_GUARD, none, &["{}"][..], "rorrrro"),
         (SEALWAX_MESSAGE, guard, &call, "oirrrro"),
-        (SEALWAX_TRANSPORT, guard, &["POST", "ping"], "oirrrro"),
+        (SEALWAX_HTTP, guard, &["GET"], "oirrrro"),
+        (SEALWAX_CONNECTION, guard, &[], "oirrrro"),
         (SEALWAX_REVOCATION, guard, &[CALLER, "60"], "oirrrro"),
         (SEALWAX_REPORT, guard, &[FAULT], "oirrrro"),
         (SEALWAX_HANDLE, exchange, &[SEAL, "[7]"], "oirrrro"),
