@@ -90,6 +90,10 @@ class FilterTest {
     return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
+  private static Map<String, Object> read(HttpServletRequest request) throws IOException {
+    return Json.object(new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+  }
+
   private static String session(HttpResponse<String> answer) {
     return answer.headers().firstValue(SESSION).orElse(null);
   }
@@ -154,7 +158,7 @@ class FilterTest {
     serving(
         SealwaxFilter.Builder::sep1359,
         (request, response) -> {
-          seen.add(Json.message(request.getInputStream().readAllBytes()));
+          seen.add(read(request));
           response.setStatus(202);
         });
     String answer = "{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{\"sessionId\":\"%s\",\"x\":1}}";
@@ -227,7 +231,8 @@ class FilterTest {
     HttpResponse<String> answer = post(INITIALIZE);
     assertEquals(500, answer.statusCode());
     assertNull(session(answer));
-    assertEquals("", answer.body());
+    assertEquals(
+        "Internal error", Values.object(Json.object(answer.body()).get("error")).get("message"));
     assertEquals("invalid_argument", refusals.get(0).code());
     assertTrue(refusals.get(0).message().contains("stateless"), refusals.get(0).message());
   }
@@ -235,7 +240,7 @@ class FilterTest {
   @Test
   void anEngineThatFailsIsReportedAndTheClientHearsNothing() throws Exception {
     serving(it -> it, FilterTest::begin);
-    counting.breaks = Frame.TRANSPORT;
+    counting.breaks = Frame.HTTP;
     HttpResponse<String> answer = post(INITIALIZE);
     assertEquals(500, answer.statusCode());
     assertEquals("", answer.body());

@@ -103,7 +103,7 @@ class InitializeTest {
   }
 
   static List<String> declared() {
-    return List.of("1", "\"\\ud800\"", "1e400", "[".repeat(125) + "]".repeat(125));
+    return List.of("1", "\"\\ud800\"", "1e400", "[".repeat(123) + "]".repeat(123));
   }
 
   @ParameterizedTest
