@@ -120,16 +120,6 @@ public final class Crossing {
     }
   }
 
-  /** Has the calls of this crossing run where the stack is large enough for a deep document. */
-  Crossing deepIf(boolean isDeep) {
-    deep |= isDeep;
-    return this;
-  }
-
-  boolean isDeep() {
-    return deep;
-  }
-
   private String message() {
     int end = 0;
     while (instance.readByte(error + MESSAGE + end) != 0) {

@@ -5,12 +5,8 @@ package io.github.sealwax.internal;
  * cancels an exchange at any step. A guard is in every shard, as a {@link Replicated}.
  */
 public final class Machine extends Pinned {
-  /** Whether it was told of what may be deep, which it may keep to read it later. */
-  private volatile boolean deep;
-
   private Machine(Library library, Crossing x, long made) {
     super(library, x, x.readWord(made), Function.MACHINE_FREE);
-    deep = x.isDeep();
   }
 
   /** A new machine, and what it says first. */
@@ -40,10 +36,7 @@ public final class Machine extends Pinned {
   /** Tells it something, and returns what it says. */
   public Frame.Answer on(Frame frame) {
     return cross(
-        (x, address) -> {
-          frame.addTo(x.with(address).deepIf(deep));
-          deep = x.isDeep();
-          return Frame.Answer.read(x, x.callFor(Function.MACHINE_ON, 2));
-        });
+        (x, address) ->
+            Frame.Answer.read(x, frame.addTo(x.with(address)).callFor(Function.MACHINE_ON, 2)));
   }
 }
