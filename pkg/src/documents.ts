@@ -33,11 +33,15 @@ export interface NotResumedEvent {
   readonly notResumed: string;
 }
 
+export interface BrokeEvent {
+  readonly broke: string;
+}
+
 export interface ResultEvent {
   readonly result: ResultFacts;
 }
 
-export type Event = NotResumedEvent | ResultEvent;
+export type Event = NotResumedEvent | BrokeEvent | ResultEvent;
 
 export interface Fault {
   readonly code: string;
@@ -115,7 +119,7 @@ export interface PrincipalParts {
   readonly subject?: string | undefined;
 }
 
-export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit';
+export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit' | 'body' | 'replay';
 
 export interface TextsRedisAnswer {
   readonly texts: readonly string[];
@@ -277,7 +281,17 @@ export interface DropStep {
   readonly whole?: boolean | undefined;
 }
 
-export type Step = AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep;
+export interface ReplayedStep {
+  readonly step: 'replayed';
+  readonly events?: readonly TokenEvent[] | undefined;
+  readonly members?: readonly string[] | undefined;
+  readonly refused?: readonly Refused[] | undefined;
+  readonly session?: OpenedSession | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly whole?: boolean | undefined;
+}
+
+export type Step = AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep | ReplayedStep;
 
 export interface TextContent {
   readonly text: string;
@@ -310,6 +324,7 @@ export interface ToolResult {
 export interface TransportSettings {
   readonly declares?: boolean | undefined;
   readonly idle?: number | undefined;
+  readonly modern?: boolean | undefined;
   readonly onLost?: OnLost | undefined;
   readonly required?: boolean | undefined;
   readonly sep1359?: boolean | undefined;

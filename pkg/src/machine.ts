@@ -15,6 +15,10 @@ export const HANDLE = 6;
 export const STORE = 7;
 export const DIALOGUE = 8;
 export const MEMORY = 9;
+export const HTTP = 11;
+export const CONNECTION = 12;
+export const LINE = 13;
+export const LEAVES = 14;
 export const EVENT = 16;
 export const RESULT = 17;
 export const PRINCIPAL = 18;
@@ -24,6 +28,10 @@ export const FORK = 21;
 export const RUN = 22;
 export const TOLD = 23;
 export const IDEMPOTENCY_KEY = 24;
+export const BODY = 25;
+export const ANSWER = 26;
+export const PIECE = 27;
+export const ANSWERED = 28;
 export const STEP = 32;
 export const DELIVER = 33;
 
@@ -39,12 +47,17 @@ export const DEFERS = 128;
 export const UNREADABLE = 256;
 export const ID_IN_USE = 512;
 export const CAN_BE_ASKED = 1024;
+export const TOO_LARGE = 2048;
+export const CHANGES = 4096;
 
-/** What a machine is told: a kind, flags, and texts, of which `true` stands for a client's value that is none. */
+/** A text, or its bytes; `true` stands for a client's value that is none. */
+export type Given = string | Uint8Array | true | undefined;
+
+/** What a machine is told: a kind, flags, and texts. */
 export interface Frame {
   readonly kind: number;
   readonly flags?: number;
-  readonly texts: readonly (string | true | undefined)[];
+  readonly texts: readonly Given[];
 }
 
 /** What a machine answers. */
@@ -52,8 +65,8 @@ export interface Answer {
   readonly kind: number;
   readonly flags: number;
   readonly text: string | undefined;
-  /** What happened to tokens, as JSON, where a step is no document. */
-  readonly events: string | undefined;
+  /** What is beside a step: bytes that belong to it, or events, as JSON, where it is no document. */
+  readonly beside: string | undefined;
 }
 
 export class Machine {

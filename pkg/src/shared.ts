@@ -5,7 +5,7 @@
 
 import type { OpenedFacts } from './facts.js';
 import { byteLength, bytes, dateNow, HOST_CLOCK, performanceNow } from './input.js';
-import type { Answer, Frame } from './machine.js';
+import type { Answer, Frame, Given } from './machine.js';
 import { core, ended, inside, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
@@ -118,8 +118,12 @@ const LONGEST = 16 << 20;
 export function give({ kind, flags = 0, texts }: Frame): number {
   const head = 4 + 4 * texts.length;
   let whole = '';
-  for (const text of texts) if (typeof text === 'string') whole += text;
-  if (whole.length <= LONG) {
+  let isText = true;
+  for (const text of texts) {
+    if (typeof text === 'string') whole += text;
+    else if (typeof text === 'object') isText = false;
+  }
+  if (isText && whole.length <= LONG) {
     // One call for all is faster, and the lengths are known if all is ASCII.
     const start = place(head + roomFor(whole));
     const length = write(whole, start + head);
@@ -144,7 +148,7 @@ export function give({ kind, flags = 0, texts }: Frame): number {
   return end - start;
 }
 
-function isPiece(of: string | Uint8Array | true | undefined): of is string | Uint8Array {
+function isPiece(of: Given): of is string | Uint8Array {
   return of !== undefined && of !== true;
 }
 
@@ -302,8 +306,8 @@ export function readAnswer(from: number): Answer {
   const start = at + ANSWER;
   const middle = start + Math.max(0, first);
   const text = first < 0 ? undefined : readUtf8(start, middle);
-  const events = second < 0 ? undefined : readUtf8(middle, middle + second);
-  return { kind, flags, text, events };
+  const beside = second < 0 ? undefined : readUtf8(middle, middle + second);
+  return { kind, flags, text, beside };
 }
 
 /** Reads a text between two addresses, and wipes it. */

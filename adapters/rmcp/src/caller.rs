@@ -151,7 +151,13 @@ impl Caller {
         if let Event::Result(_) = event {
             exchange.since = self.guard.starts();
         }
-        exchange.on(event).unwrap_or_else(|error| {
+        let step = exchange.on(event);
+        self.checked(step)
+    }
+
+    /// Returns the next step, unless the adapter has made a mistake.
+    pub(crate) fn checked(&self, step: Result<Step, Error>) -> Step {
+        step.unwrap_or_else(|error| {
             Step::Reply(self.refuse(&error, About::new(Kind::Session, Profile::DataLayer)))
         })
     }

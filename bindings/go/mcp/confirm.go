@@ -60,7 +60,7 @@ func (x *exchange) canBeAsked() bool {
 	session, ok := x.req.GetSession().(*mcp.ServerSession)
 	extra := x.req.GetExtra()
 	switch {
-	case !ok || x.outer != nil && x.outer.overHTTP:
+	case !ok || x.outer != nil && x.outer.on == nil:
 		return false
 	case extra == nil || extra.Header == nil:
 		// Not over HTTP: the connection is one client's.

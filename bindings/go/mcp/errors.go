@@ -68,6 +68,9 @@ func messageOf(err error) string {
 	return err.Error()
 }
 
+// internalError is what a client hears of a failure of the guard itself.
+var internalError = &engine.RPCError{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
+
 // why returns the last refusal of a step as an error.
 func why(step *engine.Step) error {
 	if len(step.Refused) == 0 {

@@ -399,10 +399,11 @@ func post(t *testing.T, url, message, name string) string {
 	return body.String()
 }
 
-// What a client writes in another manner is none of what the guard opens: neither it nor the handler sees it.
+// What a client writes in another manner is none of what the guard opens: neither it nor the handler sees it. Around HTTP it is
+// refused (tests/vectors/wire.json).
 func TestNoOtherSpellingIsAState(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
-	url := listening(t, s)
+	url := serves(t, s.stateless())
 	meta := `"_meta":{"requestState":"{\"asked\":7}","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, spelling := range []string{"RequestState", "requeststate", "request_state", "REQUESTSTATE", "requestState "} {
 		message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"id":7},"` + spelling +

@@ -3,11 +3,12 @@ package sealwaxmcp
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -39,216 +40,196 @@ func (g *Guard) HTTP(next http.Handler, options ...TransportOption) (http.Handle
 
 func (t *transport) serveHTTP(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	ctx := r.Context()
-	// The SDK's own rule for routing: a comparison of texts (streamable.go, ephemeralConnectOpts).
-	version := r.Header.Get(versionHeader)
-	facts := engine.TransportMessage{HTTP: r.Method, Version: version, Modern: version >= modern}
-	switch sent := r.Header.Values(sessionHeader); len(sent) {
-	case 0:
-	case 1:
-		facts.Header = clientValue(sent[0])
-	default:
-		facts.Header = true
-	}
-	var message envelope
-	if r.Method == http.MethodPost && !facts.Modern {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.maxBody))
-		if err != nil {
-			tooLarge := new(http.MaxBytesError)
-			status := http.StatusBadRequest
-			if errors.As(err, &tooLarge) {
-				status = http.StatusRequestEntityTooLarge
-			}
-			http.Error(w, http.StatusText(status), status)
-			return
-		}
-		if message = envelopeOf(body); message != nil {
-			if t.settings.SEP1359 {
-				facts.MessageSessionID = message.takeSession()
-			}
-			// What was checked, and not what another reader may find in the same text.
-			body, _ = json.Marshal(message)
-		}
-		facts.Unreadable = message == nil && !json.Valid(body)
-		r = r.Clone(ctx)
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-	}
-	from := &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx), Header: r.Header}
-	o, step, err := t.enter(ctx, message, facts, from)
+	o := t.outer(ctx, &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx), Header: r.Header})
+	x, step, err := t.rules.HTTP(&engine.HTTPRequest{
+		Method: r.Method, Encoding: strings.Join(r.Header.Values("Content-Encoding"), ","),
+		Version: single(r.Header.Values(versionHeader)), Session: single(r.Header.Values(sessionHeader)),
+	})
 	if err != nil {
-		_ = t.guard.internal(ctx, err)
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		t.broke(w, r, err)
 		return
 	}
-	defer o.close()
-	if step.Step != "deliver" {
-		o.answer(w, step)
-		return
-	}
-	if facts.Modern {
-		next.ServeHTTP(w, r)
-		return
-	}
+	defer x.Free()
 	r = r.Clone(context.WithValue(ctx, outerKey{}, o))
-	r.Header.Del(sessionHeader)
+	step, err = o.caller.drive(ctx, x, step)
+	if err == nil && step.Step == "ask" {
+		body, tooLarge := t.read(w, r)
+		replaceBody(r, body)
+		if step, err = x.Body(body, tooLarge); err == nil {
+			step, err = o.caller.drive(ctx, x, step)
+		}
+	}
+	if err != nil {
+		t.broke(w, r, err)
+		return
+	}
+	if step.Step != "deliver" {
+		reply(w, step)
+		return
+	}
+	if o.deliver(step); o.negotiated != nil {
+		// The handlers need the session, and not its token.
+		r.Header.Del(sessionHeader)
+	}
 	if step.Version != "" {
 		r.Header.Set(versionHeader, step.Version)
 	}
-	switch {
-	case o.begins:
-		t.beginHTTP(w, r, next, o)
-	case o.session != "":
-		carrying := &carrier{ResponseWriter: w, session: o.session}
-		next.ServeHTTP(carrying, r)
-		carrying.end()
-	default:
+	if step.Bytes != nil {
+		replaceBody(r, step.Bytes)
+	}
+	reports := step.Report != nil && step.Report != false
+	if !reports && step.AddSessionID == "" {
 		next.ServeHTTP(w, r)
+		return
+	}
+	a := &answer{ResponseWriter: w, header: w.Header().Clone(), x: x, reports: reports}
+	next.ServeHTTP(a, r)
+	switch err := a.end(ctx, o.caller); {
+	case err == nil:
+	case a.sent:
+		t.guard.fault(ctx, err)
+	default:
+		t.broke(w, r, err)
 	}
 }
 
-// beginHTTP answers an initialize. Its answer ends with the result, so it is held back whole.
-func (t *transport) beginHTTP(w http.ResponseWriter, r *http.Request, next http.Handler, o *outerExchange) {
-	held := &holder{header: http.Header{}, status: http.StatusOK}
-	next.ServeHTTP(held, r)
-	if held.header.Get(sessionHeader) != "" {
-		t.guard.fault(r.Context(), invalid("handler: expected a stateless one, found one with sessions: set StreamableHTTPOptions.Stateless"))
-		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
-		return
+// single returns the value of a header as the engine takes it.
+func single(values []string) any {
+	switch len(values) {
+	case 0:
+		return nil
+	case 1:
+		return values[0]
 	}
-	o.mu.Lock()
-	last := o.last
-	o.mu.Unlock()
-	if last != nil && last.Step != "respond" {
-		o.answer(w, last)
-		return
-	}
-	for name, values := range held.header {
-		w.Header()[name] = values
-	}
-	if last != nil {
-		for name, value := range last.Headers {
-			w.Header().Set(name, value)
-		}
-	}
-	w.WriteHeader(held.status)
-	_, _ = w.Write(held.body.Bytes())
+	return true
 }
 
-// answer sends the answer to a message that does not reach the server.
-func (o *outerExchange) answer(w http.ResponseWriter, step *engine.Step) {
-	if step.Step == "drop" {
-		w.WriteHeader(http.StatusAccepted)
-		return
+// read returns the body. One that breaks off is none.
+func (t *transport) read(w http.ResponseWriter, r *http.Request) (body []byte, tooLarge bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.maxBody))
+	if err != nil {
+		limit := new(http.MaxBytesError)
+		return nil, errors.As(err, &limit)
 	}
+	return body, false
+}
+
+func replaceBody(r *http.Request, body []byte) {
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+}
+
+// broke answers where the guard itself fails.
+func (t *transport) broke(w http.ResponseWriter, r *http.Request, err error) {
+	t.guard.fault(r.Context(), err)
+	http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+}
+
+// reply answers in place of the server.
+func reply(w http.ResponseWriter, step *engine.Step) {
 	if step.Allow != "" {
 		w.Header().Set("Allow", step.Allow)
 	}
 	status := step.Status
-	if status == 0 {
+	switch {
+	case step.Step == "drop":
+		status = http.StatusAccepted
+	case status == 0:
 		status = http.StatusOK
 	}
-	body := o.reply(step)
-	if body != nil {
+	if step.Bytes != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body)
+	_, _ = w.Write(step.Bytes)
 }
 
-// holder keeps a response back.
-type holder struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (h *holder) Header() http.Header         { return h.header }
-func (h *holder) Write(p []byte) (int, error) { return h.body.Write(p) }
-func (h *holder) WriteHeader(status int)      { h.status = status }
-func (h *holder) Flush()                      {}
-
-// carrier puts the session on the messages of a response, one event at a time.
-type carrier struct {
+// answer passes the server's answer through the engine.
+type answer struct {
 	http.ResponseWriter
-	session string
+	// header is the server's, of an answer that the engine may replace.
+	header http.Header
+	x      *engine.Exchange
+	// reports tells that the head waits for the end, if the body changes.
+	reports bool
 	status  int
-	streams bool
-	began   bool
-	rest    []byte
+	// changes tells that the body goes through the engine.
+	changes, sent bool
+	err           error
 }
 
-func (c *carrier) WriteHeader(status int) {
-	if c.began {
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status != 0 {
 		return
 	}
-	c.began, c.status = true, status
-	c.streams = bytes.HasPrefix([]byte(c.Header().Get("Content-Type")), []byte("text/event-stream"))
-	c.Header().Del("Content-Length")
-	if c.streams {
-		c.ResponseWriter.WriteHeader(status)
+	a.status = status
+	a.changes, a.err = a.x.Answer(status, a.header.Get("Content-Type"), a.header.Get(sessionHeader))
+	if a.changes {
+		a.header.Del("Content-Length")
+	}
+	if a.err == nil && !(a.changes && a.reports) {
+		a.send()
 	}
 }
 
-func (c *carrier) Write(p []byte) (int, error) {
-	if !c.began {
-		c.WriteHeader(http.StatusOK)
-	}
-	c.rest = append(c.rest, p...)
-	if !c.streams {
-		return len(p), nil
-	}
-	done := bytes.LastIndexByte(c.rest, '\n') + 1
-	lines := c.rest[:done]
-	c.rest = bytes.Clone(c.rest[done:])
-	_, err := c.ResponseWriter.Write(c.lines(lines))
-	return len(p), err
+// send sends the head.
+func (a *answer) send() {
+	a.sent = true
+	clear(a.ResponseWriter.Header())
+	maps.Copy(a.ResponseWriter.Header(), a.header)
+	a.ResponseWriter.WriteHeader(a.status)
 }
 
-// lines returns complete lines of events, of which those with a message carry the session. The SDK writes a message as one line.
-func (c *carrier) lines(text []byte) []byte {
-	var out []byte
-	for line := range bytes.Lines(text) {
-		data, ok := bytes.CutPrefix(line, []byte("data: "))
-		if !ok {
-			out = append(out, line...)
-			continue
-		}
-		out = append(append(append(out, "data: "...), c.carry(bytes.TrimRight(data, "\r\n"))...), '\n')
+func (a *answer) Write(piece []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if a.err == nil && !a.changes {
+		return a.ResponseWriter.Write(piece)
 	}
-	return out
-}
-
-func (c *carrier) carry(text []byte) []byte {
-	message := envelopeOf(text)
-	if message == nil {
-		return text
+	var sent string
+	if a.err == nil {
+		sent, a.err = a.x.Piece(piece)
 	}
-	message.putSession(c.session)
-	written, err := json.Marshal(message)
-	if err != nil {
-		return text
+	if a.err != nil || sent == "" {
+		return len(piece), a.err
 	}
-	return written
-}
-
-// end sends what is left.
-func (c *carrier) end() {
-	if c.streams {
-		if len(c.rest) > 0 {
-			_, _ = c.ResponseWriter.Write(c.rest)
-		}
-		return
-	}
-	if !c.began {
-		return
-	}
-	c.ResponseWriter.WriteHeader(c.status)
-	_, _ = c.ResponseWriter.Write(c.carry(c.rest))
+	_, err := io.WriteString(a.ResponseWriter, sent)
+	return len(piece), err
 }
 
 // Flush sends what can be sent.
-func (c *carrier) Flush() {
-	if flusher, ok := c.ResponseWriter.(http.Flusher); ok && c.streams {
-		flusher.Flush()
+func (a *answer) Flush() {
+	if a.WriteHeader(http.StatusOK); a.sent {
+		_ = http.NewResponseController(a.ResponseWriter).Flush()
 	}
+}
+
+// Unwrap is for [http.ResponseController].
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// end sends what is left, or returns why the guard itself fails.
+func (a *answer) end(ctx context.Context, c *caller) error {
+	if a.WriteHeader(http.StatusOK); a.err != nil || !a.changes {
+		return a.err
+	}
+	step, err := a.x.Answered()
+	if err == nil {
+		step, err = c.drive(ctx, a.x, step)
+	}
+	if err != nil {
+		return err
+	}
+	if step.Step != "respond" {
+		reply(a.ResponseWriter, step)
+		return nil
+	}
+	for name, text := range step.Headers {
+		a.header.Set(name, text)
+	}
+	if !a.sent {
+		a.send()
+	}
+	_, _ = a.ResponseWriter.Write(step.Bytes)
+	return nil
 }

@@ -90,8 +90,12 @@ func hidesMember(result mcp.Result, name string) bool {
 	if _, ok := result.(json.Marshaler); !ok || hasPlace(result, name) {
 		return false
 	}
+	var members map[string]any
 	written, err := json.Marshal(result)
-	return err != nil || envelopeOf(written).has(name)
+	if err == nil {
+		err = json.Unmarshal(written, &members)
+	}
+	return err != nil || members[name] != nil
 }
 
 // textOf returns a member that is a text, or nil if it is absent: the SDK's types cannot tell that from an empty one.

@@ -242,10 +242,18 @@ func verify(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, 
 // listening serves a shop over HTTP, and returns its address.
 func listening(t *testing.T, s *shop, options ...sealwaxmcp.TransportOption) string {
 	t.Helper()
+	return serves(t, must(s.guard.HTTP(s.stateless(), options...)))
+}
+
+func (s *shop) stateless() http.Handler {
 	stateless := &mcp.StreamableHTTPOptions{Stateless: true, Logger: quiet}
-	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, stateless)
-	wrapped := must(s.guard.HTTP(inner, options...))
-	server := httptest.NewServer(auth.RequireBearerToken(verify, nil)(wrapped))
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, stateless)
+}
+
+// serves has a handler listen behind authentication.
+func serves(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewServer(auth.RequireBearerToken(verify, nil)(handler))
 	t.Cleanup(server.Close)
 	return server.URL
 }

@@ -1,7 +1,6 @@
 package sealwaxmcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"runtime"
@@ -72,208 +71,25 @@ func (g *Guard) transport(settings engine.Transport, options []TransportOption) 
 	return t, err
 }
 
-// outerExchange is one message around HTTP or stdio, before the SDK sees it, and its answer.
+// outerExchange is what a wrapper knows of the message that it passes on.
 type outerExchange struct {
-	guard    *Guard
-	caller   *caller
-	overHTTP bool
-	// identity is the id of a request, as it came.
-	identity json.RawMessage
-	withinMs uint64
-	// session is what messages that leave for this one carry.
-	session    string
+	guard  *Guard
+	caller *caller
+	// on is the conversation that it came on; nil over HTTP.
+	on *conversation
+	// id is that of a request on stdio, as JSON.
+	id         string
+	withinMs   uint64
 	negotiated *Negotiated
-
-	mu sync.Mutex
-	// x is there until the engine has decided on the message; of an initialize, until its result has left.
-	x *engine.Exchange
-	// begins tells that it is an initialize that begins a session.
-	begins bool
-	// last is the step for its result.
-	last *engine.Step
-	// begun is called when the SDK has begun the session.
-	begun func()
 }
 
-// envelope is a JSON-RPC message, of which the SDK drops what it does not know.
-type envelope map[string]json.RawMessage
-
-// envelopeOf reads a message; nil for what is no object.
-func envelopeOf(text []byte) envelope {
-	var message envelope
-	if json.Unmarshal(text, &message) != nil {
-		return nil
-	}
-	return message
+func (t *transport) outer(ctx context.Context, from *mcp.RequestExtra) *outerExchange {
+	return &outerExchange{guard: t.guard, caller: t.guard.caller(ctx, from)}
 }
 
-// text returns a member that is a text.
-func (e envelope) text(name string) (string, bool) {
-	var text string
-	raw, ok := e[name]
-	if !ok || json.Unmarshal(raw, &text) != nil || bytes.Equal(raw, null) {
-		return "", false
-	}
-	return text, true
-}
-
-// has tells whether a member is there, and not null.
-func (e envelope) has(name string) bool {
-	raw, ok := e[name]
-	return ok && !bytes.Equal(raw, null)
-}
-
-var null = []byte("null")
-
-// takeSession removes and returns the session id of a message: beside params, or inside a client's result.
-func (e envelope) takeSession() any {
-	holder := e
-	if _, ok := e["sessionId"]; !ok {
-		result := envelopeOf(e["result"])
-		if result == nil {
-			return nil
-		}
-		holder = result
-		defer func() { e["result"], _ = json.Marshal(result) }()
-	}
-	raw, ok := holder["sessionId"]
-	delete(holder, "sessionId")
-	if !ok {
-		return nil
-	}
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
-		return true
-	}
-	return clientValue(value)
-}
-
-// putSession puts the session id on a message: in its result, or beside its method.
-func (e envelope) putSession(session string) {
-	written, err := json.Marshal(session)
-	if err != nil {
-		return
-	}
-	if _, ok := e["method"]; ok {
-		e["sessionId"] = written
-	} else if result := envelopeOf(e["result"]); result != nil {
-		result["sessionId"] = written
-		e["result"], _ = json.Marshal(result)
-	}
-}
-
-// enter begins the exchange of a message, and returns the engine's decision.
-func (t *transport) enter(
-	ctx context.Context, message envelope, facts engine.TransportMessage, from *mcp.RequestExtra,
-) (*outerExchange, *engine.Step, error) {
-	o := &outerExchange{guard: t.guard, caller: t.guard.caller(ctx, from), overHTTP: facts.HTTP != ""}
-	var initialize []byte
-	if message.has("method") {
-		// One that is no text is passed on as none that there is.
-		method, _ := message.text("method")
-		o.identity = message["id"]
-		facts.Method, facts.Notification = &method, !message.has("id")
-		fields, err := engine.TokenFieldsOf(method)
-		if err != nil {
-			return nil, nil, err
-		}
-		if params := envelopeOf(message["params"]); fields != nil && fields.Target != "" && params != nil {
-			if target, ok := params.text(fields.Target); ok {
-				facts.Target = &target
-			}
-		}
-		if method == "initialize" {
-			initialize = message["params"]
-		}
-	}
-	x, step, err := t.rules.Transport(&facts, initialize)
-	if err != nil {
-		return nil, nil, err
-	}
-	o.x = x
-	if step, err = o.caller.drive(ctx, x, step); err != nil {
-		o.close()
-		return nil, nil, err
-	}
-	if step.Step == "deliver" {
-		o.withinMs, o.session, o.negotiated = step.WithinMs, step.AddSessionID, negotiatedOf(step)
-		o.begins = step.Report != nil && step.Report != false
-	}
-	return o, step, nil
-}
-
-// leaving gives the result of an initialize its session, and over stdio every result that of its message.
-func (o *outerExchange) leaving(ctx context.Context, method string, result mcp.Result) (mcp.Result, error) {
-	if result == nil {
-		return nil, nil
-	}
-	if o.begins && method == "initialize" {
-		return o.initialized(ctx, result)
-	}
-	if o.session != "" && !o.overHTTP {
-		return changed(result, []engine.Change{{Path: []string{"sessionId"}, Value: o.session}}), nil
-	}
-	return result, nil
-}
-
-func (o *outerExchange) initialized(ctx context.Context, result mcp.Result) (mcp.Result, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	written, err := json.Marshal(result)
-	if err != nil || o.x == nil {
-		return nil, o.guard.internal(ctx, invalid("initialize: expected a result of JSON, found %T", result))
-	}
-	step, err := o.x.On(map[string]any{"result": map[string]any{}}, written)
-	if err == nil {
-		step, err = o.caller.drive(ctx, o.x, step)
-	}
-	if err != nil {
-		return nil, o.guard.internal(ctx, err)
-	}
-	o.last = step
-	if o.begun != nil {
-		o.begun()
-	}
-	if step.Step == "reply" {
-		return nil, rpcError(step.Error)
-	}
-	return changed(result, step.Set), nil
-}
-
-// notResumed returns the answer to a session that the SDK refuses to begin again.
-func (o *outerExchange) notResumed(ctx context.Context) (*engine.Step, error) {
-	step, err := o.x.On(map[string]any{"notResumed": "initialize: refused"}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return o.caller.drive(ctx, o.x, step)
-}
-
-// reply returns the message of a reply, if it has one.
-func (o *outerExchange) reply(step *engine.Step) []byte {
-	answer := map[string]any{"jsonrpc": "2.0", "id": o.identity}
-	switch {
-	case step.Error != nil:
-		answer["error"] = step.Error
-	case step.Done:
-		answer["result"] = map[string]any{}
-	default:
-		return nil
-	}
-	written, err := json.Marshal(answer)
-	if err != nil {
-		return nil
-	}
-	return written
-}
-
-func (o *outerExchange) close() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.x != nil {
-		o.x.Free()
-		o.x = nil
-	}
+// deliver keeps what the handlers are told.
+func (o *outerExchange) deliver(step *engine.Step) {
+	o.withinMs, o.negotiated = step.WithinMs, negotiatedOf(step)
 }
 
 // Negotiated is what client and server settled when the session of the transport began.
@@ -306,7 +122,7 @@ func negotiatedOf(step *engine.Step) *Negotiated {
 // NegotiatedOf returns what was settled when the session of a request's transport began: a stateless server of the SDK does not
 // know it. It is nil if the request has no such session, and on stdio, where the SDK knows it.
 func NegotiatedOf(ctx context.Context) *Negotiated {
-	if x := served(ctx); x != nil && x.outer != nil && x.outer.overHTTP {
+	if x := served(ctx); x != nil && x.outer != nil && x.outer.on == nil {
 		return x.outer.negotiated
 	}
 	return nil

@@ -87,8 +87,8 @@ export class Caller {
   }
 
   /**
-   * Runs the application's functions as the engine asks, and returns the first step for the SDK. It waits
-   * only for promises of these functions. An exchange that is freed meanwhile is dropped.
+   * Runs the application's functions as the engine asks, and returns the first step for the SDK, or the question to what
+   * carries the message. It waits only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
     for (const one of step.refused ?? []) report(this.policy, one, this.#principal, cause);
@@ -96,8 +96,9 @@ export class Caller {
       const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
       for (const one of step.events) observe(this.policy, one, micros);
     }
-    if (step.step !== 'ask') return step;
-    return after(this.#answer(step), (outcome) => {
+    const answer = step.step === 'ask' ? this.#answer(step) : undefined;
+    if (answer === undefined) return step;
+    return after(answer, (outcome) => {
       if (exchange.isOver) return { step: 'drop' };
       if ('caller' in outcome) return this.drive(exchange, exchange.principal(outcome.caller));
       return this.drive(exchange, exchange.told(outcome), outcome.cause);
@@ -105,7 +106,7 @@ export class Caller {
   }
 
   /** Returns the application's answer to a question. */
-  #answer(step: AskStep): Outcome | Promise<Outcome> {
+  #answer(step: AskStep): Outcome | Promise<Outcome> | undefined {
     switch (step.name) {
       case 'principal':
         this.#identified ??= this.#identify();
@@ -118,6 +119,8 @@ export class Caller {
         return this.#question(step);
       case 'elicit':
         return this.#elicit(step);
+      default:
+        return undefined;
     }
   }
 

@@ -35,26 +35,19 @@ export interface UserFacts {
   readonly canBeAsked: boolean;
 }
 
-/** A message on HTTP or stdio. Absent members are `undefined`. */
-export interface Wrapped {
-  /** The method of HTTP. */
-  readonly http?: string | undefined;
-  readonly method?: ClientValue;
-  readonly target?: ClientValue;
-  /** `MCP-Protocol-Version`. */
-  readonly version?: string | undefined;
-  /** `Mcp-Session-Id`. */
-  readonly header?: ClientValue;
-  readonly messageSessionId?: ClientValue;
-  /** The params of `initialize` as JSON. */
-  readonly initialize?: string | undefined;
-  readonly notification?: boolean;
-  readonly modern?: boolean;
-  /** It is no JSON. */
-  readonly unreadable?: boolean;
-  /** A request in progress on its connection has its id. */
-  readonly idInUse?: boolean;
+/** A request of HTTP. Of several headers with one name the value is `true`. */
+export interface HttpRequest {
+  readonly method: string;
+  readonly version?: ClientValue;
+  readonly session?: ClientValue;
+  /** The content encoding, unless it was undone. */
+  readonly encoding?: string | undefined;
+  /** The body, if it is there: the exchange asks for one that it needs. */
+  readonly body?: Content | undefined;
 }
+
+/** A body, as it came or as a text. */
+export type Content = string | Uint8Array<ArrayBuffer>;
 
 /** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
 export interface Told {
@@ -118,19 +111,23 @@ export class Engine {
 
   /** Begins the exchange of a message that this side cannot read, to refuse it. */
   unreadable(): Exchange {
-    return this.transport({ method: true });
+    return this.#begin({ kind: machine.TRANSPORT, texts: [undefined, true] });
   }
 
-  /** Begins the exchange of a message on HTTP or stdio. */
-  transport(message: Wrapped): Exchange {
-    const { http, method, target, version, header, messageSessionId, initialize } = message;
-    const flags =
-      (message.notification ? machine.NOTIFICATION : 0) |
-      (message.modern ? machine.MODERN : 0) |
-      (message.unreadable ? machine.UNREADABLE : 0) |
-      (message.idInUse ? machine.ID_IN_USE : 0);
-    const texts = [http, method, target, version, header, messageSessionId, initialize];
-    return this.#begin({ kind: machine.TRANSPORT, flags, texts });
+  /** Begins the exchange of a request whose id another in progress has, to refuse it. */
+  idInUse(): Exchange {
+    return this.#begin({ kind: machine.TRANSPORT, flags: machine.ID_IN_USE, texts: [] });
+  }
+
+  /** Begins the exchange of a request of HTTP. */
+  http({ method, version, session, encoding, body }: HttpRequest): Exchange {
+    return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });
+  }
+
+  /** Begins a connection on stdio. */
+  connection(): Connection {
+    const begun = new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
+    return new Connection(begun, this.#events);
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
@@ -156,6 +153,36 @@ function anonymity(principal: Parts): number {
   return isAnonymous(principal) ? machine.ANONYMOUS : 0;
 }
 
+/** The connection of one client on stdio. */
+export class Connection {
+  readonly #machine: machine.Machine;
+  readonly #events: boolean;
+
+  /** @internal */
+  constructor(begun: machine.Machine, events: boolean) {
+    this.#machine = begun;
+    this.#events = events;
+  }
+
+  /** Begins the exchange of a line of the client's. */
+  line(line: Uint8Array): Exchange {
+    return this.#begin({ kind: machine.LINE, texts: [line] });
+  }
+
+  /** Begins the exchange of a message of the SDK's. */
+  leaves(line: string): Exchange {
+    return this.#begin({ kind: machine.LEAVES, texts: [line] });
+  }
+
+  free(): void {
+    this.#machine.free();
+  }
+
+  #begin(frame: machine.Frame): Exchange {
+    return new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
+  }
+}
+
 /** The exchange of one message: steps and events, until its response. */
 export class Exchange {
   /** The first step. */
@@ -165,6 +192,8 @@ export class Exchange {
   readonly #events: boolean;
   /** When the handler's result or operation came, if events are wanted; the message came before. */
   began: number | undefined;
+  /** The bytes that belong to the last step, of HTTP and stdio. */
+  text: string | undefined;
 
   /** @internal */
   constructor(
@@ -217,6 +246,30 @@ export class Exchange {
     );
   }
 
+  /** Gives the body of the request, `undefined` for one that is too large, and returns the next step. */
+  body(body: Content | undefined): Step {
+    const flags = body === undefined ? machine.TOO_LARGE : 0;
+    return this.#step(this.#machine.tell({ kind: machine.BODY, flags, texts: [body] }, WIDE));
+  }
+
+  /** Takes the head of the answer, and returns whether its body is to be told in pieces. */
+  answer({ status, headers }: Response): boolean {
+    const texts = ['content-type', 'mcp-session-id'].map((name) => headers.get(name) ?? undefined);
+    const frame = { kind: machine.ANSWER, texts: [`${status}`, ...texts] };
+    return this.#machine.tell(frame).flags === machine.CHANGES;
+  }
+
+  /** Takes a piece of the answer's body, and returns what can be sent. */
+  piece(bytes: Uint8Array): string | undefined {
+    return this.#machine.tell({ kind: machine.PIECE, texts: [bytes] }, WIDE).text;
+  }
+
+  /** Ends the answer, and returns the next step. */
+  answered(): Step {
+    this.began = this.#now();
+    return this.#step(this.#machine.tell({ kind: machine.ANSWERED, texts: [] }, WIDE));
+  }
+
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */
   handle(op: HandleOp, value?: string): Exchange {
     const began = this.#now();
@@ -259,9 +312,12 @@ export class Exchange {
     return this.#events ? performance.now() : undefined;
   }
 
-  #step({ kind, text, events: written }: machine.Answer): Step {
-    if (kind === machine.STEP) return JSON.parse(text as string);
-    const events = written && JSON.parse(written);
+  #step({ kind, text, beside }: machine.Answer): Step {
+    if (kind === machine.STEP) {
+      this.text = beside;
+      return JSON.parse(text as string);
+    }
+    const events = beside && JSON.parse(beside);
     // What is left of the time limit is for wrappers.
     if (kind === machine.DELIVER)
       return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };

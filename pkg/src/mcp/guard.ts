@@ -360,7 +360,7 @@ export class Guard {
       sep1359: flag,
     });
     const engine = this.#policy.transportOf(settings);
-    return (handler) => withSessions(handler, this.#policy, engine, settings.sep1359 === true);
+    return (handler) => withSessions(handler, this.#policy, engine);
   }
 
   /**
@@ -386,7 +386,7 @@ export class Guard {
    */
   node(handler: FetchHandler): NodeListener {
     method('handler', handler);
-    return listenerOf(handler, (cause) => failure(this.#policy, 'node', cause));
+    return listenerOf(handler, (cause) => failure(this.#policy, cause));
   }
 
   /**
@@ -421,7 +421,7 @@ export class Guard {
   ): (request: From, response: To) => Promise<void> {
     method('listener', listener);
     const wrap = this.#sessionsOf(given);
-    return wrapListener(listener, wrap, (cause) => failure(this.#policy, 'listener', cause));
+    return wrapListener(listener, wrap, (cause) => failure(this.#policy, cause));
   }
 
   /**

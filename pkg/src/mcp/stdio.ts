@@ -9,10 +9,9 @@ import { Duplex, Readable, type Writable } from 'node:stream';
 import { checked } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { type Guard, policyOf } from './guard.js';
-import { isMessage, type Message } from './transport/messages.js';
 import { StdioConnection } from './transport/stdio-connection.js';
 
-/** The longest line, in characters, that the SDK's own transport accepts. */
+/** The longest line, in bytes, that the SDK's own transport accepts. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /**
@@ -53,22 +52,15 @@ export function sessionStreams(
   const policy = policyOf(guard);
   const settings = checked(times, { ttl: checkTtl, idle: checkTtl });
   const engine = policy.transportOf({ ...settings, sep1359: true });
-  const send = (message: Message) => void stdout.write(written(message));
-  const connection = new StdioConnection(policy, engine, send);
+  const connection = new StdioConnection(policy, engine, (line) => void stdout.write(`${line}\n`));
   const inward = async function* () {
     for await (const line of lines(stdin, MAX_BYTES)) {
-      const message = parsed(line);
-      if (message === undefined) yield Buffer.from(`${line}\n`);
-      else for await (const next of connection.enter(message)) yield Buffer.from(written(next));
+      for await (const next of connection.enter(line)) yield Buffer.from(`${next}\n`);
     }
   };
   const outward = Duplex.from(async (source: AsyncIterable<Buffer | string>) => {
     try {
-      for await (const line of lines(source)) {
-        const message = parsed(line);
-        if (message === undefined) stdout.write(`${line}\n`);
-        else await connection.leave(message);
-      }
+      for await (const line of lines(source)) await connection.leave(`${line}`);
     } finally {
       connection.close();
     }
@@ -80,28 +72,18 @@ export function sessionStreams(
 async function* lines(
   source: AsyncIterable<Buffer | string>,
   most = Number.POSITIVE_INFINITY,
-): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = '';
+): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let size = 0;
   for await (const chunk of source) {
-    const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
-    const whole = `${rest}${text}`.split('\n');
-    rest = whole.pop() ?? '';
-    if (rest.length > most) throw new Error(`stdin: expected lines of at most ${most} characters`);
-    yield* whole;
+    let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      [parts, size] = [[], 0];
+      rest = rest.subarray(end + 1);
+    }
+    parts.push(rest);
+    size += rest.length;
+    if (size > most) throw new Error(`stdin: expected lines of at most ${most} bytes`);
   }
-}
-
-/** Parses a message; the SDK refuses any other line. */
-function parsed(line: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function written(message: Message): string {
-  return `${JSON.stringify(message)}\n`;
 }

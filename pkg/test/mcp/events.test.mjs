@@ -39,49 +39,6 @@ test('what ends a line in JavaScript ends none in an event', async () => {
   }
 });
 
-test('ids, names, times to retry and comments pass, whatever ends their lines', async () => {
-  const message = (id) => `{ "jsonrpc": "2.0", "id": ${id}, "result": { "text": "\u2028" } }`;
-  const failed = '{ "jsonrpc": "2.0", "id": 5, "error": { "code": -32603, "message": "x" } }';
-  for (const end of ['\n', '\r', '\r\n']) {
-    const lines = (of) => [
-      ...[': a comment', 'retry: 250', 'id: e1', 'data: ', ''],
-      ...['id: e2', 'event: message', `data:${of(message(2))}`, ''],
-      ...['id: e3', ''],
-      ...['data: no JSON', 'unknown: {"a":1}', `data: ${failed}`, '', ': keepalive', ''],
-      ...[`data: ${of(message(3))}`, ''],
-    ];
-    const bytes = new TextEncoder().encode(lines((json) => json).join(end));
-    for (const size of [1, 7, 10_000]) {
-      const handler = async (_, { parsedBody }) => {
-        if (parsedBody.method === 'initialize') {
-          const result = { protocolVersion: LEGACY, capabilities: {} };
-          return Response.json({ jsonrpc: '2.0', id: 1, result });
-        }
-        let at = 0;
-        const body = new ReadableStream({
-          pull(controller) {
-            controller.enqueue(bytes.slice(at, at + size));
-            at += size;
-            if (at >= bytes.length) controller.close();
-          },
-        });
-        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-      };
-      const { sessionId, ask } = await begun(handler);
-      const edited = (json) => {
-        const { result, ...rest } = JSON.parse(json);
-        return JSON.stringify({ ...rest, result: { ...result, sessionId } });
-      };
-      const expected = lines((json) => `${json === message(2) ? ' ' : ''}${edited(json)}`);
-      assert.equal(
-        await (await ask()).text(),
-        expected.join(end),
-        `${size} ${JSON.stringify(end)}`,
-      );
-    }
-  }
-});
-
 test('an event that ends by CR is not held back', async () => {
   let controller;
   const handler = async (_, { parsedBody }) => {
@@ -101,22 +58,4 @@ test('an event that ends by CR is not held back', async () => {
   const { value } = await reader.read();
   assert.match(new TextDecoder().decode(value), /^data: \{.*"sessionId":"sw1\..*\}\r\r$/);
   await reader.cancel();
-});
-
-test('an answer that is no stream gets its session, and so does a line that nothing ends', async () => {
-  const answered = { jsonrpc: '2.0', id: 2, result: { text: 'x' } };
-  const stream = { headers: { 'content-type': 'text/event-stream' } };
-  for (const give of [
-    () => Response.json(answered),
-    () => new Response(`data: ${JSON.stringify(answered)}`, stream),
-  ]) {
-    const handler = async (_, { parsedBody }) => {
-      if (parsedBody.method === 'tools/call') return give();
-      const result = { protocolVersion: LEGACY, capabilities: {} };
-      return Response.json({ jsonrpc: '2.0', id: 1, result });
-    };
-    const { sessionId, ask } = await begun(handler);
-    const [message] = messagesOf(await (await ask()).text());
-    assert.deepEqual(message.result, { text: 'x', sessionId });
-  }
 });

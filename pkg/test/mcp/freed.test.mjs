@@ -332,7 +332,7 @@ test('on stdio with sessions none is left over', async () => {
   assert.equal(exchanges(), 0);
   line.send({ id: 1, method: 'tools/call', params: { name: 'slow', arguments: {} } });
   await slow.came;
-  assert.equal(exchanges(), 2); // around the SDK, and within
+  assert.equal(exchanges(), 1);
   await line.close();
   outward.end();
   await settle();

@@ -132,9 +132,9 @@ test('HTTP: a character may come in several pieces', async () => {
   const handler = guard.fetch(async (_, { parsedBody }) =>
     Response.json({ jsonrpc: '2.0', id: 1, result: { said: parsedBody.params.said } }),
   );
-  const [message] = call({ said: 'é, 語, 🔑' });
+  const [message, headers] = call({ said: 'é, 語, 🔑' });
   const body = ReadableStream.from(bytes(message).map((one) => Uint8Array.from(one)));
-  const request = new Request(requestOf({}), { body, duplex: 'half' });
+  const request = new Request(requestOf({}, headers), { body, duplex: 'half' });
   assert.equal((await (await handler(request)).json()).result.said, 'é, 語, 🔑');
 });
 

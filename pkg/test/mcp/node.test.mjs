@@ -145,7 +145,7 @@ test('what a handler throws is logged, and answered', async () => {
   const { status, text } = await answerOf(port, '{}');
   assert.equal(status, 500);
   assert.equal(JSON.parse(text).error.code, -32603);
-  assert.match(lines.at(-1), /node: expected a response of the handler, found an error/);
+  assert.match(lines.at(-1), /handler: expected a response, found Error/);
   assert.ok(!text.includes('hunter2'));
 });
 

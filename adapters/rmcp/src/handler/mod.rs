@@ -11,3 +11,6 @@ pub(crate) mod self_contained_handles;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod state;
+
+/// The session's member of `_meta`.
+pub(crate) const SESSION: &str = "io.modelcontextprotocol/session";

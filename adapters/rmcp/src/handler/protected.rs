@@ -10,13 +10,10 @@ use std::borrow::Cow;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde::Deserialize as _;
-use serde_json::Value;
 
 use crate::Context;
 use crate::guard::Guard;
-use crate::refusal::internal;
-use crate::transport::message::Replayed;
+use crate::transport::relay::Replayed;
 
 /// A protected server, made by [`Guard::protect`]. Serve it in place of the inner server.
 ///
@@ -45,12 +42,6 @@ impl<S> Protected<S> {
     pub fn inner(&self) -> &S {
         &self.inner
     }
-}
-
-/// Returns the params of the `initialize` that would follow.
-fn replayed(params: &Value) -> Result<InitializeRequestParams, ErrorData> {
-    let params = InitializeRequestParams::deserialize(params);
-    params.map_err(|_| internal())
 }
 
 macro_rules! serve {
@@ -125,8 +116,8 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        if let Some(Replayed(params)) = context.extensions.get() {
-            let begun = self.initialize(replayed(params)?, context).await?;
+        if let Some(Replayed(params)) = context.extensions.get().cloned() {
+            let begun = self.initialize(params, context).await?;
             let versions = vec![begun.protocol_version];
             return Ok(DiscoverResult::new(versions, begun.capabilities));
         }

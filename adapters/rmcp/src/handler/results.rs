@@ -1,12 +1,13 @@
 //! The parts of rmcp's result types that the engine reads and changes.
 
 use rmcp::model::*;
-use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, TokenFields, ToolResult};
+use sealwax_mcp::{
+    HandlerResult as Reported, Outcome, Respond, Scope, Set, TokenFields, ToolResult,
+};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::transport::message::SESSION;
-use crate::transport::set::set;
+use super::SESSION;
 
 /// A result.
 pub(crate) trait Outgoing: Sized {
@@ -122,6 +123,18 @@ impl<'a> Places<'a> {
             Self::Json(result, _) => set(result, changes.set(fields)),
             Self::None => {}
         }
+    }
+}
+
+fn set(result: &mut Value, changes: Vec<Set<'_>>) {
+    for Set(path, value) in changes {
+        let place = path.iter().fold(&mut *result, |place, name| {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            &mut place[name]
+        });
+        *place = json!(value);
     }
 }
 

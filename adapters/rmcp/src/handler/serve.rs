@@ -11,6 +11,7 @@ use sealwax_mcp::{
 };
 use serde_json::Value;
 
+use super::SESSION;
 use super::confirm::{User, elicit};
 use super::params::Params;
 use super::results::Outgoing;
@@ -19,7 +20,7 @@ use crate::caller::{Caller, Request, Running};
 use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{error_data, internal};
-use crate::transport::message::{SESSION, header};
+use crate::transport::http_request;
 
 impl Guard {
     /// Opens what the request carries, calls `handler`, and seals what it returns.
@@ -210,7 +211,7 @@ fn is_modern(context: &Context) -> bool {
 
 /// Two headers, or one that is no text, match no session.
 fn header_of(extensions: &Extensions) -> Option<&str> {
-    match header(extensions.get()?) {
+    match http_request::session(extensions.get()?) {
         ClientValue::Absent => None,
         header => Some(header.text().unwrap_or_default()),
     }

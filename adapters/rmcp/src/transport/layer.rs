@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, Limited};
-use sealwax_mcp::{OnLost, TransportSettings};
+use sealwax::Error;
+use sealwax_mcp::{self, OnLost, TransportSettings};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::Transport;
-use super::http_request::bare;
-use super::rewrite::{BoxError, Boxed, boxed};
+use super::http_request::{BoxError, Boxed, boxed, serve};
+use super::settings;
 use crate::guard::Guard;
 
 const BODY_LIMIT: usize = 4 * 1024 * 1024;
@@ -50,7 +50,7 @@ impl Guard {
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
             guard: self.clone(),
-            settings: Transport::settings(),
+            settings: settings(),
             body_limit: BODY_LIMIT,
         }
     }
@@ -121,10 +121,10 @@ impl<S> Layer<S> for SessionLayer {
     type Service = SessionService<S>;
 
     fn layer(&self, inner: S) -> SessionService<S> {
-        let transport = Transport::new(&self.guard, self.settings);
         SessionService {
             inner,
-            transport: Arc::new(transport),
+            guard: self.guard.clone(),
+            engine: Arc::new(self.guard.around(self.settings)),
             body_limit: self.body_limit,
         }
     }
@@ -134,7 +134,8 @@ impl<S> Layer<S> for SessionLayer {
 #[derive(Clone, Debug)]
 pub struct SessionService<S> {
     inner: S,
-    transport: Arc<Transport>,
+    guard: Guard,
+    engine: Arc<Result<sealwax_mcp::Guard, Error>>,
     body_limit: usize,
 }
 
@@ -159,14 +160,14 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
-        let (transport, limit) = (Arc::clone(&self.transport), self.body_limit);
+        let (guard, engine) = (self.guard.clone(), Arc::clone(&self.engine));
+        let limit = self.body_limit;
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            let Ok(body) = Limited::new(body, limit).collect().await else {
-                return Ok(bare(StatusCode::PAYLOAD_TOO_LARGE));
-            };
+            let body = Limited::new(body, limit).collect().await;
+            let body = body.ok().map(|body| body.to_bytes());
             let inner = |request| async move { Ok(inner.call(request).await?.map(boxed)) };
-            transport.serve(parts, body.to_bytes(), inner).await
+            serve(&guard, &engine, parts, body, inner).await
         })
     }
 }

@@ -1,36 +1,49 @@
-//! Messages between the client and rmcp, whose types lack the members that sessions add.
+//! The lines between the client and rmcp. The engine reads and changes them.
 
+use std::collections::HashMap;
 use std::io;
+use std::pin::pin;
 use std::sync::{Arc, Mutex as Locked, MutexGuard, PoisonError};
 
+use futures::future::{Either, select};
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
-use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, mpsc};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, DiscoverRequest, ErrorData,
+    GetExtensions as _, GetMeta as _, InitializeRequestParams, JsonRpcRequest, RequestId,
+    ServerJsonRpcMessage, ServerResult,
+};
+use sealwax::Error;
+use sealwax_mcp::{Connection, Event, Failed, Step};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::sync::{Mutex, mpsc, oneshot};
 
-use super::Transport;
-use super::message::add_session_id;
-use super::open_requests::{Open, OpenRequests, Request};
+use super::Passing;
+use super::echo::Echo;
+use crate::caller::Known;
+use crate::guard::Guard;
 
-/// The places in which rmcp repeats the id of a request.
-const SUBSCRIPTION: &str = "/params/_meta/io.modelcontextprotocol~1subscriptionId";
-const ENDED_SUBSCRIPTION: &str = "/result/_meta/io.modelcontextprotocol~1subscriptionId";
+type ToRmcp = mpsc::Sender<ClientJsonRpcMessage>;
+
+/// An extension of a `server/discover` of our own: the params of an `initialize`, to learn whether they would be
+/// refused. No client can send one.
+#[derive(Clone)]
+pub(crate) struct Replayed(pub InitializeRequestParams);
 
 /// The relay between the client and rmcp.
-pub(crate) struct Relay<W> {
-    pub transport: Transport,
+struct Relay<W> {
+    guard: Guard,
+    connection: Result<Connection, Error>,
     client: Mutex<W>,
     state: Locked<State>,
 }
 
 #[derive(Default)]
-pub(crate) struct State {
-    /// Whether rmcp has seen an `initialize`.
-    pub begun: bool,
-    /// The session that the client named last, for messages that are no answers.
-    pub session_id: Option<String>,
-    pub requests: OpenRequests,
+struct State {
+    /// The request of our own that rmcp has not answered yet. Its id is random, so no client can cancel it.
+    asked: Option<(RequestId, oneshot::Sender<ServerJsonRpcMessage>)>,
+    echoes: HashMap<RequestId, Echo>,
 }
 
 /// The relay, as rmcp's transport.
@@ -42,13 +55,15 @@ pub(crate) struct Relayed<W> {
 impl<W: AsyncWrite + Send + Unpin + 'static> Relayed<W> {
     /// Starts to read the client's messages.
     pub(crate) fn start(
-        transport: Transport,
+        guard: Guard,
+        connection: Result<Connection, Error>,
         read: impl AsyncRead + Send + Unpin + 'static,
         write: W,
     ) -> Self {
         let (to_rmcp, from_client) = mpsc::channel(1);
         let relay = Arc::new(Relay {
-            transport,
+            guard,
+            connection,
             client: Mutex::new(write),
             state: Locked::default(),
         });
@@ -65,13 +80,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> rmcp::transport::Transport<RoleServ
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let relay = Arc::clone(&self.relay);
-        async move {
-            let mut message = serde_json::to_value(message)?;
-            match relay.leave(&mut message) {
-                true => relay.answer(&message).await,
-                false => Ok(()),
-            }
-        }
+        async move { relay.leave(message).await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
@@ -88,62 +97,188 @@ impl<W: AsyncWrite + Send + Unpin + 'static> rmcp::transport::Transport<RoleServ
 impl<W> Drop for Relayed<W> {
     fn drop(&mut self) {
         self.from_client.close();
-        self.relay.state().requests.close();
+        self.relay.state().asked = None;
     }
 }
 
 impl<W> Relay<W> {
-    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes a message of rmcp. Returns whether it is for the client.
-    fn leave(&self, message: &mut Value) -> bool {
-        let state = &mut *self.state();
-        if message.get("method").is_some() {
-            if let Some(subscription) = message.pointer_mut(SUBSCRIPTION)
-                && let Some(id) = state.requests.client_id(subscription)
-            {
-                *subscription = id.clone();
-            }
-            if let Some(token) = &state.session_id {
-                add_session_id(message, token);
-            }
-            return true;
-        }
-        match state.requests.answered(&message["id"]) {
-            Some(Open::Client(request)) => {
-                finish(*request, message);
-                true
-            }
-            Some(Open::Ours(answer)) => {
-                // The receiver is gone if the client is.
-                let _ = answer.send(message.take());
-                false
-            }
-            // Without a request, only an answer without an id is passed on; any other belongs to a cancelled request.
-            None => message["id"].is_null(),
-        }
     }
 }
 
-impl<W: AsyncWrite + Unpin> Relay<W> {
-    /// Sends a message to the client.
-    pub(crate) async fn answer(&self, message: &Value) -> io::Result<()> {
+impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
+    async fn incoming(self: Arc<Self>, read: impl AsyncRead + Unpin, to_rmcp: ToRmcp) {
+        let mut lines = BufReader::new(read).split(b'\n');
+        // Whoever serves may be gone, and the client has to hear of that without asking.
+        while let Either::Left((Ok(Some(line)), _)) =
+            select(pin!(lines.next_segment()), pin!(to_rmcp.closed())).await
+        {
+            if self.arrive(&line, &to_rmcp).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    async fn arrive(&self, line: &[u8], to_rmcp: &ToRmcp) -> io::Result<()> {
+        let connection = match &self.connection {
+            Ok(connection) => connection,
+            Err(error) => return self.refuse(line, self.guard.unset(error)).await,
+        };
+        let begin = || connection.line(line);
+        let (mut passing, mut step) = Passing::begin(&self.guard, None, begin).await;
+        if let Step::Replay = step {
+            let line = passing.exchange.text().unwrap_or_default();
+            let answer = self.replay(&line, to_rmcp).await?;
+            let answer = answer.as_deref().map_err(Clone::clone);
+            step = passing.on(Event::Replayed(answer)).await;
+        }
+        let text = passing.exchange.text();
+        match (step, text) {
+            (Step::Deliver(deliver), Some(lines)) => {
+                let known = passing.known(&deliver);
+                for line in lines.split('\n') {
+                    self.deliver(line, known.clone(), to_rmcp).await?;
+                }
+                Ok(())
+            }
+            (_, Some(line)) => self.write(line).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn deliver(&self, line: &str, known: Known, to_rmcp: &ToRmcp) -> io::Result<()> {
+        let Ok(mut message) = serde_json::from_str(line) else {
+            let error = ErrorData::invalid_request("Invalid request", None);
+            return self.refuse(line.as_bytes(), error).await;
+        };
+        match &mut message {
+            ClientJsonRpcMessage::Request(request) => {
+                request.request.extensions_mut().insert(known);
+            }
+            ClientJsonRpcMessage::Notification(read) => {
+                if let ClientNotification::CancelledNotification(read) = &read.notification
+                    && let Some(id) = &read.params.request_id
+                {
+                    self.state().echoes.remove(id);
+                }
+            }
+            _ => {}
+        }
+        if let Some(echo) = Echo::of(&self.guard, &message) {
+            self.state().echoes.insert(echo.id.clone(), echo);
+        }
+        send(to_rmcp, message).await
+    }
+
+    /// Answers a message that rmcp does not get as rmcp would, which ignores notifications.
+    async fn refuse(&self, line: &[u8], error: ErrorData) -> io::Result<()> {
+        #[derive(Default, Deserialize)]
+        struct Sketch {
+            id: Option<RequestId>,
+            method: Option<IgnoredAny>,
+        }
+        let read: Sketch = serde_json::from_slice(line).unwrap_or_default();
+        match (read.method, read.id) {
+            (Some(_), None) => Ok(()),
+            (method, id) => {
+                let id = id.filter(|_| method.is_some());
+                self.leave(ServerJsonRpcMessage::error(error, id)).await
+            }
+        }
+    }
+
+    /// Has rmcp begin with what another process negotiated. Returns its answer to this `initialize`.
+    async fn replay(&self, line: &str, to_rmcp: &ToRmcp) -> io::Result<Result<String, Failed>> {
+        let wrong = || Failed::Wrong("rmcp refuses what was negotiated".into());
+        // rmcp has no type for some of what was negotiated.
+        let Ok(message) = serde_json::from_str(line) else {
+            return Ok(Err(wrong()));
+        };
+        let ClientJsonRpcMessage::Request(JsonRpcRequest {
+            id,
+            request: ClientRequest::InitializeRequest(initialize),
+            ..
+        }) = &message
+        else {
+            return Ok(Err(wrong()));
+        };
+        // rmcp shuts down after an `initialize` that it refuses, but not after this request.
+        let params = initialize.params.clone();
+        let version = params.protocol_version.clone();
+        let mut probe = ClientRequest::DiscoverRequest(DiscoverRequest::default());
+        let meta = probe.get_meta_mut();
+        meta.set_protocol_version(version.clone());
+        meta.set_client_capabilities(params.capabilities.clone());
+        meta.set_client_info(params.client_info.clone());
+        probe.extensions_mut().insert(Replayed(params));
+        let probe = ClientJsonRpcMessage::request(probe, id.clone());
+        let ServerJsonRpcMessage::Response(offered) = self.ask(id, probe, to_rmcp).await? else {
+            return Ok(Err(wrong()));
+        };
+        let ServerResult::DiscoverResult(offered) = offered.result else {
+            return Ok(Err(wrong()));
+        };
+        if !offered.supported_versions.contains(&version) {
+            return Ok(Err(wrong()));
+        }
+        let id = id.clone();
+        let begun = self.ask(&id, message, to_rmcp).await?;
+        Ok(Ok(serde_json::to_string(&begun)?))
+    }
+
+    /// Sends a request of our own, whose answer is not passed on.
+    async fn ask(
+        &self,
+        id: &RequestId,
+        request: ClientJsonRpcMessage,
+        to_rmcp: &ToRmcp,
+    ) -> io::Result<ServerJsonRpcMessage> {
+        let (answer, answered) = oneshot::channel();
+        self.state().asked = Some((id.clone(), answer));
+        send(to_rmcp, request).await?;
+        answered.await.map_err(|_| io::ErrorKind::BrokenPipe.into())
+    }
+
+    /// Passes a message of rmcp's on.
+    async fn leave(&self, message: ServerJsonRpcMessage) -> io::Result<()> {
+        let id = match &message {
+            ServerJsonRpcMessage::Response(answer) => Some(&answer.id),
+            ServerJsonRpcMessage::Error(answer) => answer.id.as_ref(),
+            _ => None,
+        };
+        let asked = self.state().asked.take_if(|(ours, _)| Some(&*ours) == id);
+        if let Some((_, answer)) = asked {
+            // The receiver is gone if the client is.
+            let _ = answer.send(message);
+            return Ok(());
+        }
+        let mut line = serde_json::to_string(&message)?;
+        let echo = id.and_then(|id| self.state().echoes.remove(id));
+        if let Some(changed) = echo.and_then(|echo| echo.put(&line)) {
+            line = changed;
+        }
+        let Ok(connection) = &self.connection else {
+            return self.write(line).await;
+        };
+        let begin = || connection.leaves(&line, None);
+        let (mut passing, _) = Passing::begin(&self.guard, None, begin).await;
+        match passing.exchange.text() {
+            Some(line) => self.write(line).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sends a line to the client.
+    async fn write(&self, mut line: String) -> io::Result<()> {
+        line.push('\n');
         let mut client = self.client.lock().await;
-        client.write_all(format!("{message}\n").as_bytes()).await?;
+        client.write_all(line.as_bytes()).await?;
         client.flush().await
     }
 }
 
-/// Changes the answer to a client's request.
-fn finish(mut request: Request, message: &mut Value) {
-    let ours = std::mem::replace(&mut message["id"], request.id.clone());
-    if let Some(subscription) = message.pointer_mut(ENDED_SUBSCRIPTION)
-        && *subscription == ours
-    {
-        *subscription = request.id;
-    }
-    // A refusal replaces the message, so that its reply needs no sending.
-    let _ = request.leaving.change(message);
+async fn send(to_rmcp: &ToRmcp, message: ClientJsonRpcMessage) -> io::Result<()> {
+    let sent = to_rmcp.send(message).await;
+    sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
 }

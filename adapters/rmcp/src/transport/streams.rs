@@ -7,8 +7,8 @@ use rmcp::RoleServer;
 use sealwax_mcp::TransportSettings;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::Transport;
 use super::relay::Relayed;
+use super::settings;
 use crate::guard::Guard;
 
 impl Guard {
@@ -28,7 +28,7 @@ impl Guard {
     pub fn streams(&self) -> Streams {
         Streams {
             guard: self.clone(),
-            settings: Transport::settings(),
+            settings: settings(),
         }
     }
 }
@@ -66,9 +66,6 @@ impl Streams {
     }
 
     /// Wraps the two `streams`; serve the result in their place. Call it in a runtime of tokio.
-    ///
-    /// Requests reach rmcp under the wrapper's own numbers, so that a client that reuses an id cannot mix up two
-    /// answers: `RequestContext::id` and the `request_id` of a cancellation are such numbers.
     pub fn wrap<R, W>(
         self,
         (read, write): (R, W),
@@ -77,6 +74,8 @@ impl Streams {
         R: AsyncRead + Send + Unpin + 'static,
         W: AsyncWrite + Send + Unpin + 'static,
     {
-        Relayed::start(Transport::new(&self.guard, self.settings), read, write)
+        let connection = self.guard.around(self.settings);
+        let connection = connection.map(|engine| engine.connection());
+        Relayed::start(self.guard, connection, read, write)
     }
 }

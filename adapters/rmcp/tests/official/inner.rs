@@ -71,7 +71,10 @@ async fn an_answer_that_breaks_off_begins_no_session() {
         answer.body(body).unwrap()
     });
     let left = left.await;
-    assert_eq!((left.status.as_u16(), &left.body[..]), (502, ""));
+    let error = json!({"code": -32603, "message": "Internal error"});
+    let expected = json!({"jsonrpc": "2.0", "id": 1, "error": error});
+    let body: Value = serde_json::from_str(&left.body).unwrap();
+    assert_eq!((left.status.as_u16(), body), (500, expected));
     assert!(!left.headers.contains_key("mcp-session-id"));
 }
 
@@ -133,11 +136,16 @@ async fn other_sessions_pass_both_ways_as_they_came() {
     });
     let mut service = layer().optional().layer(app);
     let meta = r#"{"io.modelcontextprotocol/session":{"sessionId":"x"}}"#;
+    let modern = "2026-07-28";
     let version = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
-    for (members, meta) in [("", meta), (r#""sessionId":"x", "#, version)] {
+    for (members, meta, header) in [
+        ("", meta, "2025-11-25"),
+        (r#""sessionId":"x", "#, version, modern),
+    ] {
         let ping = r#""jsonrpc":"2.0","id":1,"method":"ping","params""#;
         let ping = format!(r#"{{{members}{ping}: {{"_meta":{meta}}}}}"#);
-        let request = Request::post("/mcp").body(Body::from(ping.clone()));
+        let request = Request::post("/mcp").header("mcp-protocol-version", header);
+        let request = request.body(Body::from(ping.clone()));
         let left = service.call(request.unwrap()).await.unwrap();
         assert_eq!(text(left.into_body()).await, answer);
         assert_eq!(seen.lock().unwrap().pop(), Some(ping));

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use crate::serving::Refusals;
 
-/// Counts notifications, waits in some methods, and refuses one client.
+/// Counts notifications, waits or tells something in some methods, and refuses one client.
 #[derive(Clone, Default)]
 pub struct Server {
     pub progress: Arc<AtomicU32>,
@@ -33,11 +33,12 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         match request.method.as_str() {
             "wait/a" => self.go_on[0].notified().await,
             "wait/b" => self.go_on[1].notified().await,
+            "tell" => context.peer.notify_tool_list_changed().await.unwrap(),
             _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "none", None)),
         }
         Ok(CustomResult::new(json!({"waited": request.method})))

@@ -68,15 +68,6 @@ type Principal struct {
 	Anonymous bool    `json:"anonymous,omitempty"`
 }
 
-// TransportMessage is one around HTTP or stdio.
-type TransportMessage struct {
-	HTTP, Version                    string
-	Method, Target                   *string
-	Notification, Unreadable, Modern bool
-	// Header and MessageSessionID are texts, nil, or any other value.
-	Header, MessageSessionID any
-}
-
 // Step is what to do next.
 type Step struct {
 	Step    string       `json:"step"`
@@ -120,6 +111,9 @@ type Step struct {
 
 	Handle      string       `json:"handle"`
 	Predecessor *Predecessor `json:"predecessor"`
+
+	// Bytes belong to a step of HTTP or stdio: for the SDK, or for the client. They are nil if there are none.
+	Bytes []byte `json:"-"`
 
 	// fields are those of the message, for a step that comes without a document.
 	fields *TokenFields

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"strconv"
@@ -10,14 +11,16 @@ import (
 
 // The kinds of frames, and their flags, of sealwax.h.
 const (
-	kindGuard, kindMessage, kindTransport, kindRevocation, kindReport  = 1, 2, 3, 4, 5
+	kindGuard, kindMessage, kindRevocation, kindReport                 = 1, 2, 4, 5
 	kindHandle, kindStore, kindDialogue, kindMemory                    = 6, 7, 8, 9
+	kindHTTP, kindConnection, kindLine, kindLeaves                     = 11, 12, 13, 14
 	kindEvent, kindResult, kindSealState, kindWrite, kindFork, kindRun = 16, 17, 19, 20, 21, 22
 	kindTold, kindIdempotencyKey, kindStep, kindDeliver                = 23, 24, 32, 33
+	kindBody, kindAnswer, kindPiece, kindAnswered                      = 25, 26, 27, 28
 
 	flagNotification, flagModern, flagSession, flagCaller = 1, 2, 4, 8
 	flagAnonymous, flagTTL, flagWaits, flagDefers         = 16, 32, 64, 128
-	flagUnreadable, flagCanBeAsked                        = 256, 1024
+	flagCanBeAsked, flagTooLarge, flagChanges             = 1024, 2048, 4096
 )
 
 // frame is what a machine is told.
@@ -112,7 +115,8 @@ func answered(c *host.Call, out host.Ptr) (a answer) {
 	return a
 }
 
-// read reads the answer into a *Step, the text into a *string, or its JSON into what holds it.
+// read reads the answer into a *Step, the text into a *string, whether it has the flag of a changed body into a *bool, or its JSON into
+// what holds it.
 func (a *answer) read(into any) error {
 	switch into := into.(type) {
 	case nil:
@@ -120,10 +124,14 @@ func (a *answer) read(into any) error {
 	case *string:
 		*into = string(a.texts[0])
 		return nil
+	case *bool:
+		*into = a.flags&flagChanges != 0
+		return nil
 	case *Step:
 		if a.kind != kindStep {
 			return a.step(into)
 		}
+		into.Bytes = bytes.Clone(a.texts[1])
 	}
 	return json.Unmarshal(a.texts[0], into)
 }

@@ -114,15 +114,6 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 	return g.begin(frame{kindMessage, flags, texts}, &Step{fields: r.Fields})
 }
 
-// Transport begins the exchange of a message around HTTP or stdio.
-func (g *Guard) Transport(m *TransportMessage, initialize []byte) (*Exchange, *Step, error) {
-	flags := flagIf(m.Notification, flagNotification) | flagIf(m.Modern, flagModern) | flagIf(m.Unreadable, flagUnreadable)
-	return g.begin(frame{kindTransport, flags, []text{
-		filled(m.HTTP), optional(m.Method), optional(m.Target), filled(m.Version), value(m.Header), value(m.MessageSessionID),
-		raw(initialize),
-	}}, &Step{})
-}
-
 // Revoke begins the exchange that revokes whatever a principal was issued until now. 0 is the default of retainFor, in seconds.
 func (g *Guard) Revoke(principal *Principal, retainFor uint64) (*Exchange, *Step, error) {
 	texts := []text{document(principal)}

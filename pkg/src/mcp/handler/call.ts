@@ -26,9 +26,9 @@ import type {
   Params,
   ServerResponse,
 } from '../sdk.js';
-import { changed, isMessage, isTooDeep } from '../transport/messages.js';
 import type { Negotiated } from '../transport/negotiated.js';
 import { HandleRefused } from './handle-refused.js';
+import { changed, isMessage, isTooDeep } from './messages.js';
 import { newReference, referenceIn, withReference } from './reference.js';
 import { Session } from './session.js';
 
@@ -110,7 +110,7 @@ export class Call {
 
   /** Returns the refusal of a request whose id another in progress has. */
   refuseId(): ServerResponse {
-    const exchange = this.policy.engine.transport({ idInUse: true });
+    const exchange = this.policy.engine.idInUse();
     const step = this.#caller.drive(exchange) as Step;
     exchange.free();
     return replied(step);

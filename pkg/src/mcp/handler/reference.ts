@@ -3,8 +3,9 @@
  * handler. It is random, so that a client cannot name a request of another.
  */
 
+import type { Known, Policy } from '../policy.js';
 import type { HandlerContext, Params } from '../sdk.js';
-import { isMessage } from '../transport/messages.js';
+import { isMessage, type Message } from './messages.js';
 
 const REFERENCE = 'io.github.sealwax/exchange';
 
@@ -20,8 +21,28 @@ export function referenceOf(context: HandlerContext): unknown {
 
 /** Returns parameters with a reference in place of the client's; as they are where the SDK refuses them. */
 export function withReference(params: Params = {}, reference: string): Params {
-  const { _meta = {} } = params;
-  return isMessage(_meta) ? { ...params, _meta: { ..._meta, [REFERENCE]: reference } } : params;
+  const { _meta = {} } = Object(params);
+  const isPlaced = isMessage(params) && isMessage(_meta);
+  return isPlaced ? { ...params, _meta: { ..._meta, [REFERENCE]: reference } } : params;
+}
+
+/**
+ * Tells the guard at the SDK's messages what is known of a message, or of those of a batch, by a reference in each request.
+ * `named` gets the reference, and the request's id.
+ */
+export function referenced(
+  came: unknown,
+  known: Known,
+  policy: Policy,
+  named: (reference: string, id: unknown) => void,
+): unknown {
+  if (Array.isArray(came)) return came.map((one) => referenced(one, known, policy, named));
+  const { id, method, params } = Object(came) as Message;
+  if (id === undefined || method === undefined) return came;
+  const reference = newReference();
+  policy.known.set(reference, known);
+  named(reference, id);
+  return { ...(came as Message), params: withReference(params as Params, reference) };
 }
 
 const POOL = 64;

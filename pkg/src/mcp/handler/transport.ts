@@ -13,8 +13,8 @@ import type {
   ServerResponse,
   Transport,
 } from '../sdk.js';
-import { cancelled } from '../transport/messages.js';
 import { Call, type Connection, type Entered, internalError } from './call.js';
+import { cancelled } from './messages.js';
 import { Questions } from './questions.js';
 
 /** Guards the messages of a transport, from its start on. */

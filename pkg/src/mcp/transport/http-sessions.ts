@@ -1,23 +1,13 @@
 /** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
 
-import { answer } from '../../answer.js';
-import type { Reply } from '../../documents.js';
+import type { Step } from '../../documents.js';
 import { Caller } from '../caller.js';
-import type { Engine, Exchange } from '../engine.js';
-import { newReference, withReference } from '../handler/reference.js';
-import { reportError } from '../hooks.js';
-import type { Known, Policy } from '../policy.js';
-import type { AuthInfo, Params } from '../sdk.js';
-import {
-  addSessionId,
-  begun,
-  isMessage,
-  isModern,
-  isRequest,
-  stripSessionId,
-  withChanges,
-} from './messages.js';
-import { edited, rewritten, withBody } from './rewrite.js';
+import { nameOf } from '../cause.js';
+import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
+import { referenced } from '../handler/reference.js';
+import type { Policy } from '../policy.js';
+import type { AuthInfo } from '../sdk.js';
+import { bytesOf, isTooLarge, ReadRequest, written } from './read-request.js';
 
 /**
  * A handler of web-standard requests, such as `fetch` of `createMcpHandler`, or `handleRequest` of a transport. It takes the
@@ -63,140 +53,170 @@ export interface HttpSessionsOptions {
 const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 
+/** The handlers that read the bytes of a {@link ReadRequest} by themselves. */
+export const readers = new WeakSet<FetchHandler>();
+
 /** Wraps a stateless handler into one with sessions. */
-export function withSessions(
-  handler: FetchHandler,
-  policy: Policy,
-  engine: Engine,
-  sep1359: boolean,
-): FetchHandler {
-  const served: FetchHandler = async (request, options = {}) => {
-    const body = options.parsedBody ?? (await bodyOf(request));
-    const unreadable = body === NO_JSON;
-    const came = unreadable ? undefined : body;
-    const { message, messageSessionId } =
-      sep1359 && isMessage(came) ? stripSessionId(came) : { message: came };
+export function withSessions(handler: FetchHandler, policy: Policy, engine: Engine): FetchHandler {
+  const wrapped: FetchHandler = async (request, options = {}) => {
     const { authInfo } = options;
-    const http = { req: request, ...(authInfo && { authInfo }) };
-    const caller = new Caller(policy, { http }, Object(message));
-    const header = (name: string) => request.headers.get(name) ?? undefined;
-    const exchange = begun(engine, came, message, {
-      http: request.method,
-      modern: request.method === 'POST' && isModern(message, request.headers.get(VERSION)),
-      ...{ version: header(VERSION), header: header(HEADER), messageSessionId, unreadable },
+    const caller = new Caller(
+      policy,
+      { http: { req: request, ...(authInfo && { authInfo }) } },
+      {},
+    );
+    let content = contentOf(request, options.parsedBody);
+    const isUndone = typeof content === 'string';
+    const exchange = engine.http({
+      method: request.method,
+      version: headerOf(request, VERSION),
+      session: headerOf(request, HEADER),
+      encoding: isUndone ? undefined : (request.headers.get('content-encoding') ?? undefined),
+      body: isTooLarge(content) ? undefined : content,
     });
     const references: string[] = [];
+    let isSent = true;
     try {
-      const step = await caller.drive(exchange);
-      if (step.step === 'reply') return replied(step, message);
-      if (step.step !== 'deliver') return new Response(null, { status: 202 });
-      const { negotiated, id: sessionId, addSessionId: added, report, version, withinMs } = step;
+      let step = await caller.drive(exchange);
+      if (step.step === 'ask') {
+        content ??= await bytesOf(request.clone().body);
+        const body = isTooLarge(content) ? undefined : content;
+        step = await caller.drive(exchange, exchange.body(body));
+      }
+      if (step.step !== 'deliver') return replied(step, exchange.text);
+      const { negotiated, id: sessionId, version, withinMs } = step;
       const { principal } = caller;
-      const settled = negotiated
-        ? { negotiated: JSON.parse(negotiated), sessionId }
-        : principal && {};
-      const known = settled && { ...settled, principal, withinMs };
-      const named = known ? referenced(message, known, policy, references) : message;
-      const next = version ? versioned(request, version) : request;
-      const parsed = named === undefined ? options : { ...options, parsedBody: named };
-      const response = await handler(next, parsed);
-      if (report) return await initialized(caller, exchange, message, response);
-      return added ? rewritten(response, (one) => addSessionId(one, added)) : response;
+      const { text } = exchange;
+      let message = text === undefined ? options.parsedBody : JSON.parse(text);
+      message ??= content && JSON.parse(textOf(content));
+      const settled = negotiated && { negotiated: JSON.parse(negotiated), sessionId };
+      if (settled || principal) {
+        const known = { ...settled, principal, withinMs };
+        message = referenced(message, known, policy, (reference) => references.push(reference));
+      }
+      const given = message === undefined ? options : { ...options, parsedBody: message };
+      const response = await handler(changed(request, version, text), given);
+      if (!(step.report || step.addSessionId) || !exchange.answer(response)) return response;
+      if (step.report) return await reported(caller, exchange, response);
+      isSent = false;
+      return withBody(response, passing(response.body, exchange));
+    } catch (cause) {
+      return await broken(caller, exchange, cause);
     } finally {
       // The SDK hands the message over before it gives the response.
       for (const reference of references) policy.known.delete(reference);
-      exchange.free();
+      if (isSent) exchange.free();
     }
   };
-  return async (request, options) => {
-    try {
-      return await served(request, options);
-    } catch (cause) {
-      return failure(policy, 'fetch', cause);
-    }
-  };
+  const served: FetchHandler = (request, options) =>
+    wrapped(request, options).catch((cause) => failure(policy, cause));
+  readers.add(served);
+  return served;
 }
 
-/** Reports what a handler threw, and returns the response. */
-export function failure(policy: Policy, by: string, cause: unknown): Response {
-  reportError(policy, `${by}: expected a response of the handler, found an error`, cause);
-  const { error } = answer('data-layer', { error: cause }) as Pick<Reply, 'error'>;
-  return replied({ status: 500, error }, undefined);
-}
-
-/** Tells the guard at the SDK's messages what is known of a message, or of those of a batch, by a reference in each. */
-function referenced(came: unknown, known: Known, policy: Policy, references: string[]): unknown {
-  if (Array.isArray(came)) return came.map((one) => referenced(one, known, policy, references));
-  if (!isMessage(came) || !isRequest(came)) return came;
-  const reference = newReference();
-  policy.known.set(reference, known);
-  references.push(reference);
-  return { ...came, params: withReference(came.params as Params | undefined, reference) };
-}
-
-/** Returns the request with the header of the negotiated version. The handler has its body already. */
-function versioned(request: Request, version: string): Request {
-  const headers = new Headers(request.headers);
-  headers.set(VERSION, version);
-  return new Request(request, { headers });
-}
-
-/** Adds the session to the response to `initialize`. */
-async function initialized(
-  caller: Caller,
-  exchange: Exchange,
-  message: unknown,
-  response: Response,
-): Promise<Response> {
-  const text = await response.text();
-  let result: unknown;
-  edited(response, text, (one) => {
-    // Any other message is a notification or a request.
-    result ??= one.result;
-    return one;
-  });
-  if (result === undefined) return withBody(response, text);
-  const step = await caller.drive(exchange, exchange.on({ result: {} }, JSON.stringify(result)));
-  if (step.step === 'reply') return replied(step, message);
-  const { set, headers } = step.step === 'respond' ? step : {};
-  const left = set ? edited(response, text, (one) => withChanges(one, set)) : text;
-  const next = withBody(response, left);
-  for (const [name, value] of Object.entries(headers ?? {})) next.headers.set(name, value);
-  return next;
-}
-
-function replied(
-  { status, allow, error, done }: Pick<Reply, 'status' | 'allow' | 'error' | 'done'>,
-  message: unknown,
-): Response {
-  const init = { status: status ?? 200, headers: allow ? { allow } : {} };
-  if (!error && !done) return new Response(null, init);
-  const { id = null } = Object(message);
-  return Response.json({ jsonrpc: '2.0', id, ...(error ? { error } : { result: {} }) }, init);
-}
-
-/** The largest body that the SDK reads, in bytes. */
-export const MAX_BYTES = 4 * 1024 * 1024;
-
-/** Stands for a body that is no JSON. */
-const NO_JSON = Symbol('no JSON');
-
-/** Parses the body as JSON; `undefined` if there is none, or it is too large, which the handler refuses. */
-async function bodyOf(request: Request): Promise<unknown> {
-  const reader = request.clone().body?.getReader();
-  if (reader === undefined) return undefined;
-  const decoder = new TextDecoder();
-  let text = '';
-  let size = 0;
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    size += read.value.length;
-    // Not awaited: the other branch of the stream is not read yet.
-    if (size > MAX_BYTES) return void reader.cancel().catch(() => {});
-    text += decoder.decode(read.value, { stream: true });
-  }
+/** Reports what a handler without sessions threw, and returns the response. */
+export async function failure(policy: Policy, cause: unknown): Promise<Response> {
+  const caller = new Caller(policy, {}, {});
+  const exchange = policy.engine.http({ method: '' });
   try {
-    return JSON.parse(text + decoder.decode());
-  } catch {
-    return NO_JSON;
+    const step = await caller.drive(exchange);
+    const isOver = step.step !== 'deliver';
+    return isOver ? replied(step, exchange.text) : await broken(caller, exchange, cause);
+  } finally {
+    exchange.free();
   }
+}
+
+async function broken(caller: Caller, exchange: Exchange, cause: unknown): Promise<Response> {
+  const broke = `handler: expected a response, found ${nameOf(cause)}`;
+  return replied(await caller.drive(exchange, exchange.on({ broke }), cause), exchange.text);
+}
+
+/** Returns a body that is there already: not of the message that somebody put in its place. */
+function contentOf(request: Request, message: unknown): Content | undefined {
+  const isRead = request instanceof ReadRequest;
+  if (isRead && (message === undefined || message === request.message)) return request.content;
+  return message === undefined ? undefined : written(message);
+}
+
+function textOf(content: Content): string {
+  return typeof content === 'string' ? content : new TextDecoder().decode(content);
+}
+
+/** Returns a header, of which there should be one. */
+function headerOf({ headers }: Request, name: string): ClientValue {
+  const value = headers.get(name) ?? undefined;
+  return value?.includes(',') ? true : value;
+}
+
+/** Returns the request with the header of the negotiated version, and with another body. */
+function changed(request: Request, version: string | undefined, body: string | undefined): Request {
+  if (version === undefined && body === undefined) return request;
+  const isOurs = request instanceof ReadRequest;
+  const headers = isOurs ? request.headers : new Headers(request.headers);
+  if (version !== undefined) headers.set(VERSION, version);
+  if (body !== undefined) headers.delete('content-length');
+  if (!isOurs) return new Request(request, { headers, ...(body !== undefined && { body }) });
+  request.content = body ?? request.content;
+  return request;
+}
+
+/** Returns the response whose result was reported. */
+async function reported(caller: Caller, exchange: Exchange, response: Response): Promise<Response> {
+  exchange.piece(new Uint8Array(await response.arrayBuffer()));
+  const step = await caller.drive(exchange, exchange.answered());
+  if (step.step !== 'respond') return replied(step, exchange.text);
+  const left = withBody(response, exchange.text);
+  for (const [name, value] of Object.entries(step.headers ?? {})) left.headers.set(name, value);
+  return left;
+}
+
+/** Returns a body whose messages are changed as they pass, and frees the exchange with its end. */
+function passing(
+  body: ReadableStream<Uint8Array> | null,
+  exchange: Exchange,
+): ReadableStream<Uint8Array> {
+  const reader = body?.getReader();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(to) {
+      try {
+        let text: string | undefined;
+        while (text === undefined) {
+          const read = await reader?.read();
+          if (read?.value === undefined) break;
+          text = exchange.piece(read.value);
+        }
+        if (text !== undefined) return to.enqueue(encoder.encode(text));
+        exchange.answered();
+        if (exchange.text) to.enqueue(encoder.encode(exchange.text));
+        to.close();
+        exchange.free();
+      } catch (cause) {
+        exchange.free();
+        throw cause;
+      }
+    },
+    cancel(reason) {
+      exchange.free();
+      return reader?.cancel(reason);
+    },
+  });
+}
+
+/** Returns a response with another body. */
+function withBody(
+  { status, statusText, headers }: Response,
+  body: ReadableStream<Uint8Array> | string | undefined,
+): Response {
+  const same = new Headers(headers);
+  same.delete('content-length');
+  return new Response(body ?? null, { status, statusText, headers: same });
+}
+
+function replied(step: Step, body: string | undefined): Response {
+  if (step.step !== 'reply') return new Response(null, { status: 202 });
+  const { status, allow } = step;
+  const headers = { ...(allow && { allow }), ...(body && { 'content-type': 'application/json' }) };
+  return new Response(body ?? null, { ...(status && { status }), headers });
 }

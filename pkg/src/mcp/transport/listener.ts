@@ -17,7 +17,7 @@ export interface WrittenResponse extends NodeResponse {
 export function wrapListener<From extends NodeRequest, To extends WrittenResponse>(
   listener: (request: From, response: To) => unknown,
   wrap: (handler: FetchHandler) => FetchHandler,
-  failed: (cause: unknown) => Response,
+  failed: (cause: unknown) => Promise<Response>,
 ): (request: From, response: To) => Promise<void> {
   return (from, to) => {
     const handler: FetchHandler = (request, { parsedBody } = {}) => {
@@ -75,10 +75,7 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
         for (const value of [values].flat()) headers.append(name, `${value}`);
         to.removeHeader(name);
       }
-      const { statusCode: status } = to;
-      answered(
-        new Response(status === 204 || status === 304 ? null : readable, { status, headers }),
-      );
+      answered(responseOf(readable, { status: to.statusCode, headers }));
     };
     const put = (chunk: unknown) => {
       // Whoever reads it may be gone.
@@ -119,4 +116,13 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
         body.abort(cause).catch(() => {});
       });
   });
+}
+
+function responseOf(body: ReadableStream, head: ResponseInit): Response {
+  try {
+    return new Response(body, head);
+  } catch {
+    // Its status has no body.
+    return new Response(null, head);
+  }
 }

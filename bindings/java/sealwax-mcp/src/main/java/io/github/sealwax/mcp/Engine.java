@@ -10,6 +10,7 @@ import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Machine;
 import io.github.sealwax.internal.Replicated;
 import io.github.sealwax.internal.Text;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -146,23 +147,10 @@ final class Engine {
     return new Begun(machine(frame), carried);
   }
 
-  /** Begins the exchange of a message around HTTP. */
-  Begun transport(Map<String, Object> facts, @Nullable String initialize) {
-    int flags =
-        (facts.get("notification") == Boolean.TRUE ? Frame.NOTIFICATION : 0)
-            | (facts.get("modern") == Boolean.TRUE ? Frame.MODERN : 0)
-            | (facts.get("unreadable") == Boolean.TRUE ? Frame.UNREADABLE : 0);
+  /** Begins the exchange of an HTTP request, by the values of its headers. */
+  Begun http(String method, List<String> version, List<String> session, List<String> encoding) {
     Frame frame =
-        new Frame(
-            Frame.TRANSPORT,
-            flags,
-            sent(facts.get("http")),
-            sent(facts.get("method")),
-            sent(facts.get("target")),
-            sent(facts.get("version")),
-            sent(facts.get("header")),
-            sent(facts.get("messageSessionId")),
-            Text.optional("initialize", initialize));
+        new Frame(Frame.HTTP, sent(method), header(version), header(session), header(encoding));
     return new Begun(machine(frame), null);
   }
 
@@ -232,12 +220,25 @@ final class Engine {
       return step(machine.on(frame), null);
     }
 
-    /** Reports what became of a delivered message; returns the next step. */
-    Step on(Map<String, Object> event, @Nullable String value) {
-      if (event.containsKey("result")) {
-        began = System.nanoTime();
-      }
-      return step(machine.on(frame(Frame.EVENT, "event", event, value)), null);
+    /** Gives the body of the HTTP request, null if it is too large; returns the next step. */
+    Step body(byte @Nullable [] body) {
+      int flags = body == null ? Frame.TOO_LARGE : 0;
+      return step(machine.on(new Frame(Frame.BODY, flags, body)), null);
+    }
+
+    /** Takes the beginning of the answer; returns whether its body may change. */
+    boolean answer(int status, @Nullable String contentType, @Nullable String session) {
+      began = System.nanoTime();
+      Frame frame =
+          new Frame(Frame.ANSWER, Text.decimal((long) status), sent(contentType), sent(session));
+      return machine.on(frame).has(Frame.CHANGES);
+    }
+
+    /** Takes the whole body of the answer; returns the next step, with the body to send. */
+    Step answered(byte[] body) {
+      String ready = machine.on(new Frame(Frame.PIECE, body)).text();
+      Step step = step(machine.on(new Frame(Frame.ANSWERED)), null);
+      return ready == null ? step : step.after(ready.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Reports the result of a delivered message, the whole if asked; returns the next step. */
@@ -295,7 +296,7 @@ final class Engine {
     String text = answer.text();
     boolean delivers = answer.kind() == Frame.DELIVER;
     if (!delivers && answer.kind() != Frame.RESPOND) {
-      return Step.read(text);
+      return new Step(Json.object(text), answer.bytes());
     }
     Map<String, Object> step = new HashMap<>();
     step.put("step", delivers ? "deliver" : "respond");
@@ -305,8 +306,9 @@ final class Engine {
     } else if (text != null && carried != null) {
       step.put("set", List.of(List.of(List.of(carried.result()), text)));
     }
-    if (answer.events() != null) {
-      step.put("events", Json.object("{\"events\":" + answer.events() + "}").get("events"));
+    if (answer.bytes() != null) {
+      String events = new String(answer.bytes(), StandardCharsets.UTF_8);
+      step.put("events", Json.object("{\"events\":" + events + "}").get("events"));
     }
     return new Step(step);
   }
@@ -323,6 +325,11 @@ final class Engine {
       return null;
     }
     return Text.untrusted(value instanceof String text ? text : NO_TEXT);
+  }
+
+  /** Returns a header's value; several are no text. */
+  private static byte @Nullable [] header(List<String> values) {
+    return values.isEmpty() ? null : sent(values.size() == 1 ? values.get(0) : NO_TEXT);
   }
 
   private static byte @Nullable [] part(@Nullable Map<String, Object> caller, String name) {

@@ -84,4 +84,16 @@ final class HeldResponse extends HttpServletResponseWrapper {
   public void flushBuffer() {
     // Nothing leaves yet.
   }
+
+  @Override
+  public void reset() {
+    super.reset();
+    resetBuffer();
+  }
+
+  @Override
+  public void resetBuffer() {
+    held.reset();
+    writer = null;
+  }
 }

@@ -27,25 +27,6 @@ final class Json {
     }
   }
 
-  /** Reads what a client or a server sent; {@code null} for what is no object of JSON. */
-  static @Nullable Map<String, Object> message(byte[] text) {
-    try {
-      return MAPPER.readValue(text, OBJECT);
-    } catch (IOException | RuntimeException e) {
-      return null;
-    }
-  }
-
-  /** Returns whether the SDK could read what a client sent. */
-  static boolean isReadable(byte[] text) {
-    try {
-      MAPPER.readValue(text, Object.class);
-      return true;
-    } catch (IOException | RuntimeException e) {
-      return false;
-    }
-  }
-
   static <T> T value(String text, TypeRef<T> type) {
     try {
       return MAPPER.readValue(text, type);

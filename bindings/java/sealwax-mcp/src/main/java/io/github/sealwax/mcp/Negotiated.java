@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What client and server negotiated when a session began.
  *
- * @param protocolVersion the revision, such as 2025-11-25
+ * @param protocolVersion the revision of the protocol, a date
  * @param clientCapabilities what the client can do
  * @param clientInfo its name and version
  * @param serverCapabilities what the server can do

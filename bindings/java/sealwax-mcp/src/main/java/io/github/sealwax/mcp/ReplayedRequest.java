@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.modelcontextprotocol.spec.HttpHeaders;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
@@ -11,21 +12,30 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.Enumeration;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** A request with its body once more, and with headers that it lacked. */
+/** A request with its body once more, or another one, and with the version that it lacked. */
 final class ReplayedRequest extends HttpServletRequestWrapper {
-  private final byte @Nullable [] body;
-  private final Map<String, String> added;
+  private static final String LENGTH = "Content-Length";
 
-  ReplayedRequest(HttpServletRequest request, byte @Nullable [] body, Map<String, String> added) {
+  private final byte @Nullable [] body;
+  private final Map<String, String> mine = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+
+  ReplayedRequest(
+      HttpServletRequest request, byte @Nullable [] body, @Nullable String addedVersion) {
     super(request);
     this.body = body;
-    this.added = added;
+    if (addedVersion != null) {
+      mine.put(HttpHeaders.PROTOCOL_VERSION, addedVersion);
+    }
+    if (body != null && request.getHeader(LENGTH) != null) {
+      mine.put(LENGTH, Integer.toString(body.length));
+    }
   }
 
   @Override
@@ -52,30 +62,28 @@ final class ReplayedRequest extends HttpServletRequestWrapper {
 
   @Override
   public @Nullable String getHeader(String name) {
-    String mine = mine(name);
-    return mine == null ? super.getHeader(name) : mine;
+    String value = mine.get(name);
+    return value == null ? super.getHeader(name) : value;
+  }
+
+  @Override
+  public int getIntHeader(String name) {
+    String value = mine.get(name);
+    return value == null ? super.getIntHeader(name) : Integer.parseInt(value);
   }
 
   @Override
   public Enumeration<String> getHeaders(String name) {
-    String mine = mine(name);
-    return mine == null ? super.getHeaders(name) : Collections.enumeration(List.of(mine));
+    String value = mine.get(name);
+    return value == null ? super.getHeaders(name) : Collections.enumeration(List.of(value));
   }
 
   @Override
   public Enumeration<String> getHeaderNames() {
-    Set<String> names = new LinkedHashSet<>(Collections.list(super.getHeaderNames()));
-    names.addAll(added.keySet());
+    Set<String> names = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+    names.addAll(Collections.list(super.getHeaderNames()));
+    names.addAll(mine.keySet());
     return Collections.enumeration(names);
-  }
-
-  private @Nullable String mine(String name) {
-    for (Map.Entry<String, String> header : added.entrySet()) {
-      if (header.getKey().equalsIgnoreCase(name)) {
-        return header.getValue();
-      }
-    }
-    return null;
   }
 
   private static final class Replay extends ServletInputStream {

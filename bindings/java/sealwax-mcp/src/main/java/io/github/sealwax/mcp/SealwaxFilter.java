@@ -17,15 +17,12 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Gives the clients of a stateless server their sessions, of revisions up to 2025-11-25: put it in
- * front of the server's transport, inside of the authentication.
+ * Gives the clients of a stateless server their sessions: put it in front of the server's
+ * transport, inside of the authentication.
  *
  * <p>The answer to {@code initialize} has a header {@code Mcp-Session-Id}: a token that holds the
  * negotiated session. Later requests are verified before the server sees them. A request without
@@ -37,13 +34,11 @@ public final class SealwaxFilter implements Filter {
   private final Engine engine;
   private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
   private final int bodyLimit;
-  private final boolean isSep1359;
 
   private SealwaxFilter(Builder builder) {
     guard = builder.guard;
     extractor = builder.extractor;
     bodyLimit = builder.bodyLimit;
-    isSep1359 = Boolean.TRUE.equals(builder.settings.get("sep1359"));
     engine = guard.engineFor(builder.settings);
   }
 
@@ -86,15 +81,6 @@ public final class SealwaxFilter implements Filter {
       throws IOException, ServletException {
     HttpServletRequest request = (HttpServletRequest) servletRequest;
     HttpServletResponse response = (HttpServletResponse) servletResponse;
-    byte[] body = null;
-    if (request.getMethod().equals("POST")) {
-      body = request.getInputStream().readNBytes(bodyLimit + 1);
-      if (body.length > bodyLimit) {
-        response.sendError(HttpServletResponse.SC_REQUEST_ENTITY_TOO_LARGE);
-        return;
-      }
-    }
-    Map<String, Object> message = body == null ? null : Json.message(body);
     McpTransportContext context;
     try {
       context = extractor.extract(request);
@@ -104,24 +90,8 @@ public final class SealwaxFilter implements Filter {
       response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
       return;
     }
-    Map<String, Object> facts = facts(request);
-    if (body != null && message == null && !Json.isReadable(body)) {
-      facts.put("unreadable", true);
-    }
-    if (isSep1359 && message != null) {
-      Object session = Messages.takeSession(message);
-      if (session != null) {
-        facts.put("messageSessionId", session);
-        body = Json.bytes(message);
-      }
-    }
     try {
-      serve(
-          new TransportExchange(guard, engine, context, message, facts),
-          request,
-          body,
-          response,
-          chain);
+      serve(new TransportExchange(guard, engine, context, request), request, response, chain);
     } catch (SealwaxException e) {
       // A container may show it to the client.
       guard.hooks().reportFailure(e);
@@ -133,13 +103,12 @@ public final class SealwaxFilter implements Filter {
   private void serve(
       TransportExchange exchange,
       HttpServletRequest request,
-      byte @Nullable [] body,
       HttpServletResponse response,
       FilterChain chain)
       throws IOException, ServletException {
     boolean isAsync = false;
     try {
-      pass(exchange, request, body, response, chain);
+      pass(exchange, request, response, chain);
       isAsync = request.isAsyncStarted();
       if (isAsync) {
         request.getAsyncContext().addListener(new Closing(exchange));
@@ -151,42 +120,23 @@ public final class SealwaxFilter implements Filter {
     }
   }
 
-  private static Map<String, Object> facts(HttpServletRequest request) {
-    List<String> versions = Collections.list(request.getHeaders(HttpHeaders.PROTOCOL_VERSION));
-    List<String> sessions = Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID));
-    Map<String, Object> facts = new HashMap<>();
-    facts.put("http", request.getMethod());
-    // Several are joined, which never equals the negotiated one.
-    facts.put("version", versions.isEmpty() ? null : String.join(",", versions));
-    if (!sessions.isEmpty()) {
-      facts.put("header", sessions.size() == 1 ? Json.clientValue(sessions.get(0)) : true);
-    }
-    return facts;
-  }
-
   private void pass(
       TransportExchange exchange,
       HttpServletRequest request,
-      byte @Nullable [] body,
       HttpServletResponse response,
       FilterChain chain)
       throws IOException, ServletException {
-    Step step = exchange.entered();
+    Step step = exchange.entered(request, bodyLimit);
     if (!step.is("deliver")) {
-      reply(exchange, step, response);
+      reply(step, response);
       return;
     }
-    Map<String, String> added = new LinkedHashMap<>();
-    if (step.has("version")) {
-      added.put(HttpHeaders.PROTOCOL_VERSION, step.text("version"));
-    }
-    HttpServletRequest replayed = new ReplayedRequest(request, body, added);
+    HttpServletRequest replayed = new ReplayedRequest(request, step.bytes(), step.text("version"));
     boolean begins = step.has("report");
     if (begins || exchange.caller().known() != null) {
       request.setAttribute(TransportExchange.KEY, exchange);
     }
-    String addSessionId = step.text("addSessionId");
-    if (!begins && addSessionId == null) {
+    if (!begins && !step.has("addSessionId")) {
       chain.doFilter(replayed, response);
       return;
     }
@@ -196,56 +146,19 @@ public final class SealwaxFilter implements Filter {
       throw new ServletException(
           "expected a stateless server, which answers at once, found an asynchronous one");
     }
-    if (begins) {
-      initialized(exchange, held, response);
-    } else {
-      held.release(change(held, message -> Messages.putSession(message, addSessionId)));
-    }
-  }
-
-  private void initialized(
-      TransportExchange exchange, HeldResponse held, HttpServletResponse response)
-      throws IOException {
-    Map<String, Object> message = Json.message(held.body());
-    if (held.getStatus() != HttpServletResponse.SC_OK
-        || message == null
-        || !(message.get("result") instanceof Map<?, ?> result)) {
+    Step left = exchange.left(held);
+    if (left == null) {
       held.release(held.body());
-      return;
-    }
-    if (held.containsHeader(HttpHeaders.MCP_SESSION_ID)) {
-      guard.hooks().reportMistake("server: expected a stateless one, found one with sessions");
+    } else if (left.is("respond")) {
+      left.object("headers").forEach((name, value) -> response.setHeader(name, (String) value));
+      held.release(left.bytes());
+    } else {
       response.reset();
-      response.setStatus(HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
-      return;
+      reply(left, response);
     }
-    Step step = exchange.initialized(result);
-    if (!step.is("respond")) {
-      response.reset();
-      reply(exchange, step, response);
-      return;
-    }
-    step.object("headers").forEach((name, value) -> response.setHeader(name, (String) value));
-    byte[] body = held.body();
-    if (step.has("set")) {
-      message.put("result", Json.changed(result, step.list("set")));
-      body = Json.bytes(message);
-    }
-    held.release(body);
   }
 
-  private static byte[] change(
-      HeldResponse held, java.util.function.Consumer<Map<String, Object>> change) {
-    Map<String, Object> message = Json.message(held.body());
-    if (message == null) {
-      return held.body();
-    }
-    change.accept(message);
-    return Json.bytes(message);
-  }
-
-  private static void reply(TransportExchange exchange, Step step, HttpServletResponse response)
-      throws IOException {
+  private static void reply(Step step, HttpServletResponse response) throws IOException {
     if (!step.is("reply")) {
       response.setStatus(HttpServletResponse.SC_ACCEPTED);
       return;
@@ -255,10 +168,9 @@ public final class SealwaxFilter implements Filter {
     if (step.has("allow")) {
       response.setHeader("Allow", step.text("allow"));
     }
-    Map<String, Object> message = exchange.replied(step);
-    if (message != null) {
+    if (step.bytes() != null) {
       response.setContentType("application/json");
-      response.getOutputStream().write(Json.bytes(message));
+      response.getOutputStream().write(step.bytes());
     }
   }
 
@@ -295,6 +207,8 @@ public final class SealwaxFilter implements Filter {
 
     private Builder(Guard guard) {
       this.guard = guard;
+      // The SDK speaks no revision without sessions of the transport.
+      settings.put("modern", false);
     }
 
     /**

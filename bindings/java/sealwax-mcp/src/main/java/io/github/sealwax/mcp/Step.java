@@ -1,13 +1,26 @@
 package io.github.sealwax.mcp;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine says to do next; docs/engine.md describes the members. */
-record Step(Map<String, Object> members) {
+/** What the engine says to do next; docs/engine.md describes the members, and the bytes. */
+@SuppressWarnings("ArrayRecordComponent") // It is read once, and compared with nothing.
+record Step(Map<String, Object> members, byte @Nullable [] bytes) {
+  Step(Map<String, Object> members) {
+    this(members, null);
+  }
+
   static Step read(String document) {
     return new Step(Json.object(document));
+  }
+
+  /** Returns it with more bytes, before its own. */
+  Step after(byte[] before) {
+    byte[] all = Arrays.copyOf(before, before.length + bytes.length);
+    System.arraycopy(bytes, 0, all, before.length, bytes.length);
+    return new Step(members, all);
   }
 
   boolean is(String name) {
@@ -17,6 +30,11 @@ record Step(Map<String, Object> members) {
   /** Returns whether it asks the user, for whom no thread waits. */
   boolean asksUser() {
     return "elicit".equals(members.get("name"));
+  }
+
+  /** Returns whether it asks for the body of an HTTP request. */
+  boolean asksBody() {
+    return "body".equals(members.get("name"));
   }
 
   boolean has(String name) {

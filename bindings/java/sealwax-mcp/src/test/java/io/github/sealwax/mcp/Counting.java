@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Counts the exchanges that live in the instances which it makes. */
 final class Counting implements InstanceProvider {
   private static final Set<Integer> BEGIN =
-      Set.of(Frame.MESSAGE, Frame.TRANSPORT, Frame.REVOCATION, Frame.HANDLE);
+      Set.of(Frame.MESSAGE, Frame.HTTP, Frame.REVOCATION, Frame.HANDLE);
 
   final AtomicInteger begun = new AtomicInteger();
   final AtomicInteger freed = new AtomicInteger();

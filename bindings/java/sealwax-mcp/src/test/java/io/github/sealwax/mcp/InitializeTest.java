@@ -1,7 +1,6 @@
 package io.github.sealwax.mcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -103,7 +102,7 @@ class InitializeTest {
   }
 
   static List<String> declared() {
-    return List.of("1", "\"\\ud800\"", "1e400", "[".repeat(125) + "]".repeat(125));
+    return List.of("1", "\"\\ud800\"", "1e400", "[".repeat(123) + "]".repeat(123));
   }
 
   @ParameterizedTest
@@ -116,22 +115,6 @@ class InitializeTest {
   void instructionsThatWereCutInAnEmoji() throws Exception {
     instructions = "cut \ud83d";
     serving(true, port -> hasASession(port, "1"));
-  }
-
-  @Test
-  void aBodyThatIsNoJson() throws Exception {
-    for (boolean isRequired : new boolean[] {true, false}) {
-      serving(
-          isRequired,
-          port -> {
-            for (String body : List.of("{", "", "\u0000")) {
-              HttpResponse<String> answer = post(port, body);
-              assertEquals(400, answer.statusCode());
-              assertTrue(answer.body().contains("-32700"), answer::body);
-              assertFalse(answer.body().contains("Mcp-Session-Id"), answer::body);
-            }
-          });
-    }
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.github.sealwax.internal;
 
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,13 +13,13 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   // What makes a machine.
   public static final int GUARD = 1;
   public static final int MESSAGE = 2;
-  public static final int TRANSPORT = 3;
   public static final int REVOCATION = 4;
   public static final int REPORT = 5;
   public static final int HANDLE = 6;
   public static final int STORE = 7;
   public static final int DIALOGUE = 8;
   public static final int MEMORY = 9;
+  public static final int HTTP = 11;
 
   // What one is told.
   public static final int EVENT = 16;
@@ -29,6 +30,10 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int FORK = 21;
   public static final int RUN = 22;
   public static final int TOLD = 23;
+  public static final int BODY = 25;
+  public static final int ANSWER = 26;
+  public static final int PIECE = 27;
+  public static final int ANSWERED = 28;
 
   // Answers that are no documents.
   public static final int DELIVER = 33;
@@ -43,8 +48,9 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int TTL = 32;
   public static final int WAITS = 64;
   public static final int DEFERS = 128;
-  public static final int UNREADABLE = 256;
   public static final int CAN_BE_ASKED = 1024;
+  public static final int TOO_LARGE = 2048;
+  public static final int CHANGES = 4096;
 
   private static final long HEAD = 4;
   private static final long LENGTH = 4;
@@ -76,8 +82,9 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
     return x.with(frame, size);
   }
 
-  /** What a machine answers: a frame of at most two texts. */
-  public record Answer(int kind, int flags, @Nullable String text, @Nullable String events) {
+  /** What a machine answers: a text, and the bytes beside it. */
+  @SuppressWarnings("ArrayRecordComponent") // It is read once, and compared with nothing.
+  public record Answer(int kind, int flags, @Nullable String text, byte @Nullable [] bytes) {
     /** Reads that of a machine which was made. */
     public static Answer made(Crossing x, long made) {
       return read(x, made + 8);
@@ -88,16 +95,17 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
       long frame = x.readWord(place);
       int head = x.readInt(frame);
       int count = head >>> 8 & 0xFF;
-      @Nullable String[] texts = new String[2];
+      byte @Nullable [][] texts = new byte[2][];
       long next = frame + HEAD + LENGTH * count;
       for (int index = 0; index < count; index++) {
         int length = x.readInt(frame + HEAD + LENGTH * index);
         if (length >= 0) {
-          texts[index] = x.text(next, length);
+          texts[index] = x.read(next, length);
           next += length;
         }
       }
-      return new Answer(head & 0xFF, head >>> 16, texts[0], texts[1]);
+      String text = texts[0] == null ? null : new String(texts[0], StandardCharsets.UTF_8);
+      return new Answer(head & 0xFF, head >>> 16, text, texts[1]);
     }
 
     /** Returns whether it has a flag. */

@@ -1,0 +1,118 @@
+import type { Content } from '../engine.js';
+
+/** The largest body that is read, in bytes, as the SDK has it. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export function isTooLarge(content: { readonly length: number } | undefined): boolean {
+  return content !== undefined && content.length > MAX_BYTES;
+}
+
+/** More levels than anybody reads. */
+const TOO_DEEP = '['.repeat(1000);
+
+/** Returns the body of a message that somebody read before. */
+export function written(message: unknown): Content {
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    // It has too many levels to be written.
+    if (cause instanceof RangeError) return TOO_DEEP;
+    throw cause;
+  }
+}
+
+/** Reads a body up to the limit, and a little more where it is larger. */
+export async function bytesOf(
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = body?.getReader();
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    chunks.push(read.value);
+    size += read.value.length;
+    if (size <= MAX_BYTES) continue;
+    // Not awaited: the other branch of the stream is not read yet.
+    reader?.cancel().catch(() => {});
+    break;
+  }
+  return joined(chunks, size);
+}
+
+export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/**
+ * A request whose body was read already. One to read again is made only for a handler that reads it, and does not pass the
+ * message on: that takes longer than all else of a request.
+ */
+export class ReadRequest extends Request {
+  /** The body. */
+  content: Content;
+  #made: Request | undefined;
+  #message: object | undefined;
+
+  constructor(url: URL, init: RequestInit, content: Content) {
+    super(url, init);
+    this.content = content;
+  }
+
+  /** The message, if the body is one: the handler refuses any other. */
+  get message(): object | undefined {
+    this.#message ??= parsed(this.content);
+    return this.#message;
+  }
+
+  get #whole(): Request {
+    const { url, method, headers, signal, content: body } = this;
+    this.#made ??= new Request(url, { method, headers, signal, body });
+    return this.#made;
+  }
+
+  override get body() {
+    return this.#whole.body;
+  }
+  override get bodyUsed() {
+    return this.#made?.bodyUsed === true;
+  }
+  override clone() {
+    return this.#whole.clone();
+  }
+  override text() {
+    return this.#whole.text();
+  }
+  override json() {
+    return this.#whole.json();
+  }
+  override arrayBuffer() {
+    return this.#whole.arrayBuffer();
+  }
+  override bytes() {
+    return this.#whole.bytes();
+  }
+  override blob() {
+    return this.#whole.blob();
+  }
+  override formData() {
+    return this.#whole.formData();
+  }
+}
+
+function parsed(content: Content): object | undefined {
+  if (isTooLarge(content)) return undefined;
+  try {
+    const message: unknown = JSON.parse(
+      typeof content === 'string' ? content : new TextDecoder().decode(content),
+    );
+    return typeof message === 'object' && message !== null ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
