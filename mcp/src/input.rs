@@ -220,7 +220,8 @@ pub enum Event<'a> {
     Elicited(Result<&'a str, Failed>),
     /// The SDK's answer to the line of [`Step::Replay`](super::Step::Replay).
     Replayed(Result<&'a str, Failed>),
-    /// What was delivered failed, so that there is no answer: what was expected and found. Its words are the adapter's own.
+    /// What was delivered failed, so that there is no answer: over HTTP what was expected and found, in words of the adapter's own;
+    /// on stdio the SDK cannot read it.
     Broke(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Result(HandlerResult<'a>),

@@ -18,13 +18,14 @@ use crate::reason::Reason;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::text::token_id;
 use crate::token::Token;
-use crate::wire::{Body, Came, Carrier, Http, Mistake};
+use crate::wire::{Body, Came, Carrier, Http, Mistake, Unread};
 use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
 /// `OPTIONS` with which a browser asks first.
 const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
 const TERMINATE: &str = "session/terminate";
+const UNKNOWN: Unread = Unread::Unclear("a message that the SDK reads");
 
 /// A message on HTTP or stdio, as the wire read it.
 #[derive(Default)]
@@ -165,6 +166,21 @@ impl TransportFlow {
         self.phase = Phase::Entering;
     }
 
+    /// Returns a step with the status that it has over HTTP, where everything is answered.
+    pub fn with_status(&self, step: Step) -> Step {
+        match step {
+            Step::Drop if self.http.is_some() => Step::Reply(Reply {
+                status: Some(202),
+                ..Reply::default()
+            }),
+            Step::Reply(reply) if self.http.is_some() => Step::Reply(Reply {
+                status: reply.status.or(Some(200)),
+                ..reply
+            }),
+            step => step,
+        }
+    }
+
     /// Makes the bytes that belong to a step.
     pub fn say(&mut self, step: &Step) {
         // That of `replay` is there already.
@@ -197,12 +213,13 @@ impl TransportFlow {
             }
             (Phase::Delivered, Event::Result(result)) => Some(self.initialized(context, &result)),
             (Phase::Replaying(deliver), Event::Replayed(answer)) => {
-                Some(self.replayed(context, deliver, answer.ok()))
+                Some(self.replayed(context, *deliver, answer.ok()))
             }
-            (_, Event::Broke(why)) => {
-                let broke = Error::argument(why);
-                Some(self.not_begun(context, broke.into()))
-            }
+            (_, Event::Broke(why)) => Some(match self.carrier {
+                Carrier::Http(_) => self.not_begun(context, Error::argument(why).into()),
+                Carrier::Line(_) if !self.is_request() => Step::Drop,
+                Carrier::Line(_) => self.mistake(context, UNKNOWN.into()),
+            }),
             (phase, _) => {
                 self.phase = phase;
                 None
@@ -356,19 +373,14 @@ impl TransportFlow {
         }
     }
 
-    fn replayed(
-        &mut self,
-        context: &mut Context,
-        deliver: Box<Deliver>,
-        answer: Option<&str>,
-    ) -> Step {
+    fn replayed(&mut self, context: &mut Context, deliver: Deliver, answer: Option<&str>) -> Step {
         let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
         let is_begun = match &mut self.carrier {
             Carrier::Line(line) => line.replayed(negotiated, answer),
             Carrier::Http(_) => false,
         };
         if is_begun {
-            self.deliver(*deliver)
+            self.deliver(deliver)
         } else {
             self.not_resumed(context)
         }
@@ -461,9 +473,6 @@ impl TransportFlow {
 
     fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {
         let answer = context.refuse(reason, About::new(Item::Session));
-        if self.http.is_none() && !self.is_request() {
-            return Step::Drop;
-        }
         Step::Reply(Reply {
             status: self.http.is_some().then_some(500),
             ..answer.into()

@@ -32,6 +32,14 @@ RULES = {
 }
 
 
+# What carries messages is read by mcp/src/wire.
+WIRE_RULES = {
+    "names a revision": re.compile(r"20\d\d-\d\d-\d\d"),
+    "reads messages": re.compile(r"event-stream|[\"'`]notifications/|[\"'`]tools/call[\"'`]|[\"'`]jsonrpc[\"'`]"),
+    "names a status": re.compile(
+        r"(?<![\w.\-])(?:200|202|204|400|404|405|413|415|500|502)(?![\w.]|\s*\*)|http\.Status[A-Z]\w+|HTTPStatus\.|SC_[A-Z]+|StatusCode::[A-Z]\w+"
+    ),
+}
 # rmcp's types are those of their methods.
 UNTYPED_RULES = {
     "says which methods carry something": re.compile(r"[\"'`](?:prompts/get|resources/read|\w+/list)[\"'`]|nextCursor"),

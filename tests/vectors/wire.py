@@ -419,11 +419,11 @@ lines(
     "stdio: a request that the SDK cannot read is answered, and its id is free",
     ["in", PING],
     ["to", PING],
-    ["broke", "message: expected one that the SDK reads"],
-    ["out", FAILED % 7],
+    ["broke", ""],
+    ["out", invalid("7")],
     ["in", PING],
     ["to", PING],
-    logged="invalid_argument",
+    logged="malformed",
 )
 lines(
     "stdio: a client's answer has its session removed",

@@ -181,18 +181,27 @@ func (c *conversation) take(ctx context.Context, a *arrival, step *engine.Step, 
 		c.waiting = a
 		return c.deliver(step.Bytes, nil)
 	}
-	a.x.Free()
-	switch step.Step {
-	case "deliver":
+	defer a.x.Free()
+	if step.Step == "deliver" {
 		a.o.deliver(step)
-		return c.deliver(step.Bytes, a.o)
-	case "reply":
+		if c.deliver(step.Bytes, a.o) == nil {
+			return nil
+		}
+		step, err = a.x.On(map[string]any{"broke": "message: expected one that the SDK reads"}, nil)
+		if err == nil {
+			step, err = a.o.caller.drive(ctx, a.x, step)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if step.Step == "reply" {
 		return c.send(step.Bytes)
 	}
 	return nil
 }
 
-// deliver queues lines for the SDK. One that it cannot read ends the conversation, as without a guard.
+// deliver queues lines for the SDK, if it can read them.
 func (c *conversation) deliver(lines []byte, o *outerExchange) error {
 	for line := range bytes.SplitSeq(lines, []byte("\n")) {
 		message, err := jsonrpc.DecodeMessage(line)

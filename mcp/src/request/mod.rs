@@ -78,13 +78,16 @@ enum Phase {
 
 impl Request {
     pub fn new(message: Message<'_>) -> Self {
-        let fields = TokenFields::for_method(message.method).filter(|_| !message.notification);
+        let fields = TokenFields::for_method(message.method);
+        // Its name tells it too.
+        let notification = message.notification || fields.is_none();
+        let fields = fields.filter(|_| !notification);
         let session = message.session;
         Self {
             method: message.method.into(),
             target: message.target.map(Into::into),
             arguments: message.arguments.map(Into::into),
-            notification: message.notification,
+            notification,
             modern: message.modern,
             header: message.header.map(Into::into),
             fields,

@@ -138,19 +138,24 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             (Step::Deliver(deliver), Some(lines)) => {
                 let known = passing.known(&deliver);
                 for line in lines.split('\n') {
-                    self.deliver(line, known.clone(), to_rmcp).await?;
+                    if !self.deliver(line, known.clone(), to_rmcp).await? {
+                        passing.on(Event::Broke(String::new())).await;
+                    }
                 }
-                Ok(())
+                match passing.exchange.text() {
+                    Some(line) => self.write(line).await,
+                    None => Ok(()),
+                }
             }
             (_, Some(line)) => self.write(line).await,
             _ => Ok(()),
         }
     }
 
-    async fn deliver(&self, line: &str, known: Known, to_rmcp: &ToRmcp) -> io::Result<()> {
+    /// Returns whether rmcp can read it.
+    async fn deliver(&self, line: &str, known: Known, to_rmcp: &ToRmcp) -> io::Result<bool> {
         let Ok(mut message) = serde_json::from_str(line) else {
-            let error = ErrorData::invalid_request("Invalid request", None);
-            return self.refuse(line.as_bytes(), error).await;
+            return Ok(false);
         };
         match &mut message {
             ClientJsonRpcMessage::Request(request) => {
@@ -168,7 +173,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         if let Some(echo) = Echo::of(&self.guard, &message) {
             self.state().echoes.insert(echo.id.clone(), echo);
         }
-        send(to_rmcp, message).await
+        send(to_rmcp, message).await?;
+        Ok(true)
     }
 
     /// Answers a message that rmcp does not get as rmcp would, which ignores notifications.
@@ -261,7 +267,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         let Ok(connection) = &self.connection else {
             return self.write(line).await;
         };
-        let begin = || connection.leaves(&line, None);
+        let begin = || connection.leaves(line.as_bytes(), None);
         let (mut passing, _) = Passing::begin(&self.guard, None, begin).await;
         match passing.exchange.text() {
             Some(line) => self.write(line).await,
