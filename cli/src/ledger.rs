@@ -52,10 +52,11 @@ pub(crate) fn revoke(input: &Input<'_>) -> Result<Done, Stop> {
     let options = input.options();
     let principal = options.principal()?;
     let retain_for = options.duration("retain-for", 1, u64::MAX)?;
+    let now = input.now_ms()? / 1000;
     let store = Store::of(input)?;
     let revoke = store
         .namespace
-        .revoke(&principal, retain_for.map(Duration::from_secs))?;
+        .revoke(&principal, retain_for.map(Duration::from_secs), now)?;
     store.expect_begun()?;
     store.run(revoke)?;
     Ok(Done::line(

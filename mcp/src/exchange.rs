@@ -107,7 +107,8 @@ impl Guard {
         principal: &Principal,
         retain_for: Option<Duration>,
     ) -> Result<(Exchange, Step), Error> {
-        let command = self.ledger()?.names.revoke(principal, retain_for)?;
+        let names = &self.ledger()?.names;
+        let command = names.revoke(principal, retain_for, self.now())?;
         let flow = Flow::Revoking(Box::new(Revoking::new(command)));
         let context = Context::new(self.clone(), Some(Ok(principal.clone())), None);
         Ok(Exchange::begin(context, flow))

@@ -6,14 +6,16 @@ Each SEALWAX is the command of a package.
 """
 
 import hashlib
+import pathlib
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from common import TOLERANCE, Agent, Ledger, Token, languages, new_id
-from servers import Valkey, wait_until
+from servers import Clock, Valkey, wait_until
 
 AUDIENCE = "https://mcp.example.com"
 SETTINGS = {"repl_diskless_sync_delay": "0"}
@@ -86,6 +88,17 @@ def what_a_store_lacks_is_told(sealwax: str) -> None:
         operator.expect(0, "revoked", "revoke", "--subject", "alice")
 
 
+def a_clock_that_is_behind_is_told(sealwax: str) -> None:
+    """What began by now is younger than the store's time: it would not be revoked."""
+    with tempfile.TemporaryDirectory() as folder, Valkey(clock := Clock(pathlib.Path(folder))) as store:
+        operator = Operator(sealwax, store.address)
+        operator.expect(0, "begun", "begin", "--clock-tolerance", "0")
+        clock.jump(-600)
+        operator.expect(1, "found ahead", "revoke", "--subject", "alice")
+        clock.jump(0)
+        operator.expect(0, "revoked", "revoke", "--subject", "alice")
+
+
 def what_cannot_be_used_is_told(sealwax: str) -> None:
     with Valkey(**SETTINGS) as store:
         store.client.config_set("requirepass", "hunter2")
@@ -110,6 +123,7 @@ def main(sealwax: dict[str, str], agents: dict[str, str]) -> None:
     def shows(package: str) -> str:
         what_it_writes_is_read(sealwax[package], agents)
         what_a_store_lacks_is_told(sealwax[package])
+        a_clock_that_is_behind_is_told(sealwax[package])
         what_cannot_be_used_is_told(sealwax[package])
         return f"command of {package}: what it writes every language reads; what a store lacks is told"
 

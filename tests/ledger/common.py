@@ -144,8 +144,9 @@ class Ledger:
         keys = [self.key("h", "s", session), self.key("e", "s", session)]
         return {"script": "commit", "keys": keys, "args": [seen[0], str(seen[1]), token, str(until), state]}
 
-    def revoke(self, who: str = "alice", retain_for: int = 0) -> dict:
-        return {"script": "revoke", "keys": [self.key("p", who)], "args": [str(retain_for)]}
+    def revoke(self, who: str = "alice", retain_for: int = 0, now: int | None = None) -> dict:
+        args = [str(retain_for), str(int(time.time()) if now is None else now)]
+        return {"script": "revoke", "keys": [self.key("p", who)], "args": args}
 
 
 def open_for_good(ledger: Ledger, agent: Agent) -> None:

@@ -69,7 +69,8 @@ class Service:
         if kind < 0.02:
             return self.ledger.open()
         if kind < 0.03:
-            return self.ledger.revoke(pick(["alice", "bob"]), pick([1, 2, 2, 60]))
+            asked = now + pick([-5, 0, 0, 0, 1, 301])
+            return self.ledger.revoke(pick(["alice", "bob"]), pick([1, 2, 2, 60]), asked)
         until = self.until(now)
         if kind < 0.2:
             seen = (f"token{self.chance.randrange(6)}", self.chance.randrange(4))

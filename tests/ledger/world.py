@@ -171,6 +171,11 @@ class Ender(Client):
         self.past: list[tuple[str, Token, str]] = []
 
     def step(self) -> bool:
+        begun = self.begin()
+        return begun is not None and self.end(*begun, revoke=self.chance.random() < 0.3)
+
+    def begin(self) -> tuple[str, Token, str] | None:
+        """Begin a token or session; return it with its name and its user, unless it does not open."""
         now, who = int(time.time()), f"user{secrets.token_hex(4)}"
         token = Token("live", self.chance.choice("kht"), new_id(), now, now + LIFE)
         # A session has a key of another kind.
@@ -178,12 +183,13 @@ class Ender(Client):
             token = Session().head()
         name = f"{token.kind} {token.id}"
         self.past.append((name, token, who))
-        if not self.opens(name, token, who):
-            return False
-        if self.chance.random() < 0.3:
+        return (name, token, who) if self.opens(name, token, who) else None
+
+    def end(self, name: str, token: Token, who: str, *, revoke: bool) -> bool:
+        if revoke:
             command = self.ledger.revoke(who)
         else:
-            command = self.ledger.admit(Token("end", token.kind, token.id, now, token.until + SKEW), who=who)
+            command = self.ledger.admit(Token("end", token.kind, token.id, token.issued, token.until + SKEW), who=who)
         for reply in self.ask_twice(command):
             self.world.checker.ended(name, reply, time.monotonic())
         self.opens(name, token, who)

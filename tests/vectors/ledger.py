@@ -88,7 +88,9 @@ class Store:
         return ["ok", began, since, NOW, 0]
 
     def revoke(self, keys: list[str], args: list[str]) -> list:
-        mark = max(self.number(keys[0]) or 0, NOW)
+        mark = max(self.number(keys[0]) or 0, NOW, int(args[1]))
+        if int(args[1]) > NOW + 300:
+            raise Refused("ahead")
         self.set(keys[0], mark, mark + int(args[0]) if int(args[0]) else NEVER)
         return ["ok", 0]
 
@@ -196,6 +198,9 @@ class Cases:
     def until(self) -> str:
         return self.pick("0", at(0), at(-10), at(90), at(1000), at(9000))
 
+    def asked(self) -> str:
+        return self.pick("0", at(-5000), at(0), at(300), at(301))
+
     def garbage(self) -> str | None:
         return self.pick("garbage", "", "-1", "1.5", "12x", "1 2", None)
 
@@ -231,7 +236,7 @@ class Cases:
         if script == "open":
             return script, keys, [began, fence], []
         if script == "revoke":
-            return script, [f"{NAMESPACE}:p:x"], [mark], [self.pick("0", "100", "5000")]
+            return script, [f"{NAMESPACE}:p:x"], [mark], [self.pick("0", "100", "5000"), self.asked()]
         if script == "commit":
             seen, token = self.random.sample(["aa", "bb", "cc", "dd"], 2)
             keys = [f"{NAMESPACE}:h:s:1", f"{NAMESPACE}:e:s:1"]

@@ -70,11 +70,11 @@ pub fn commit(label: u8, session: u8, seen: (String, u32), token: String, until:
     Command::new(Script::Commit, keys.into(), args)
 }
 
-pub fn revoke(label: u8) -> Command {
+pub fn revoke(label: u8, now: u64) -> Command {
     let retain_for = CEILING.as_secs() + MARGIN;
     Command::new(
         Script::Revoke,
         vec![key(label, "p:alice")],
-        vec![retain_for.to_string()],
+        vec![retain_for.to_string(), now.to_string()],
     )
 }

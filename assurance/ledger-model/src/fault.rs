@@ -37,6 +37,8 @@ pub enum Fault {
     NoHead,
     /// A revocation goes by the time of issue, not of the beginning.
     RevokedByIssue,
+    /// A revocation goes by the store's clock alone: found after a history's violation.
+    RevokedByStore,
     /// Tokens are recorded one by one, though a later one is refused.
     OneByOne,
     /// No answer counts as `ok`.

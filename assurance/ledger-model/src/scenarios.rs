@@ -9,6 +9,8 @@ use crate::{Bounds, Promise, Scenario, Settings};
 const EVEN: [i64; 4] = [0; 4];
 /// All differ by the clock tolerance at most, and each is ahead of some other one.
 const APART: [[i64; 4]; 4] = [[5, 0, 5, 0], [0, 5, 5, 0], [0, 0, 5, 0], [5, 5, 0, 5]];
+/// The store's clock is behind, by less and by more than a revocation bears.
+const BEHIND: [[i64; 4]; 2] = [[-200, 0, 0, 0], [-400, 0, 0, 0]];
 /// The second replica was stopped for a day.
 const LATE: [i64; 4] = [0, 0, 0, -86_400];
 
@@ -218,6 +220,21 @@ pub fn all(large: bool) -> Vec<Scenario> {
             },
         ),
         Scenario {
+            clocks: BEHIND.to_vec(),
+            steps: vec![200, 400],
+            ..scenario(
+                "revoked, and a clock that is behind",
+                &[State, Transport],
+                Bounds {
+                    revocations: 1,
+                    steps: 1,
+                    writes: more,
+                    ends: 0,
+                    ..ended
+                },
+            )
+        },
+        Scenario {
             ticks: vec![1, 301, 601, CEILING.as_secs()],
             clocks: vec![EVEN, LATE],
             settings: settings.clone(),
@@ -371,7 +388,7 @@ fn named(name: &str) -> Scenario {
 /// Deliberate faults: with each, this promise breaks in this scenario.
 #[must_use]
 pub fn faults() -> Vec<Scenario> {
-    let each: [(&str, Fault, Promise); 21] = [
+    let each: [(&str, Fault, Promise); 22] = [
         ("used, and fail-overs", NoProcess, Promise::SingleUse),
         ("used, and fail-overs", NoTolerance, Promise::SingleUse),
         ("used, and fail-overs", OneAttempt, Promise::SingleUse),
@@ -382,6 +399,11 @@ pub fn faults() -> Vec<Scenario> {
         ("ended, and evictions", NoBeginning, Promise::Ended),
         ("revoked", RevokedByIssue, Promise::Revoked),
         ("revoked", NoTolerance, Promise::Revoked),
+        (
+            "revoked, and a clock that is behind",
+            RevokedByStore,
+            Promise::Revoked,
+        ),
         ("revoked, and evictions", HeadIsKnown, Promise::Revoked),
         ("revoked, and evictions", KnownByIssue, Promise::Revoked),
         ("clocks", NoClock, Promise::Ended),

@@ -136,9 +136,13 @@ impl Scenario {
             }
             Action::Revoke { answer } => {
                 world.left.revocations -= 1;
+                let now = match self.is(Fault::RevokedByStore) {
+                    true => 0,
+                    false => world.now(2),
+                };
                 self.send(
                     world,
-                    ask::revoke(settings.label),
+                    ask::revoke(settings.label, now),
                     About::Revoke,
                     answer,
                     false,

@@ -32,7 +32,7 @@ fn an_operator_looks_at_a_ledger_and_writes_to_it() {
     let revoke = [&["ledger", "revoke", &url], &ALICE[..]].concat();
     stdout(&sealwax(&revoke, ""));
     let mark = namespace
-        .revoke(&Principal::subject("alice"), None)
+        .revoke(&Principal::subject("alice"), None, 0)
         .unwrap()
         .keys[0]
         .clone();

@@ -150,7 +150,7 @@ impl AnyCommand<'_> {
             }
             Script::Commit => vec![key("h:s", 0), key("e:s", 0)],
             Script::Revoke => {
-                args.truncate(1);
+                args.truncate(2);
                 vec![key("p", 0)]
             }
             _ => {

@@ -99,7 +99,7 @@ impl Script {
             Self::Open => "835bdaca098725d055d7607d0c7c7f843b975abd",
             Self::Admit => "a1a0d74966cb24e073fa873b5f1895bb3c318088",
             Self::Commit => "73683a65af418a6c7623b168a255df1994adb0c9",
-            Self::Revoke => "80dca8ad15c4219181bbb18b8dc44b7437dfbbd2",
+            Self::Revoke => "4de89abafbcfe0e06b7eaf390c71999b961624f9",
         }
     }
 }
@@ -189,6 +189,8 @@ impl Namespace {
     /// Signs a principal out everywhere: everything that began until now is refused. The ledger
     /// remembers it for [`CEILING`](super::CEILING), longer than anything lives. A shorter
     /// `retain_for` saves space: the longest lifetime of anything that the service issues, now or later.
+    /// `now` is the caller's own clock, in Unix seconds: a store whose clock is behind it by more
+    /// than five minutes revokes nothing, and says so.
     ///
     /// # Errors
     ///
@@ -197,14 +199,15 @@ impl Namespace {
         &self,
         principal: &Principal,
         retain_for: Option<Duration>,
+        now: u64,
     ) -> Result<Command, Error> {
         principal.check()?;
         let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
-        let args = vec![retain_for.as_secs().to_string()];
+        let args = [retain_for.as_secs(), now].map(|time| time.to_string());
         Ok(Command::new(
             Script::Revoke,
             vec![self.mark(principal)],
-            args,
+            args.into(),
         ))
     }
 
@@ -352,8 +355,8 @@ mod tests {
     #[test]
     fn a_revocation_is_remembered_for_longer_than_anything_lives() {
         let namespace = Namespace::new("https://mcp.example.com", "");
-        let revoke = namespace.revoke(&Principal::subject("alice"), None);
+        let revoke = namespace.revoke(&Principal::subject("alice"), None, 1_800_000_000);
         // 400 days, on a clock that is five minutes behind.
-        assert_eq!(revoke.unwrap().args, ["34560300"]);
+        assert_eq!(revoke.unwrap().args, ["34560300", "1800000000"]);
     }
 }

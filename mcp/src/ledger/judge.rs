@@ -67,7 +67,7 @@ impl Command {
                     keys >= 3 && keys % 2 == 1 && args == TOKENS + (keys - 3) / 2 * TOKEN
                 }
                 Script::Commit => (keys, args) == (2, 5),
-                Script::Revoke => (keys, args) == (1, 1),
+                Script::Revoke => (keys, args) == (1, 2),
             }
     }
 }
@@ -254,7 +254,12 @@ impl<'c> Case<'c> {
     }
 
     fn revoke(&mut self) -> Result<Texts, Texts> {
-        let mark = self.number(0)?.unwrap_or_default().max(self.now);
+        let (mark, asked) = (self.number(0)?.unwrap_or_default(), self.seconds(1)?);
+        // By the time of a store that is behind, what began since would not be revoked.
+        if asked > self.now.saturating_add(LARGEST_SKEW) {
+            return Err(one("ahead"));
+        }
+        let mark = mark.max(self.now).max(asked);
         let until = match self.seconds(0)? {
             0 => None,
             retain_for => Some(mark.saturating_add(retain_for)),

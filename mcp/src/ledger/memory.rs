@@ -19,7 +19,7 @@ use super::{Command, Judgement, Script, Write};
 /// let mut ledger = Memory::new(Memory::CAPACITY, 1_800_000_000); // the time in Unix seconds
 /// // Sign out everywhere:
 /// let namespace = Namespace::new("https://mcp.example.com", "");
-/// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
+/// let revoke = namespace.revoke(&Principal::subject("alice"), None, 1_800_000_000)?;
 /// assert_eq!(ledger.run(&revoke, 1_800_000_060)[0], "ok");
 /// # Ok::<(), sealwax::Error>(())
 /// ```

@@ -15,7 +15,7 @@ use sealwax::Principal;
 ///
 /// let namespace = Namespace::new("https://mcp.example.com", "");
 /// let mut memory = Memory::new(1 << 20, 1_800_000_000);
-/// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
+/// let revoke = namespace.revoke(&Principal::subject("alice"), None, 1_800_000_000)?;
 /// assert_eq!(memory.run(&revoke, 1_800_000_000)[0], "ok");
 /// # Ok::<(), sealwax::Error>(())
 /// ```

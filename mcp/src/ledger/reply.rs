@@ -195,8 +195,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ahead => f.write_str(
-                "ledger: expected a token of the past: this replica's clock is ahead of the ledger's by more than the \
-                 clock tolerance",
+                "ledger: expected a time of the past: a clock is ahead of the ledger's by more than the tolerance: \
+                 compare them",
             ),
             Self::Full => f.write_str("ledger: no room for a new record: raise its capacity"),
             Self::Lost => f.write_str(

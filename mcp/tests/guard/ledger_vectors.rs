@@ -141,7 +141,11 @@ fn a_command_without_a_limit_has_that_of_a_guard() {
 #[test]
 fn what_the_ledger_did_not_write_is_broken() {
     let mark = "swl1:{0123456789abcdef}:p:x";
-    let revoke = Command::new(Script::Revoke, vec![mark.into()], vec!["100".into()]);
+    let revoke = Command::new(
+        Script::Revoke,
+        vec![mark.into()],
+        vec!["100".into(), "0".into()],
+    );
     for mark_value in ["", "+7", "-7", " 7", "7.0", "7x", "18446744073709551616"] {
         let judged = revoke.judge(1_800_000_000, &[Some(mark_value)]);
         assert_eq!(judged.reply, ["broken", mark], "{mark_value:?}");
@@ -207,7 +211,7 @@ fn keys_have_the_names_of_the_vectors() {
         };
         let (namespace, mark) = (text(case, "namespace"), text(case, "mark"));
         let ledger = Namespace::new(text(case, "audience"), text(case, "label"));
-        let revoke = ledger.revoke(&principal, None).unwrap();
+        let revoke = ledger.revoke(&principal, None, 0).unwrap();
         assert_eq!(revoke.keys, [format!("{namespace}:p:{mark}")]);
         let open = ledger.open();
         assert_eq!(

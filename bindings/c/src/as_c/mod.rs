@@ -25,7 +25,8 @@ use crate::view::{View, sealwax_view_free, sealwax_view_new};
 
 /// The first of the vectors, and another one.
 const KEY: &str = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
-const REVOKE: &str = r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0"],"withinMs":300}"#;
+const REVOKE: &str =
+    r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0","0"],"withinMs":300}"#;
 const OPEN: &str = r#"{"script":"open","keys":["began","fence"],"args":[]}"#;
 const NOW: &str = "1800000000";
 const AUDIENCE: &str = "https://mcp.example.com";

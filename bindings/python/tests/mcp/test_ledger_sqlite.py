@@ -83,7 +83,7 @@ import anyio
 from sealwax.ledger import LedgerUnfit, Memory, SQLite
 
 ledgers = Memory(), SQLite(sys.argv[1])
-command = {"script": "revoke", "keys": ["swl1:{}:p:0"], "args": ["0"]}
+command = {"script": "revoke", "keys": ["swl1:{}:p:0"], "args": ["0", "0"]}
 if child := os.fork():
     assert os.waitpid(child, 0)[1] == 0
     for ledger in ledgers:

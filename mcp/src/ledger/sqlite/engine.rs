@@ -28,7 +28,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 /// let ledger = Sqlite::open(&path)?;
 /// // Sign out everywhere:
 /// let namespace = Namespace::new("https://mcp.example.com", "");
-/// let revoke = namespace.revoke(&Principal::subject("alice"), None)?;
+/// let now = std::time::UNIX_EPOCH.elapsed()?.as_secs();
+/// let revoke = namespace.revoke(&Principal::subject("alice"), None, now)?;
 /// assert_eq!(ledger.run(&revoke)?[0], "ok");
 /// # drop(ledger);
 /// # std::fs::remove_file(&path)?;

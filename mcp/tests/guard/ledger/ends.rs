@@ -136,7 +136,11 @@ fn uses_ends_and_revocations_have_room_of_their_own() {
     let names = Namespace::new(AUDIENCE, "");
     let mut ids = 0..;
     let mut fills = |ledger: &mut Memory, mode: &str, letter: &str, who: &str| {
-        let mark = names.revoke(&Principal::subject(who), None).unwrap().keys[0].clone();
+        let mark = names
+            .revoke(&Principal::subject(who), None, START)
+            .unwrap()
+            .keys[0]
+            .clone();
         let fits = |id: &usize| {
             let began = names.began();
             let key = |what: &str| began.replace("began", &format!("{what}:r:{id:032}"));
@@ -159,8 +163,55 @@ fn uses_ends_and_revocations_have_room_of_their_own() {
     }
     assert_eq!(fills(&mut ledger, "once", "u", "mallory"), 0);
     assert!(fills(&mut ledger, "end", "e", "alice") > 5);
-    let revoke = names.revoke(&Principal::subject("mallory"), None).unwrap();
+    let revoke = names
+        .revoke(&Principal::subject("mallory"), None, START)
+        .unwrap();
     assert_eq!(ledger.run(&revoke, START)[0], "ok");
+}
+
+/// What began by now is revoked, though the store's clock has not come so far. A store whose clock is far behind says so,
+/// and is not taken to have revoked anything.
+#[test]
+fn a_revocation_goes_by_the_later_one_of_two_clocks() {
+    let (_, step) = Replica::new().guard.revoke(&alice(), None).unwrap();
+    let Step::Ledger(revoke) = step else {
+        panic!("{step:?}")
+    };
+    let now: u64 = revoke.args[1].parse().unwrap();
+    assert!((START..START + DAY).contains(&now), "{now}");
+    let names = Namespace::new(AUDIENCE, "");
+    for (behind, revoked) in [
+        (0, true),
+        (60, true),
+        (300, true),
+        (301, false),
+        (1800, false),
+    ] {
+        let mut ledger = Memory::new(1 << 15, now - DAY);
+        let told = ledger.run(&revoke, now - behind);
+        assert_eq!(told[0], if revoked { "ok" } else { "ahead" }, "{behind}");
+        let began = names.began();
+        let end = began.replace("began", "e:t:00000000000000000000000000000000");
+        let keys = [
+            began,
+            names.fence(),
+            revoke.keys[0].clone(),
+            end.clone(),
+            end,
+        ];
+        let (issued, until) = (now.to_string(), (now + DAY).to_string());
+        let args = [
+            "attempt", "0", "0", "live", &issued, &issued, &until, "", "", "",
+        ];
+        let args = args.iter().map(ToString::to_string).collect();
+        // The store's clock is right again.
+        let admitted = ledger.run(&Command::new(Script::Admit, keys.into(), args), now + 1);
+        assert_eq!(
+            admitted[0],
+            if revoked { "revoked" } else { "ok" },
+            "{behind}"
+        );
+    }
 }
 
 /// A revocation is urgent: it opens the ledger, however recently that failed, and after 2106 too.
@@ -191,7 +242,7 @@ fn a_revocation_does_not_wait_until_a_ledger_is_tried_again() {
 fn a_full_ledger_goes_on_with_the_sessions_that_it_has() {
     let mut ledger = Memory::new(1 << 14, START - 60);
     let names = Namespace::new(AUDIENCE, "");
-    let mark = names.revoke(&alice(), None).unwrap().keys[0].clone();
+    let mark = names.revoke(&alice(), None, START).unwrap().keys[0].clone();
     let mut renew = |id: usize, generation: usize| {
         let began = names.began();
         let latest = began.replace("began", &format!("h:s:{id:032}"));
@@ -229,7 +280,7 @@ fn those_who_fill_the_ledger_are_revoked() {
     let names = Namespace::new(AUDIENCE, "");
     let texts = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
     let mark = |who: &str| {
-        let revoke = names.revoke(&Principal::subject(who), None).unwrap();
+        let revoke = names.revoke(&Principal::subject(who), None, START).unwrap();
         revoke.keys[0].clone()
     };
     let admit = |who: &str, mode: &str, id: usize| {
@@ -258,7 +309,7 @@ fn those_who_fill_the_ledger_are_revoked() {
         "there is no room for an end"
     );
     for who in ["alice", "mallory", "alice"] {
-        let revoke = names.revoke(&Principal::subject(who), None).unwrap();
+        let revoke = names.revoke(&Principal::subject(who), None, START).unwrap();
         assert_eq!(ledger.run(&revoke, START)[0], "ok");
         let tokens = ledger.run(&admit(who, "live", usize::MAX), START + 1);
         assert_eq!(tokens[0], "revoked");

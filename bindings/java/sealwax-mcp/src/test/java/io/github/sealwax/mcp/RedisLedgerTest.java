@@ -168,7 +168,7 @@ class RedisLedgerTest {
       assertEquals(List.of("ok", "0"), run(ledger, use("m1")));
       assertEquals(List.of("used", "0"), run(ledger, use("m1")));
       Ledger.Command revoke =
-          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), PATIENT);
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600", "0"), PATIENT);
       assertEquals("ok", run(ledger, revoke).get(0));
     }
   }
@@ -234,7 +234,7 @@ class RedisLedgerTest {
       until(() -> master.commands().info("replication").contains("state=online"));
       master.age(BEGAN);
       Ledger.Command revoke =
-          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), PATIENT);
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600", "0"), PATIENT);
       assertEquals("ok", run(ledger, revoke).get(0));
       assertFalse(run(ledger, revoke).contains("unconfirmed"));
       assertTrue(replica.commands().exists(NAMESPACE + "p:y") == 1);
@@ -243,7 +243,7 @@ class RedisLedgerTest {
       replica.signal("STOP");
       Ledger.Command hurried =
           new Ledger.Command(
-              "revoke", List.of(NAMESPACE + "p:z"), List.of("600"), Duration.ofSeconds(2));
+              "revoke", List.of(NAMESPACE + "p:z"), List.of("600", "0"), Duration.ofSeconds(2));
       assertTrue(run(ledger, hurried).contains("unconfirmed"));
       replica.signal("CONT");
     }
@@ -262,7 +262,7 @@ class RedisLedgerTest {
       Duration hurried = Duration.ofMillis(300);
       untilServed(ledger, use("n1", attempt(), hurried));
       Ledger.Command revoke =
-          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600"), hurried);
+          new Ledger.Command("revoke", List.of(NAMESPACE + "p:y"), List.of("600", "0"), hurried);
       untilServed(ledger, revoke);
       // The failures before broke no connection that works.
       assertEquals(List.of("used", "0"), run(ledger, use("n1")));
@@ -293,7 +293,7 @@ class RedisLedgerTest {
       replica.signal("STOP");
       Ledger.Command revoke =
           new Ledger.Command(
-              "revoke", List.of(NAMESPACE + "p:o"), List.of("600"), Duration.ofSeconds(2));
+              "revoke", List.of(NAMESPACE + "p:o"), List.of("600", "0"), Duration.ofSeconds(2));
       List<CompletableFuture<List<String>>> replies =
           IntStream.range(0, 4)
               .mapToObj(at -> (at % 2 == 0 ? one : other).run(revoke).toCompletableFuture())
