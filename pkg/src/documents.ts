@@ -29,10 +29,6 @@ export interface DialogueStep {
   readonly warned?: readonly string[] | undefined;
 }
 
-export interface NotResumedEvent {
-  readonly notResumed: string;
-}
-
 export interface BrokeEvent {
   readonly broke: string;
 }
@@ -41,7 +37,7 @@ export interface ResultEvent {
   readonly result: ResultFacts;
 }
 
-export type Event = NotResumedEvent | BrokeEvent | ResultEvent;
+export type Event = BrokeEvent | ResultEvent;
 
 export interface Fault {
   readonly code: string;

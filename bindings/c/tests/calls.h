@@ -8,7 +8,7 @@
 #define KEY_TEXT "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
 #define OPEN "{\"script\":\"open\",\"keys\":[\"swl1:{a}:began\",\"swl1:{a}:fence\"],\"args\":[]}"
 #define REVOKE \
-  "{\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\"],\"withinMs\":300}"
+  "{\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\",\"0\"],\"withinMs\":300}"
 #define INSPECT "{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}"
 #define NOW 1800000000
 

@@ -130,17 +130,10 @@ func reply(w http.ResponseWriter, step *engine.Step) {
 	if step.Allow != "" {
 		w.Header().Set("Allow", step.Allow)
 	}
-	status := step.Status
-	switch {
-	case step.Step == "drop":
-		status = http.StatusAccepted
-	case status == 0:
-		status = http.StatusOK
-	}
 	if step.Bytes != nil {
 		w.Header().Set("Content-Type", "application/json")
 	}
-	w.WriteHeader(status)
+	w.WriteHeader(step.Status)
 	_, _ = w.Write(step.Bytes)
 }
 

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use rmcp::model::ServerJsonRpcMessage;
 use sealwax::Error;
 use sealwax_mcp::{
-    self, AnswerHead, Body as Came, ClientValue, Deliver, Event, HttpRequest, Report, Step,
+    self, AnswerHead, Body as Came, ClientValue, Deliver, Event, HttpRequest, Reply, Report, Step,
 };
 
 use super::Passing;
@@ -171,8 +171,9 @@ impl Passing {
 
     /// Returns what is sent in place of an answer.
     fn replied(mut self, step: Step) -> Response<Boxed> {
-        let Step::Reply(reply) = step else {
-            return response(StatusCode::ACCEPTED, None);
+        let reply = match step {
+            Step::Reply(reply) => reply,
+            _ => Reply::default(),
         };
         let status = reply.status.map(StatusCode::from_u16);
         let status = status.and_then(Result::ok).unwrap_or_default();

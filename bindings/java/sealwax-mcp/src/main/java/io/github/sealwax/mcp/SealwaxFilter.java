@@ -159,12 +159,7 @@ public final class SealwaxFilter implements Filter {
   }
 
   private static void reply(Step step, HttpServletResponse response) throws IOException {
-    if (!step.is("reply")) {
-      response.setStatus(HttpServletResponse.SC_ACCEPTED);
-      return;
-    }
-    Long status = step.number("status");
-    response.setStatus(status == null ? HttpServletResponse.SC_OK : status.intValue());
+    response.setStatus(step.number("status").intValue());
     if (step.has("allow")) {
       response.setHeader("Allow", step.text("allow"));
     }
