@@ -17,6 +17,7 @@ use crate::refusal::About;
 use crate::{Context, Kind};
 
 /// The request that a refusal belongs to.
+#[derive(Default)]
 pub(crate) struct Request {
     pub method: String,
     pub target: Option<String>,

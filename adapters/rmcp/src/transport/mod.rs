@@ -59,13 +59,9 @@ impl Passing {
         if let Some(parts) = parts {
             context.extensions.insert(parts.clone());
         }
-        // What it is the engine knows.
-        let request = Request {
-            method: String::new(),
-            target: None,
-        };
         let mut passing = Self {
-            caller: Caller::new(guard, request, &context.extensions),
+            // What it is about the engine knows.
+            caller: Caller::new(guard, Request::default(), &context.extensions),
             context,
             exchange: Timed::new(exchange, since),
         };

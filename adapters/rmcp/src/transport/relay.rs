@@ -9,8 +9,8 @@ use futures::future::{Either, select};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, DiscoverRequest, ErrorData,
-    GetExtensions as _, GetMeta as _, InitializeRequestParams, JsonRpcRequest, RequestId,
-    ServerJsonRpcMessage, ServerResult,
+    GetExtensions as _, GetMeta as _, InitializeRequestParams, JsonRpcRequest, JsonRpcResponse,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use sealwax::Error;
 use sealwax_mcp::{Connection, Event, Failed, Step};
@@ -130,7 +130,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         if let Step::Replay = step {
             let line = passing.exchange.text().unwrap_or_default();
             let answer = self.replay(&line, to_rmcp).await?;
-            let answer = answer.as_deref().map_err(Clone::clone);
+            let refused = || Failed::Wrong("rmcp refuses what was negotiated".into());
+            let answer = answer.as_deref().ok_or_else(refused);
             step = passing.on(Event::Replayed(answer)).await;
         }
         let text = passing.exchange.text();
@@ -194,12 +195,11 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         }
     }
 
-    /// Has rmcp begin with what another process negotiated. Returns its answer to this `initialize`.
-    async fn replay(&self, line: &str, to_rmcp: &ToRmcp) -> io::Result<Result<String, Failed>> {
-        let wrong = || Failed::Wrong("rmcp refuses what was negotiated".into());
+    /// Has rmcp begin with what another process negotiated. Returns its answer to this `initialize`; `None` if it would refuse.
+    async fn replay(&self, line: &str, to_rmcp: &ToRmcp) -> io::Result<Option<String>> {
         // rmcp has no type for some of what was negotiated.
         let Ok(message) = serde_json::from_str(line) else {
-            return Ok(Err(wrong()));
+            return Ok(None);
         };
         let ClientJsonRpcMessage::Request(JsonRpcRequest {
             id,
@@ -207,30 +207,23 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             ..
         }) = &message
         else {
-            return Ok(Err(wrong()));
+            return Ok(None);
         };
         // rmcp shuts down after an `initialize` that it refuses, but not after this request.
-        let params = initialize.params.clone();
-        let version = params.protocol_version.clone();
-        let mut probe = ClientRequest::DiscoverRequest(DiscoverRequest::default());
-        let meta = probe.get_meta_mut();
-        meta.set_protocol_version(version.clone());
-        meta.set_client_capabilities(params.capabilities.clone());
-        meta.set_client_info(params.client_info.clone());
-        probe.extensions_mut().insert(Replayed(params));
-        let probe = ClientJsonRpcMessage::request(probe, id.clone());
-        let ServerJsonRpcMessage::Response(offered) = self.ask(id, probe, to_rmcp).await? else {
-            return Ok(Err(wrong()));
+        let probe = ClientJsonRpcMessage::request(probe(&initialize.params), id.clone());
+        let (id, version) = (id.clone(), initialize.params.protocol_version.clone());
+        let accepts = match self.ask(&id, probe, to_rmcp).await? {
+            ServerJsonRpcMessage::Response(JsonRpcResponse {
+                result: ServerResult::DiscoverResult(offered),
+                ..
+            }) => offered.supported_versions.contains(&version),
+            _ => false,
         };
-        let ServerResult::DiscoverResult(offered) = offered.result else {
-            return Ok(Err(wrong()));
-        };
-        if !offered.supported_versions.contains(&version) {
-            return Ok(Err(wrong()));
+        if !accepts {
+            return Ok(None);
         }
-        let id = id.clone();
         let begun = self.ask(&id, message, to_rmcp).await?;
-        Ok(Ok(serde_json::to_string(&begun)?))
+        Ok(serde_json::to_string(&begun).ok())
     }
 
     /// Sends a request of our own, whose answer is not passed on.
@@ -282,6 +275,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
         client.write_all(line.as_bytes()).await?;
         client.flush().await
     }
+}
+
+/// Returns a request that rmcp answers as it would this `initialize`.
+fn probe(params: &InitializeRequestParams) -> ClientRequest {
+    let mut probe = ClientRequest::DiscoverRequest(DiscoverRequest::default());
+    let meta = probe.get_meta_mut();
+    meta.set_protocol_version(params.protocol_version.clone());
+    meta.set_client_capabilities(params.capabilities.clone());
+    meta.set_client_info(params.client_info.clone());
+    probe.extensions_mut().insert(Replayed(params.clone()));
+    probe
 }
 
 async fn send(to_rmcp: &ToRmcp, message: ClientJsonRpcMessage) -> io::Result<()> {

@@ -102,28 +102,6 @@ async fn a_type_with_a_parameter_is_the_same_type_and_the_length_is_that_of_what
     }
 }
 
-/// Messages around the answer are none.
-#[tokio::test]
-async fn a_session_begins_with_the_answer_and_with_no_message_beside_it() {
-    let told = json!({"jsonrpc": "2.0", "method": "notifications/message",
-        "params": {"level": "info", "data": "hello"}});
-    let events = [&told, &begun(), &told].map(|message| format!("data: {message}\n\n"));
-    let left = left(move || {
-        let answer = Response::builder().header("content-type", "text/event-stream");
-        answer.body(events.concat().into()).unwrap()
-    });
-    let left = left.await;
-    let token = left.headers["mcp-session-id"].to_str().unwrap();
-    let lines = left
-        .body
-        .lines()
-        .filter_map(|line| line.strip_prefix("data: "));
-    let messages = lines.map(|line| serde_json::from_str(line).unwrap());
-    let messages: Vec<Value> = messages.collect();
-    assert_eq!(messages[1]["result"]["sessionId"], token);
-    assert_eq!((&messages[0], &messages[2]), (&told, &told));
-}
-
 /// What this guard does not serve is none of its business.
 #[tokio::test]
 async fn other_sessions_pass_both_ways_as_they_came() {

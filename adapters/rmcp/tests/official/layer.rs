@@ -240,34 +240,3 @@ async fn the_body_has_a_limit() {
     let small = fleet(fresh(), |it| it, |it| it.body_limit(10)).await;
     assert_eq!(post(&small.uri, "alice", None, who()).await.status, 413);
 }
-
-/// Without a session, a body that rmcp cannot read would be refused for that.
-#[tokio::test]
-async fn a_body_that_is_no_json_is_told_so() {
-    let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let token = begin(&fleet.uri, "alice").await;
-    for body in [
-        "{",
-        "",
-        "junk",
-        r#"{"jsonrpc":"2.0","id":1,"method":"ping"} x"#,
-    ] {
-        for session in [None, Some(&token)] {
-            let request = reqwest::Client::new().post(&fleet.uri);
-            let request = request
-                .header("authorization", "Bearer alice")
-                .header("accept", "application/json, text/event-stream")
-                .header("content-type", "application/json");
-            let request = match session {
-                Some(session) => request.header("mcp-session-id", session),
-                None => request,
-            };
-            let answer = request.body(body).send().await.unwrap();
-            assert_eq!(answer.status().as_u16(), 400, "{body}");
-            let told: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
-            let error = json!({"code": -32700, "message": "Parse error"});
-            assert_eq!(told, json!({"jsonrpc": "2.0", "id": null, "error": error}));
-            assert_eq!(fleet.refusals.code(), "malformed");
-        }
-    }
-}

@@ -19,3 +19,4 @@ mod stdio_process;
 mod tally;
 mod valkey;
 mod valkey_ledger;
+mod wire;

@@ -1,0 +1,161 @@
+//! Plays the cases of `tests/vectors/wire.json` over HTTP: what comes in, byte by byte, and what goes out.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::{Request, Response};
+use futures::stream;
+use sealwax::Principal;
+use sealwax_rmcp::Guard;
+use serde_json::{Value, json};
+use tower_layer::Layer as _;
+use tower_service::Service as _;
+
+use crate::serving::{Refusals, fresh};
+
+const NEGOTIATED: &str = r#"{"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"},"protocolVersion":"2025-11-25","serverCapabilities":{}}"#;
+const LIMIT: usize = 1 << 16;
+
+/// The texts that stand for others in a case.
+struct Known(Vec<(&'static str, String)>);
+
+impl Known {
+    fn bytes(&self, text: &Value) -> Vec<u8> {
+        if let Some(hex) = text["hex"].as_str() {
+            let pairs = hex
+                .as_bytes()
+                .chunks(2)
+                .map(|pair| str::from_utf8(pair).unwrap());
+            return pairs
+                .map(|pair| u8::from_str_radix(pair, 16).unwrap())
+                .collect();
+        }
+        if text["large"] == true {
+            return vec![b' '; LIMIT + 1];
+        }
+        let text = text.as_str().unwrap_or_default().to_owned();
+        let known = self.0.iter();
+        known
+            .fold(text, |text, (name, known)| text.replace(name, known))
+            .into()
+    }
+
+    fn text(&self, text: &Value) -> String {
+        String::from_utf8(self.bytes(text)).unwrap()
+    }
+}
+
+/// Answers as a case says, in pieces, and keeps the body that came.
+fn inner(answer: &Value, body: Vec<u8>, seen: &Arc<Mutex<Option<Vec<u8>>>>) -> Router {
+    let status = answer["status"].as_u64().unwrap_or(200);
+    let mut made = Response::builder().status(u16::try_from(status).unwrap());
+    for (name, member) in [("content-type", "type"), ("mcp-session-id", "session")] {
+        if let Some(value) = answer[member].as_str() {
+            made = made.header(name, value);
+        }
+    }
+    let pieces: Vec<_> = body
+        .chunks(5)
+        .map(|piece| Ok::<_, Infallible>(Bytes::from(piece.to_vec())))
+        .collect();
+    let made = made.body(Body::from_stream(stream::iter(pieces))).unwrap();
+    let (made, seen) = (Mutex::new(Some(made)), Arc::clone(seen));
+    let serve = Arc::new(move |body: Bytes| {
+        *seen.lock().unwrap() = Some(body.into());
+        made.lock().unwrap().take().unwrap()
+    });
+    Router::new().fallback(async move |body: Bytes| serve(body))
+}
+
+async fn play(case: &Value) {
+    let codec = fresh();
+    let view = codec.view(&Principal::subject("alice")).unwrap();
+    let sealed = || {
+        view.session()
+            .seal(NEGOTIATED.as_bytes())
+            .unwrap()
+            .into_string()
+    };
+    let (one, two) = (sealed(), sealed());
+    let bad = format!("{}AA", &one[..one.len() - 2]);
+    let mut known = Known(vec![("{t}", one), ("{u}", two), ("{bad}", bad)]);
+    let refusals = Refusals::default();
+    let guard = Guard::builder(codec, |_: &_| Principal::subject("alice"));
+    let mut layer = guard
+        .on_refused(refusals.hook())
+        .build()
+        .unwrap()
+        .layer()
+        .body_limit(LIMIT);
+    if case["settings"]["transport"]["sep1359"] == true {
+        layer = layer.sep1359().ttl(Duration::from_secs(600));
+    }
+    let http = &case["http"];
+    let body = known.bytes(&http["body"]);
+    let mut request = Request::builder().method(http["method"].as_str().unwrap());
+    for (name, member) in [
+        ("mcp-protocol-version", "version"),
+        ("mcp-session-id", "session"),
+        ("content-encoding", "encoding"),
+    ] {
+        let times = if http[member].is_object() { 2 } else { 1 };
+        for _ in 0..if http[member].is_null() { 0 } else { times } {
+            request = request.header(name, known.text(&http[member]));
+        }
+    }
+    let seen = Arc::default();
+    let app = inner(&case["answer"], known.bytes(&case["answer"]["body"]), &seen);
+    let request = request.body(Body::from(body.clone())).unwrap();
+    let (parts, left) = layer.layer(app).call(request).await.unwrap().into_parts();
+    let left = to_bytes(Body::new(left), usize::MAX).await.unwrap();
+    let left = String::from_utf8(left.into()).unwrap();
+
+    let delivered = case
+        .get("delivers")
+        .map(|delivers| delivers.get("body").map_or(body, |body| known.bytes(body)));
+    let seen = seen.lock().unwrap().take();
+    assert_eq!(seen, delivered, "{}", case["name"]);
+    let codes: Vec<_> = refusals.take().iter().map(|refusal| refusal.code).collect();
+    let logged: Vec<_> = case.get("logged").into_iter().collect();
+    assert_eq!(json!(codes), json!(logged), "{}", case["name"]);
+    if let Some(replies) = case.get("replies").or_else(|| case.get("instead")) {
+        let allow = parts.headers.get("allow").map(|it| it.to_str().unwrap());
+        let found = (Some(parts.status.as_u16().into()), allow, left);
+        let expected = (
+            replies["status"].as_u64(),
+            replies["allow"].as_str(),
+            known.text(&replies["body"]),
+        );
+        assert_eq!(found, expected, "{}", case["name"]);
+        return;
+    }
+    let session = parts.headers.get("mcp-session-id");
+    assert_eq!(
+        session.is_some(),
+        case.get("header").is_some(),
+        "{}",
+        case["name"]
+    );
+    if let Some(session) = session {
+        known.0.push(("{new}", session.to_str().unwrap().into()));
+    }
+    assert_eq!(left, known.text(&case["leaves"]), "{}", case["name"]);
+}
+
+#[tokio::test]
+async fn what_comes_in_over_http_goes_out_as_specified() {
+    let cases: Value =
+        serde_json::from_str(include_str!("../../../../tests/vectors/wire.json")).unwrap();
+    let mut played = 0;
+    for case in cases["cases"].as_array().unwrap() {
+        // A service of tower's that fails has its own answer.
+        if case.get("http").is_some() && case.get("broke").is_none() {
+            play(case).await;
+            played += 1;
+        }
+    }
+    assert!(played > 80, "{played}");
+}
