@@ -142,11 +142,6 @@
 // the milliseconds that are left.
 #define SEALWAX_MESSAGE 2
 
-// A frame that begins the exchange of a message around HTTP or stdio, of a guard: the method of
-// HTTP, method, target, the headers MCP-Protocol-Version and Mcp-Session-Id, `sessionId`, the `params`
-// of `initialize`, and the caller's issuer, client and subject.
-#define SEALWAX_TRANSPORT 3
-
 // A frame that begins the exchange that signs a principal out everywhere, of a guard: a principal
 // as a document, and for how many seconds that is remembered, 400 days if absent. It ends with the
 // step `done` if the ledger recorded it; after `reply`, the principal is possibly not signed out.
@@ -275,12 +270,6 @@
 
 // Of the answer to SEALWAX_GUARD: the exchange of some messages may begin late.
 #define SEALWAX_FLAG_DEFERS 128
-
-// Of a message around HTTP or stdio: it is no JSON.
-#define SEALWAX_FLAG_UNREADABLE 256
-
-// Of a message around HTTP or stdio: a request in progress on its connection has its id.
-#define SEALWAX_FLAG_ID_IN_USE 512
 
 // Of a message: the server can send its client a request while it waits.
 #define SEALWAX_FLAG_CAN_BE_ASKED 1024
