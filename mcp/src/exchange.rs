@@ -38,8 +38,6 @@ enum Flow {
     Handle(Box<HandleFlow>),
     Revoking(Box<Revoking>),
     Over,
-    /// It is over, and this is sent.
-    Sent(Option<String>),
 }
 
 impl Flow {
@@ -174,7 +172,7 @@ impl Exchange {
                 Flow::Transport(flow) => flow.take(context, event),
                 Flow::Handle(handle) => handle.take(context, event),
                 Flow::Revoking(revoking) => revoking.take(context, event),
-                Flow::Over | Flow::Sent(_) => None,
+                Flow::Over => None,
             },
         }
     }
@@ -185,7 +183,6 @@ impl Exchange {
     pub fn text(&mut self) -> Option<String> {
         match &mut self.flow {
             Flow::Transport(flow) => flow.text.take(),
-            Flow::Sent(text) => text.take(),
             _ => None,
         }
     }
@@ -259,11 +256,7 @@ impl Exchange {
 
     /// Makes an exchange that is over.
     pub(super) fn over(context: Context, text: Option<String>) -> Self {
-        Self {
-            context,
-            flow: Flow::Sent(text),
-            asked: None,
-        }
+        Self::with(context, TransportFlow::over(text))
     }
 
     /// Begins a separate exchange for a handler's operation on a handle.
@@ -411,7 +404,7 @@ impl Exchange {
             Flow::Transport(flow) => flow.advance(context),
             Flow::Handle(handle) => handle.advance(context),
             Flow::Revoking(revoking) => revoking.advance(),
-            Flow::Over | Flow::Sent(_) => Step::Drop,
+            Flow::Over => Step::Drop,
         }
     }
 
@@ -422,7 +415,7 @@ impl Exchange {
             Flow::Request(request) => request.fail(context, reason),
             Flow::Transport(flow) => flow.fail(context, reason),
             Flow::Handle(handle) => handle.refuse(context, reason),
-            Flow::Revoking(_) | Flow::Over | Flow::Sent(_) => Step::Drop,
+            Flow::Revoking(_) | Flow::Over => Step::Drop,
         }
     }
 
@@ -460,23 +453,19 @@ impl Exchange {
             let Some(answer) = answer else { break };
             step = self.take(answer).unwrap_or(Step::Drop);
         }
-        let step = match (&self.flow, step) {
-            // A notification gets no answer.
-            (Flow::Request(request), Step::Reply(_)) if request.is_notification() => Step::Drop,
-            (Flow::Transport(flow), step) => flow.with_status(step),
-            (_, step) => step,
-        };
+        // A notification gets no answer.
+        if let (Flow::Request(request), Step::Reply(_)) = (&self.flow, &step)
+            && request.is_notification()
+        {
+            step = Step::Drop;
+        }
         if let Step::Respond(respond) = &step {
             self.sealed(respond);
         }
         if let Flow::Transport(flow) = &mut self.flow {
-            flow.say(&step);
-        }
-        if step.ends() {
-            self.flow = match &mut self.flow {
-                Flow::Transport(flow) => Flow::Sent(flow.text.take()),
-                _ => Flow::Over,
-            };
+            flow.settle(&mut step);
+        } else if step.ends() {
+            self.flow = Flow::Over;
         }
         self.asked = step.asks();
         step
@@ -497,7 +486,7 @@ impl Step {
         }
     }
 
-    fn ends(&self) -> bool {
+    pub(super) fn ends(&self) -> bool {
         matches!(
             self,
             Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop | Self::Replayed

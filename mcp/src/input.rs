@@ -218,7 +218,8 @@ pub enum Event<'a> {
     Worded(Result<&'a str, Failed>),
     /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](super::Step::Elicit).
     Elicited(Result<&'a str, Failed>),
-    /// The SDK's answer to the line of [`Step::Replay`](super::Step::Replay).
+    /// The SDK's answer to the line of [`Step::Replay`](super::Step::Replay); after [`Step::Deliver`](super::Step::Deliver) why the
+    /// SDK cannot begin again what was negotiated.
     Replayed(Result<&'a str, Failed>),
     /// What was delivered failed, so that there is no answer: over HTTP what was expected and found, in words of the adapter's own;
     /// on stdio the SDK cannot read it.

@@ -18,7 +18,7 @@ use crate::reason::Reason;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::text::token_id;
 use crate::token::Token;
-use crate::wire::{Body, Came, Carrier, Http, Mistake, Unread};
+use crate::wire::{Body, Came, Carrier, Http, Mistake, Nothing, Unread};
 use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
@@ -63,7 +63,7 @@ pub(super) struct TransportFlow {
     message_session_id: OwnedClientValue,
     initialize: Option<String>,
     phase: Phase,
-    carrier: Carrier,
+    carrier: Box<dyn Carrier>,
     mistake: Option<Mistake>,
     /// The bytes that belong to the last step.
     pub text: Option<String>,
@@ -81,6 +81,8 @@ enum Phase {
     Replaying(Box<Deliver>),
     /// These values were negotiated; the caller may still be unknown.
     Responding(String),
+    /// It has been answered.
+    Over,
 }
 
 /// The continuation after a token is accepted.
@@ -93,7 +95,7 @@ enum Then {
 }
 
 impl TransportFlow {
-    pub fn new(transport: &TransportMessage<'_>, carrier: Carrier) -> Self {
+    pub fn new(transport: &TransportMessage<'_>, carrier: Box<dyn Carrier>) -> Self {
         let mut flow = Self {
             http: transport.http.map(Into::into),
             method: None,
@@ -130,6 +132,16 @@ impl TransportFlow {
         self
     }
 
+    /// Makes one that is over.
+    pub fn over(text: Option<String>) -> Self {
+        let flow = Self::new(&TransportMessage::default(), Box::new(Nothing));
+        Self {
+            phase: Phase::Over,
+            text,
+            ..flow
+        }
+    }
+
     pub fn mistaken(mut self, mistake: Option<Mistake>) -> Self {
         self.mistake = mistake;
         self
@@ -148,16 +160,17 @@ impl TransportFlow {
     }
 
     pub fn http(&mut self) -> Result<&mut Http, Error> {
-        match (&self.phase, &mut self.carrier) {
-            (Phase::Delivered, Carrier::Http(http)) => Ok(http),
-            _ => Err(OUT_OF_ORDER),
-        }
+        let http = match self.phase {
+            Phase::Delivered => self.carrier.http(),
+            _ => None,
+        };
+        http.ok_or(OUT_OF_ORDER)
     }
 
     /// Reads the body.
     pub fn read(&mut self, settings: &Settings, body: Body<'_>) {
         let mut came = Came::default();
-        if let Carrier::Http(http) = &mut self.carrier {
+        if let Some(http) = self.carrier.http() {
             match http.read(body, &settings.transport, &mut came) {
                 Ok(message) => self.came(&message),
                 Err(mistake) => self.mistake = Some(mistake),
@@ -166,26 +179,27 @@ impl TransportFlow {
         self.phase = Phase::Entering;
     }
 
-    /// Returns a step with the status that it has over HTTP, where everything is answered.
-    pub fn with_status(&self, step: Step) -> Step {
+    /// Gives a step the status that it has over HTTP, where everything is answered, and makes the bytes that belong to it.
+    #[inline(never)]
+    pub fn settle(&mut self, step: &mut Step) {
         match step {
-            Step::Drop if self.http.is_some() => Step::Reply(Reply {
-                status: Some(202),
-                ..Reply::default()
-            }),
-            Step::Reply(reply) if self.http.is_some() => Step::Reply(Reply {
-                status: reply.status.or(Some(200)),
-                ..reply
-            }),
-            step => step,
+            Step::Drop if self.http.is_some() => {
+                *step = Step::Reply(Reply {
+                    status: Some(202),
+                    ..Reply::default()
+                });
+            }
+            Step::Reply(reply) if self.http.is_some() => {
+                reply.status = reply.status.or(Some(200));
+            }
+            _ => {}
         }
-    }
-
-    /// Makes the bytes that belong to a step.
-    pub fn say(&mut self, step: &Step) {
         // That of `replay` is there already.
         if !matches!(step, Step::Replay) {
             self.text = self.carrier.text(step);
+        }
+        if step.ends() {
+            self.phase = Phase::Over;
         }
     }
 
@@ -194,6 +208,7 @@ impl TransportFlow {
         let step = match &self.phase {
             Phase::Reading => Ok(Step::Body),
             Phase::Responding(_) => self.respond(context),
+            Phase::Over => Ok(Step::Drop),
             _ => self.enter(context),
         };
         step.unwrap_or_else(|step| step)
@@ -215,10 +230,18 @@ impl TransportFlow {
             (Phase::Replaying(deliver), Event::Replayed(answer)) => {
                 Some(self.replayed(context, *deliver, answer.ok()))
             }
-            (_, Event::Broke(why)) => Some(match self.carrier {
-                Carrier::Http(_) => self.not_begun(context, Error::argument(why).into()),
-                Carrier::Line(_) if !self.is_request() => Step::Drop,
-                Carrier::Line(_) => self.mistake(context, UNKNOWN.into()),
+            (Phase::Delivered, Event::Replayed(Err(_))) => Some(self.not_resumed(context)),
+            (Phase::Over, _) => {
+                self.phase = Phase::Over;
+                None
+            }
+            (_, Event::Broke(why)) if self.http.is_some() => {
+                let broke = Error::argument(why);
+                Some(self.not_begun(context, broke.into()))
+            }
+            (_, Event::Broke(_)) => Some(match self.is_request() {
+                true => self.mistake(context, UNKNOWN.into()),
+                false => Step::Drop,
             }),
             (phase, _) => {
                 self.phase = phase;
@@ -363,7 +386,8 @@ impl TransportFlow {
             Ok(random) => random,
             Err(error) => return self.refuse(context, error.into()),
         };
-        match self.carrier.replay(deliver.negotiated.as_deref(), random) {
+        let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
+        match self.carrier.replay(negotiated, random) {
             None => self.deliver(*deliver),
             Some(line) => {
                 self.text = Some(line);
@@ -375,10 +399,7 @@ impl TransportFlow {
 
     fn replayed(&mut self, context: &mut Context, deliver: Deliver, answer: Option<&str>) -> Step {
         let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
-        let is_begun = match &mut self.carrier {
-            Carrier::Line(line) => line.replayed(negotiated, answer),
-            Carrier::Http(_) => false,
-        };
+        let is_begun = self.carrier.replayed(negotiated, answer);
         if is_begun {
             self.deliver(deliver)
         } else {

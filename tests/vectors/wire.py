@@ -209,6 +209,7 @@ answered(
     'data: {"id":7,\ndata:"result":\nevent: message\ndata: {}}\n\n',
     'data: {"id":7, "result": {"sessionId":"{t}"}}\nevent: message\n\n',
 )
+answered("a text over two lines of data is no message", SSE, 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n', 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
 answered("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n", "data: hello\ndata\n\ndata: [1\n\n")
 answered("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
 answered("an event store's replay", SSE, f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")

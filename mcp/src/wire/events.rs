@@ -42,9 +42,8 @@ fn changed(event: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Optio
     let mut data = String::new();
     for (line, _) in lines(event) {
         if let Some(part) = line.strip_prefix("data:") {
-            // A line's end is white space of JSON.
             data.push_str(part.strip_prefix(' ').unwrap_or(part));
-            data.push(' ');
+            data.push('\n');
         }
     }
     let message = change(data.trim_end())?;
@@ -58,7 +57,8 @@ fn changed(event: &str, change: &mut dyn FnMut(&str) -> Option<String>) -> Optio
         } else {
             is_written = true;
             out.push_str("data: ");
-            out.push_str(&message);
+            // In a text JSON has no line's end; elsewhere it is white space.
+            out.push_str(&message.replace('\n', " "));
         }
         out.push_str(end);
     }

@@ -210,8 +210,10 @@ impl Http {
         }
         done + &rest
     }
+}
 
-    pub fn text(&mut self, step: &Step) -> Option<String> {
+impl Carrier for Http {
+    fn text(&mut self, step: &Step) -> Option<String> {
         match step {
             Step::Deliver(deliver) => {
                 self.delivers(deliver);
@@ -221,6 +223,10 @@ impl Http {
             Step::Respond(respond) => Some(self.rest(respond)),
             _ => None,
         }
+    }
+
+    fn http(&mut self) -> Option<&mut Http> {
+        Some(self)
     }
 }
 
@@ -243,7 +249,7 @@ impl TransportFlow {
             header: request.session,
             ..TransportMessage::default()
         };
-        let mut flow = Self::new(&message, Carrier::Http(carrier));
+        let mut flow = Self::new(&message, Box::new(carrier));
         match (request.method, request.body) {
             (POST, None) => flow.reading(),
             (POST, Some(body)) => {

@@ -175,8 +175,8 @@ pub(crate) struct Line {
     is_replayed: bool,
 }
 
-impl Line {
-    pub fn replay(&self, negotiated: &str, random: [u8; 16]) -> Option<String> {
+impl Carrier for Line {
+    fn replay(&self, negotiated: &str, random: [u8; 16]) -> Option<String> {
         let mut state = self.connection.state();
         if state.is_begun || self.leaves {
             return None;
@@ -195,7 +195,7 @@ impl Line {
     }
 
     /// Takes the SDK's answer to that. Returns whether it began the session.
-    pub fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
+    fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
         let version = |json: &str, path: &[&str]| {
             let value = json::read(json)?;
             let version = path
@@ -212,7 +212,7 @@ impl Line {
         self.is_replayed
     }
 
-    pub fn text(&mut self, step: &Step) -> Option<String> {
+    fn text(&mut self, step: &Step) -> Option<String> {
         match step {
             Step::Deliver(deliver) => {
                 self.delivers(deliver);
@@ -233,7 +233,9 @@ impl Line {
             _ => None,
         }
     }
+}
 
+impl Line {
     fn delivers(&mut self, deliver: &Deliver) {
         let state = &mut *self.connection.state();
         if let Some(cancelled) = &self.cancels {
@@ -292,7 +294,7 @@ impl TransportFlow {
             leaves: false,
             is_replayed: false,
         };
-        Self::new(&came.message(is_modern), Carrier::Line(carrier)).mistaken(mistake)
+        Self::new(&came.message(is_modern), Box::new(carrier)).mistaken(mistake)
     }
 
     /// Makes the flow of a result that is reported.
@@ -314,7 +316,7 @@ impl TransportFlow {
             leaves: true,
             is_replayed: false,
         };
-        Self::new(&message, Carrier::Line(carrier)).delivered()
+        Self::new(&message, Box::new(carrier)).delivered()
     }
 }
 

@@ -13,7 +13,8 @@ use http_body_util::{BodyExt as _, Full, StreamBody};
 use rmcp::model::ServerJsonRpcMessage;
 use sealwax::Error;
 use sealwax_mcp::{
-    self, AnswerHead, Body as Came, ClientValue, Deliver, Event, HttpRequest, Reply, Report, Step,
+    self, AnswerHead, Body as Came, ClientValue, Deliver, Event, Failed, HttpRequest, Reply,
+    Report, Step,
 };
 
 use super::Passing;
@@ -70,10 +71,10 @@ where
             text.into()
         }
         (None, Some(body), Ok(())) => body,
-        (_, body, resumed) => {
-            let why = resumed.err().filter(|_| body.is_some());
-            let why = why.unwrap_or("body: expected one that is not too large");
-            let step = passing.on(Event::Broke(why.into())).await;
+        (_, _, resumed) => {
+            let why = resumed.err().unwrap_or("body: expected one");
+            let event = Event::Replayed(Err(Failed::Wrong(why.into())));
+            let step = passing.on(event).await;
             return Ok(passing.replied(step));
         }
     };
