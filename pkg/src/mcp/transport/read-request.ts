@@ -22,9 +22,7 @@ export function written(message: unknown): Content {
 }
 
 /** Reads a body up to the limit, and a little more where it is larger. */
-export async function bytesOf(
-  body: ReadableStream<Uint8Array> | null,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function bytesOf(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body?.getReader();
@@ -39,9 +37,9 @@ export async function bytesOf(
   return joined(chunks, size);
 }
 
-export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
   const [only] = chunks;
-  if (only?.length === size) return only as Uint8Array<ArrayBuffer>;
+  if (only?.length === size) return only;
   const all = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -78,7 +76,7 @@ export class ReadRequest extends Request {
     return this.#message;
   }
 
-  override get body() {
+  override get body(): Request['body'] {
     return this.whole.body;
   }
   override get bodyUsed() {
@@ -87,8 +85,8 @@ export class ReadRequest extends Request {
 
   /** @internal */
   get whole(): Request {
-    const { url, method, headers, signal, content: body } = this;
-    this.#made ??= new Request(url, { method, headers, signal, body });
+    const { url, method, headers, signal, content } = this;
+    this.#made ??= new Request(url, { method, headers, signal, body: content as BodyInit });
     return this.#made;
   }
 }
