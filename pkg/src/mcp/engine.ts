@@ -47,7 +47,7 @@ export interface HttpRequest {
 }
 
 /** A body, as it came or as a text. */
-export type Content = string | Uint8Array<ArrayBuffer>;
+export type Content = string | Uint8Array;
 
 /** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
 export interface Told {

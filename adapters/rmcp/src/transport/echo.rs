@@ -4,7 +4,6 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta as _, RequestId};
 use sealwax::SessionMetadata;
 use serde_json::json;
 
-use crate::guard::Guard;
 use crate::handler::SESSION;
 
 /// What is put into the answer to such a request.
@@ -16,7 +15,7 @@ pub(crate) struct Echo {
 }
 
 impl Echo {
-    pub(crate) fn of(guard: &Guard, message: &ClientJsonRpcMessage) -> Option<Self> {
+    pub(crate) fn of(message: &ClientJsonRpcMessage) -> Option<Self> {
         let ClientJsonRpcMessage::Request(message) = message else {
             return None;
         };
@@ -33,7 +32,7 @@ impl Echo {
         let session_id = session["sessionId"].as_str()?;
         let metadata = json!({SESSION: SessionMetadata::new(session_id, None)});
         let id = json!(message.id);
-        (is_empty && guard.0.options.has_sessions).then(|| Self {
+        is_empty.then(|| Self {
             id: message.id.clone(),
             begins: format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"#),
             member: format!(r#""_meta":{metadata}"#),

@@ -81,7 +81,7 @@ where
     parts.extensions.insert(passing.known(&deliver));
     let echo = guard.0.options.has_sessions.then(|| {
         let message = serde_json::from_slice(&body).ok()?;
-        Echo::of(guard, &message)
+        Echo::of(&message)
     });
     let answer = inner(Request::from_parts(parts, Full::new(body))).await?;
     let answer = match echo.flatten() {

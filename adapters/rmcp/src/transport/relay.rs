@@ -171,7 +171,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             }
             _ => {}
         }
-        if let Some(echo) = Echo::of(&self.guard, &message) {
+        if self.guard.0.options.has_sessions
+            && let Some(echo) = Echo::of(&message)
+        {
             self.state().echoes.insert(echo.id.clone(), echo);
         }
         send(to_rmcp, message).await?;

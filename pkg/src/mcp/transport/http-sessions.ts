@@ -1,4 +1,4 @@
-/** `Mcp-Session-Id` of the revisions up to 2025-11-25 without a store: the header holds the session. */
+/** `Mcp-Session-Id` without a store: the header holds the session. */
 
 import type { Step } from '../../documents.js';
 import { Caller } from '../caller.js';
@@ -7,7 +7,7 @@ import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
 import { referenced } from '../handler/reference.js';
 import type { Policy } from '../policy.js';
 import type { AuthInfo } from '../sdk.js';
-import { bytesOf, isTooLarge, ReadRequest, written } from './read-request.js';
+import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './read-request.js';
 
 /**
  * A handler of web-standard requests, such as `fetch` of `createMcpHandler`, or `handleRequest` of a transport. It takes the
@@ -137,10 +137,6 @@ function contentOf(request: Request, message: unknown): Content | undefined {
   const isRead = request instanceof ReadRequest;
   if (isRead && (message === undefined || message === request.message)) return request.content;
   return message === undefined ? undefined : written(message);
-}
-
-function textOf(content: Content): string {
-  return typeof content === 'string' ? content : new TextDecoder().decode(content);
 }
 
 /** Returns a header, of which there should be one. */

@@ -22,9 +22,7 @@ export function written(message: unknown): Content {
 }
 
 /** Reads a body up to the limit, and a little more where it is larger. */
-export async function bytesOf(
-  body: ReadableStream<Uint8Array> | null,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function bytesOf(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = body?.getReader();
@@ -39,7 +37,9 @@ export async function bytesOf(
   return joined(chunks, size);
 }
 
-export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<ArrayBuffer> {
+export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = chunks;
+  if (only?.length === size) return only;
   const all = new Uint8Array(size);
   let at = 0;
   for (const chunk of chunks) {
@@ -47,6 +47,12 @@ export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array<
     at += chunk.length;
   }
   return all;
+}
+
+const decoder = new TextDecoder();
+
+export function textOf(content: Content): string {
+  return typeof content === 'string' ? content : decoder.decode(content);
 }
 
 /**
@@ -70,47 +76,32 @@ export class ReadRequest extends Request {
     return this.#message;
   }
 
-  get #whole(): Request {
-    const { url, method, headers, signal, content: body } = this;
-    this.#made ??= new Request(url, { method, headers, signal, body });
-    return this.#made;
-  }
-
-  override get body() {
-    return this.#whole.body;
+  override get body(): Request['body'] {
+    return this.whole.body;
   }
   override get bodyUsed() {
     return this.#made?.bodyUsed === true;
   }
-  override clone() {
-    return this.#whole.clone();
+
+  /** @internal */
+  get whole(): Request {
+    const { url, method, headers, signal, content } = this;
+    this.#made ??= new Request(url, { method, headers, signal, body: content as BodyInit });
+    return this.#made;
   }
-  override text() {
-    return this.#whole.text();
-  }
-  override json() {
-    return this.#whole.json();
-  }
-  override arrayBuffer() {
-    return this.#whole.arrayBuffer();
-  }
-  override bytes() {
-    return this.#whole.bytes();
-  }
-  override blob() {
-    return this.#whole.blob();
-  }
-  override formData() {
-    return this.#whole.formData();
-  }
+}
+
+for (const name of ['clone', 'text', 'json', 'arrayBuffer', 'bytes', 'blob', 'formData'] as const) {
+  const value = function (this: ReadRequest) {
+    return this.whole[name]();
+  };
+  Object.defineProperty(ReadRequest.prototype, name, { value });
 }
 
 function parsed(content: Content): object | undefined {
   if (isTooLarge(content)) return undefined;
   try {
-    const message: unknown = JSON.parse(
-      typeof content === 'string' ? content : new TextDecoder().decode(content),
-    );
+    const message: unknown = JSON.parse(textOf(content));
     return typeof message === 'object' && message !== null ? message : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,5 @@
 import { Caller } from '../caller.js';
-import type { Connection, Engine } from '../engine.js';
+import type { Connection, Engine, Exchange } from '../engine.js';
 import { cancelled } from '../handler/messages.js';
 import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
@@ -23,17 +23,10 @@ export class StdioConnection {
 
   /** Yields the lines for the SDK, for one of the client's. */
   async *enter(line: Uint8Array): AsyncGenerator<string> {
+    let exchange: Exchange | undefined;
     try {
-      yield* this.#entered(line);
-    } catch (cause) {
-      this.#failed(cause);
-    }
-  }
-
-  async *#entered(line: Uint8Array): AsyncGenerator<string> {
-    const caller = new Caller(this.#policy, {}, {});
-    const exchange = this.#connection.line(line);
-    try {
+      exchange = this.#connection.line(line);
+      const caller = new Caller(this.#policy, {}, {});
       let step = await caller.drive(exchange);
       if (step.step === 'ask') {
         const answered = new Promise<string | undefined>((done) => {
@@ -44,13 +37,14 @@ export class StdioConnection {
         step = await caller.drive(exchange, exchange.told(value === undefined ? {} : { value }));
       }
       const { text } = exchange;
-      if (text === undefined) return;
       const { principal } = caller;
+      if (text === undefined) return;
       if (step.step !== 'deliver') this.#send(text);
-      else if (principal === undefined) yield text;
-      else yield this.#named(text, { principal, withinMs: step.withinMs });
+      else yield principal ? this.#named(text, { principal, withinMs: step.withinMs }) : text;
+    } catch (cause) {
+      this.#failed(cause);
     } finally {
-      exchange.free();
+      exchange?.free();
     }
   }
 
@@ -65,32 +59,29 @@ export class StdioConnection {
     return named === message ? lines : lines.slice(0, at) + JSON.stringify(named);
   }
 
-  #forget(id: unknown): void {
-    this.#policy.known.delete(this.#references.get(id));
-    this.#references.delete(id);
-  }
-
   /** Sends a message of the SDK. */
   async leave(line: string): Promise<void> {
+    let exchange: Exchange | undefined;
     try {
-      await this.#left(line);
-    } catch (cause) {
-      this.#failed(cause);
-    }
-  }
-
-  async #left(line: string): Promise<void> {
-    const exchange = this.#connection.leaves(line);
-    try {
+      exchange = this.#connection.leaves(line);
       const step = await new Caller(this.#policy, {}, {}).drive(exchange);
       if (step.step === 'replayed') this.#replayed?.(exchange.text);
       else if (exchange.text !== undefined) this.#send(exchange.text);
+      if (this.#references.size > 0) this.#answered(JSON.parse(line));
+    } catch (cause) {
+      this.#failed(cause);
     } finally {
-      exchange.free();
+      exchange?.free();
     }
-    if (this.#references.size === 0) return;
-    const { id, method } = JSON.parse(line);
+  }
+
+  #answered({ id, method }: { readonly id?: unknown; readonly method?: unknown }): void {
     if (method === undefined) this.#forget(id);
+  }
+
+  #forget(id: unknown): void {
+    this.#policy.known.delete(this.#references.get(id));
+    this.#references.delete(id);
   }
 
   /** Drops the requests in progress. */

@@ -1,0 +1,90 @@
+// The cases of tests/vectors/wire.json that are HTTP, byte by byte, through the listener of Node's.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request as send } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { test } from 'node:test';
+
+import { Codec, Key } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
+
+const alice = { subject: 'alice' };
+const NEGOTIATED = {
+  clientCapabilities: {},
+  clientInfo: { name: 'c', version: '1' },
+  protocolVersion: '2025-11-25',
+  serverCapabilities: {},
+};
+const { cases } = JSON.parse(readFileSync(new URL('wire.json', import.meta.url), 'utf8'));
+
+/** Sends a request; a header that is there several times has an array. */
+async function answerOf(port, { method, headers, body }) {
+  const sent = send({ port, host: '127.0.0.1', path: '/mcp', method, headers });
+  // A server may answer and go before the whole body is sent.
+  sent.on('error', () => {});
+  sent.end(body);
+  const [answer] = await once(sent, 'response');
+  return { status: answer.statusCode, headers: answer.headers, text: `${await buffer(answer)}` };
+}
+
+for (const one of cases.filter(({ http }) => http)) {
+  test(one.name, async (t) => {
+    const codec = new Codec({ keys: Key.generate().toText(), audience: 'https://mcp.example.com' });
+    const token = codec.view(alice).session().sealJson(NEGOTIATED);
+    const texts = { '{t}': token, '{bad}': `${token.slice(0, -2)}AA` };
+    const told = (text) => text.replaceAll(/\{\w+\}/g, (name) => texts[name] ?? name);
+    const bytes = (of) => {
+      if (typeof of === 'string') return Buffer.from(told(of));
+      return of.hex ? Buffer.from(of.hex, 'hex') : Buffer.alloc((4 << 20) + 1);
+    };
+    const logged = [];
+    const guard = new Guard({
+      ...{ codec, principal: () => alice, logger: { warn() {} } },
+      onRefused: ({ code }) => logged.push(code),
+    });
+    let delivered;
+    const handler = async (request) => {
+      delivered = await request.text();
+      if (one.broke) throw new TypeError('of a secret');
+      const { status, type, session, body } = one.answer ?? { status: 200, body: '' };
+      const headers = {
+        ...(type && { 'content-type': type }),
+        ...(session && { 'mcp-session-id': session }),
+      };
+      return new Response(bytes(body), { status, headers });
+    };
+    const server = createServer(guard.node(guard.fetch(handler, one.settings.transport)));
+    t.after(() => server.closeAllConnections() ?? server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+
+    const { method, body, version, session, encoding } = one.http;
+    const header = (name, value, several) =>
+      value && { [name]: value.several ? [several, several] : told(value) };
+    const { status, headers, text } = await answerOf(server.address().port, {
+      method,
+      headers: {
+        ...header('mcp-session-id', session, token),
+        ...header('mcp-protocol-version', version, '2025-11-25'),
+        ...header('content-encoding', encoding),
+      },
+      body: body && bytes(body),
+    });
+    const begun = headers['mcp-session-id'];
+    texts['{new}'] = begun;
+    const expected = one.delivers && bytes(one.delivers.body ?? body ?? '').toString();
+    assert.equal(delivered, expected);
+    const reply = one.replies ?? one.instead;
+    if (reply) {
+      assert.deepEqual(
+        [status, headers.allow, text],
+        [reply.status, reply.allow, reply.body ?? ''],
+      );
+    } else if (one.answer) {
+      assert.deepEqual([status, text], [one.answer.status, told(one.leaves)]);
+      assert.equal(begun !== undefined, one.header !== undefined);
+    }
+    assert.deepEqual(logged, one.logged ? [one.logged] : []);
+  });
+}
