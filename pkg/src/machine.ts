@@ -8,7 +8,6 @@ import * as shared from './shared.js';
 /** The kinds of frames, as `mcp/src/machine.rs` numbers them. */
 export const GUARD = 1;
 export const MESSAGE = 2;
-export const TRANSPORT = 3;
 export const REVOCATION = 4;
 export const REPORT = 5;
 export const HANDLE = 6;
@@ -44,8 +43,6 @@ export const ANONYMOUS = 16;
 export const TTL = 32;
 export const WAITS = 64;
 export const DEFERS = 128;
-export const UNREADABLE = 256;
-export const ID_IN_USE = 512;
 export const CAN_BE_ASKED = 1024;
 export const TOO_LARGE = 2048;
 export const CHANGES = 4096;

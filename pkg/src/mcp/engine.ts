@@ -109,16 +109,6 @@ export class Engine {
     return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
   }
 
-  /** Begins the exchange of a message that this side cannot read, to refuse it. */
-  unreadable(): Exchange {
-    return this.#begin({ kind: machine.TRANSPORT, texts: [undefined, true] });
-  }
-
-  /** Begins the exchange of a request whose id another in progress has, to refuse it. */
-  idInUse(): Exchange {
-    return this.#begin({ kind: machine.TRANSPORT, flags: machine.ID_IN_USE, texts: [] });
-  }
-
   /** Begins the exchange of a request of HTTP. */
   http({ method, version, session, encoding, body }: HttpRequest): Exchange {
     return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });

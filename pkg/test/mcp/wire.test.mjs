@@ -1,14 +1,17 @@
-// The cases of tests/vectors/wire.json that are HTTP, byte by byte, through the listener of Node's.
+// The cases of tests/vectors/wire.json, byte by byte: through the listener of Node's HTTP, and on the streams of stdio.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request as send } from 'node:http';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 
 const alice = { subject: 'alice' };
 const NEGOTIATED = {
@@ -29,21 +32,29 @@ async function answerOf(port, { method, headers, body }) {
   return { status: answer.statusCode, headers: answer.headers, text: `${await buffer(answer)}` };
 }
 
+/** A guard of Alice's, what it logs, and what the texts of a case stand for. */
+function world() {
+  const codec = new Codec({ keys: Key.generate().toText(), audience: 'https://mcp.example.com' });
+  const session = codec.view(alice).session();
+  const token = session.sealJson(NEGOTIATED);
+  const texts = { '{t}': token, '{bad}': `${token.slice(0, -2)}AA` };
+  texts['{u}'] = session.sealJson(NEGOTIATED);
+  const told = (text) => text.replaceAll(/\{\w+\}/g, (name) => texts[name] ?? name);
+  const bytes = (of) => {
+    if (typeof of === 'string') return Buffer.from(told(of));
+    return of.hex ? Buffer.from(of.hex, 'hex') : Buffer.alloc((4 << 20) + 1);
+  };
+  const logged = [];
+  const guard = new Guard({
+    ...{ codec, principal: () => alice, logger: { warn() {} } },
+    onRefused: ({ code }) => logged.push(code),
+  });
+  return { guard, logged, texts, told, bytes };
+}
+
 for (const one of cases.filter(({ http }) => http)) {
   test(one.name, async (t) => {
-    const codec = new Codec({ keys: Key.generate().toText(), audience: 'https://mcp.example.com' });
-    const token = codec.view(alice).session().sealJson(NEGOTIATED);
-    const texts = { '{t}': token, '{bad}': `${token.slice(0, -2)}AA` };
-    const told = (text) => text.replaceAll(/\{\w+\}/g, (name) => texts[name] ?? name);
-    const bytes = (of) => {
-      if (typeof of === 'string') return Buffer.from(told(of));
-      return of.hex ? Buffer.from(of.hex, 'hex') : Buffer.alloc((4 << 20) + 1);
-    };
-    const logged = [];
-    const guard = new Guard({
-      ...{ codec, principal: () => alice, logger: { warn() {} } },
-      onRefused: ({ code }) => logged.push(code),
-    });
+    const { guard, logged, texts, told, bytes } = world();
     let delivered;
     const handler = async (request) => {
       delivered = await request.text();
@@ -65,7 +76,7 @@ for (const one of cases.filter(({ http }) => http)) {
     const { status, headers, text } = await answerOf(server.address().port, {
       method,
       headers: {
-        ...header('mcp-session-id', session, token),
+        ...header('mcp-session-id', session, texts['{t}']),
         ...header('mcp-protocol-version', version, '2025-11-25'),
         ...header('content-encoding', encoding),
       },
@@ -84,6 +95,44 @@ for (const one of cases.filter(({ http }) => http)) {
     } else if (one.answer) {
       assert.deepEqual([status, text], [one.answer.status, told(one.leaves)]);
       assert.equal(begun !== undefined, one.header !== undefined);
+    }
+    assert.deepEqual(logged, one.logged ? [one.logged] : []);
+  });
+}
+
+/** What the SDK reads of a line, without what the guard tells itself in it. */
+function read(line) {
+  const { params, ...message } = JSON.parse(line);
+  const { _meta, ...rest } = params ?? {};
+  return { ...message, ...rest };
+}
+
+// The SDK's transport says of no message to which request it belongs; and these streams are for SEP-1359.
+const isPlayed = ({ lines, settings }) =>
+  lines?.every(([way]) => way !== 'of') && settings.transport?.sep1359;
+for (const one of cases.filter(isPlayed)) {
+  test(one.name, async () => {
+    const { guard, logged, texts, told, bytes } = world();
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const { ttl } = one.settings.transport ?? {};
+    const [inward, outward] = sessionStreams(guard, { stdin, stdout, ttl });
+    const [toSdk, toClient] = [inward, stdout].map((input) =>
+      createInterface({ input, crlfDelay: 0 })[Symbol.asyncIterator](),
+    );
+    for (const [way, line] of one.lines) {
+      if (way === 'in') stdin.write(Buffer.concat([bytes(line), Buffer.from('\n')]));
+      else if (way === 'from') outward.write(`${told(line)}\n`);
+      else if (way === 'out') {
+        const { value } = await toClient.next();
+        if (line.includes('{new}')) texts['{new}'] = JSON.parse(value).result.sessionId;
+        assert.equal(value, told(line));
+      } else {
+        for (const each of line.split('\n')) {
+          const { value } = await toSdk.next();
+          if (way === 'replay') texts['{id}'] = JSON.stringify(JSON.parse(value).id);
+          if (value !== told(each)) assert.deepEqual(read(value), read(told(each)));
+        }
+      }
     }
     assert.deepEqual(logged, one.logged ? [one.logged] : []);
   });

@@ -98,7 +98,9 @@ class GuardedTransport {
   }
 
   #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
-    if (this.#pending.has(id)) return this.#respond(id, call.refuseId());
+    if (this.#pending.has(id)) {
+      return this.#respond(id, call.refuse('an id that no request in progress has'));
+    }
     this.#pending.set(id, call);
     attempt(
       () => call.enter(),
