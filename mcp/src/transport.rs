@@ -380,21 +380,18 @@ impl TransportFlow {
         }
     }
 
-    /// Delivers a message of a session, which the SDK may have to be told.
+    /// Delivers a message of a session, of which the SDK may have to be told.
     fn resume(&mut self, context: &mut Context, deliver: Box<Deliver>) -> Step {
-        let random = match context.draw() {
-            Ok(random) => random,
-            Err(error) => return self.refuse(context, error.into()),
+        let negotiated = deliver.negotiated.as_deref();
+        let Some(negotiated) = negotiated.filter(|_| self.carrier.needs_replay()) else {
+            return self.deliver(*deliver);
         };
-        let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
-        match self.carrier.replay(negotiated, random) {
-            None => self.deliver(*deliver),
-            Some(line) => {
-                self.text = Some(line);
-                self.phase = Phase::Replaying(deliver);
-                Step::Replay
-            }
+        match context.draw() {
+            Ok(random) => self.text = Some(self.carrier.replay(negotiated, random)),
+            Err(error) => return self.refuse(context, error.into()),
         }
+        self.phase = Phase::Replaying(deliver);
+        Step::Replay
     }
 
     fn replayed(&mut self, context: &mut Context, deliver: Deliver, answer: Option<&str>) -> Step {

@@ -76,7 +76,6 @@ for name, body in {
     "bytes that are no UTF-8": {"hex": PING.replace("ping", "p@ng").encode().hex().replace("40", "ff")},
     "a number with a zero before it": PING.replace("7", "07"),
     "a batch that does not end": f"[{PING}",
-    "an empty batch": "[]",
 }.items():
     unread(f"http: {name} is no message", body, PARSE)
 for name, body in {
@@ -102,6 +101,7 @@ for name, body in {
     "another spelling of a cursor": '{"id":7,"method":"tools/list","params":{"Cursor":"x"}}',
     "a revision twice": '{"id":7,"method":"ping","params":{%s}}' % (CLAIM % LEGACY).replace("}", "," + (CLAIM % LEGACY)[9:]),
     "129 levels": '{"id":7,"method":"ping","params":%s1%s}' % ("[" * 128, "]" * 128),
+    "an empty batch": "[]",
     "a batch of what is no message": "[7]",
     "a batch with a member twice": "[%s]" % PING.replace("}", ',"id":8}'),
 }.items():

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::spans::{sent, string};
+use super::spans::{is_json, sent, string};
 use crate::json;
 use crate::set::{Set, SetValue};
 
@@ -20,6 +20,9 @@ pub(crate) struct Leaving<'t> {
 impl<'t> Leaving<'t> {
     /// Reads a message; `None` for what is none.
     pub fn read(text: &'t str) -> Option<Self> {
+        if !is_json(text) {
+            return None;
+        }
         let object = sent(text, &(0..text.len()), ["id", "method", "result", "error"])?;
         let [id, method, result, error] = object.members;
         let of = |place: Range<usize>| text.get(place).unwrap_or_default();

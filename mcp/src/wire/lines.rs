@@ -176,11 +176,11 @@ pub(crate) struct Line {
 }
 
 impl Carrier for Line {
-    fn replay(&self, negotiated: &str, random: [u8; 16]) -> Option<String> {
-        let mut state = self.connection.state();
-        if state.is_begun || self.leaves {
-            return None;
-        }
+    fn needs_replay(&self) -> bool {
+        !self.leaves && !self.connection.state().is_begun
+    }
+
+    fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
         let id = format!("\"{:032x}\"", u128::from_be_bytes(random));
         let negotiated = json::read(negotiated).unwrap_or_default();
         let of = |name: &str| json::written(negotiated.get(name).unwrap_or(&Value::Null));
@@ -190,8 +190,8 @@ impl Carrier for Line {
             of("clientCapabilities"),
             of("clientInfo"),
         );
-        state.replay = Some(id);
-        Some(line)
+        self.connection.state().replay = Some(id);
+        line
     }
 
     /// Takes the SDK's answer to that. Returns whether it began the session.

@@ -28,10 +28,15 @@ pub(crate) trait Carrier: Send + Sync {
         None
     }
 
-    /// Returns what replays a session to an SDK that has begun none, if that is needed.
-    fn replay(&self, negotiated: &str, random: [u8; 16]) -> Option<String> {
+    /// Returns whether the SDK has begun no session, and is to be told of one.
+    fn needs_replay(&self) -> bool {
+        false
+    }
+
+    /// Returns the line that tells it.
+    fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
         let _ = (negotiated, random);
-        None
+        String::new()
     }
 
     /// Takes the SDK's answer to that. Returns whether it began the session.

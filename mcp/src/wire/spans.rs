@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr2;
 use serde::de::IgnoredAny;
 use serde_json::Deserializer;
 
@@ -17,6 +18,7 @@ pub(crate) enum Unread {
 
 pub(super) const ONCE: Unread = Unread::Unclear("a message without a member twice");
 const SPELLED: Unread = Unread::Unclear("a message whose members are spelled as specified");
+const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 const DEEP: Unread = Unread::Unclear("a message of at most 128 levels");
 
 /// The most levels of a message. Those who read it may have a stack to keep.
@@ -41,10 +43,30 @@ pub(crate) fn whole<const N: usize>(
     text: &str,
     names: [&str; N],
 ) -> Result<Option<Object<N>>, Unread> {
-    if levels(text) > LEVELS {
+    let mut values = Deserializer::from_slice(text.as_bytes()).into_iter::<IgnoredAny>();
+    let is_json = matches!(values.next(), Some(Ok(_)));
+    let rest = text.get(values.byte_offset()..).unwrap_or_default();
+    if !is_json || !rest.trim_start_matches(SPACE).is_empty() {
+        return Err(Unread::NoJson);
+    }
+    if value(text.trim_start_matches(SPACE).as_bytes()).1 > LEVELS {
         return Err(DEEP);
     }
-    of_client(text).whole(names)
+    object(text, &(0..text.len()), names)
+}
+
+/// Reads an object inside a text that is JSON; `None` for any other value.
+pub(crate) fn object<const N: usize>(
+    text: &str,
+    at: &Range<usize>,
+    names: [&str; N],
+) -> Result<Option<Object<N>>, Unread> {
+    let mut reader = Reader {
+        text: text.get(..at.end).unwrap_or_default(),
+        at: at.start,
+        is_strict: true,
+    };
+    reader.object(names)
 }
 
 /// Reads an object as a server sent it, which the guard does not judge.
@@ -53,51 +75,34 @@ pub(crate) fn sent<const N: usize>(
     at: &Range<usize>,
     names: [&str; N],
 ) -> Option<Object<N>> {
-    let reader = Reader {
+    let mut reader = Reader {
         text: text.get(..at.end)?,
         at: at.start,
         is_strict: false,
     };
-    reader.whole(names).ok()?
+    reader.object(names).ok()?
 }
 
-/// Reads an object inside a text that was read as JSON; `None` for any other value.
-pub(crate) fn object<const N: usize>(
-    text: &str,
-    at: &Range<usize>,
-    names: [&str; N],
-) -> Result<Option<Object<N>>, Unread> {
-    let mut reader = of_client(text.get(..at.end).unwrap_or_default());
-    reader.at = at.start;
-    reader.object(names)
+/// Returns whether a text is JSON.
+pub(crate) fn is_json(text: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-fn of_client(text: &str) -> Reader<'_> {
-    Reader {
+/// Returns the places of the items of an array, which a text is.
+pub(crate) fn items(text: &str) -> Vec<Range<usize>> {
+    let mut reader = Reader {
         text,
         at: 0,
         is_strict: true,
-    }
-}
-
-/// Returns the places of the items of an array, which is the only value of a text.
-pub(crate) fn items(text: &str) -> Result<Vec<Range<usize>>, Unread> {
-    let mut reader = of_client(text);
+    };
     let mut items = Vec::new();
-    if !reader.takes(b'[') {
-        return Err(Unread::NoJson);
-    }
-    loop {
-        items.push(reader.value()?);
-        if !reader.takes(b',') {
-            break;
+    if reader.takes(b'[') && !reader.takes(b']') {
+        items.push(reader.value());
+        while reader.takes(b',') {
+            items.push(reader.value());
         }
     }
-    if !reader.takes(b']') {
-        return Err(Unread::NoJson);
-    }
-    reader.end()?;
-    Ok(items)
+    items
 }
 
 /// Returns what a string of JSON says; `None` for any other value, and for a lone surrogate.
@@ -137,29 +142,11 @@ impl Reader<'_> {
     }
 
     /// Steps over a value, and returns its place.
-    fn value(&mut self) -> Result<Range<usize>, Unread> {
+    fn value(&mut self) -> Range<usize> {
         self.next();
         let start = self.at;
-        let mut values = Deserializer::from_slice(self.rest()).into_iter::<IgnoredAny>();
-        let Some(Ok(_)) = values.next() else {
-            return Err(Unread::NoJson);
-        };
-        let length = values.byte_offset();
-        self.at += length;
-        Ok(start..self.at)
-    }
-
-    fn end(&mut self) -> Result<(), Unread> {
-        self.next().map_or(Ok(()), |_| Err(Unread::NoJson))
-    }
-
-    fn whole<const N: usize>(mut self, names: [&str; N]) -> Result<Option<Object<N>>, Unread> {
-        let object = self.object(names)?;
-        if object.is_none() {
-            self.value()?;
-        }
-        self.end()?;
-        Ok(object)
+        self.at += value(self.rest()).0;
+        start..self.at
     }
 
     fn object<const N: usize>(&mut self, names: [&str; N]) -> Result<Option<Object<N>>, Unread> {
@@ -177,11 +164,9 @@ impl Reader<'_> {
         // The end of the member before.
         let mut before = None;
         loop {
-            let name = self.value()?;
-            if self.text.as_bytes().get(name.start) != Some(&b'"') || !self.takes(b':') {
-                return Err(Unread::NoJson);
-            }
-            let value = self.value()?;
+            let name = self.value();
+            self.takes(b':');
+            let value = self.value();
             let is_followed = self.takes(b',');
             let cut = if is_followed {
                 self.next();
@@ -208,9 +193,6 @@ impl Reader<'_> {
                 break;
             }
         }
-        if !self.takes(b'}') {
-            return Err(Unread::NoJson);
-        }
         Ok(Some(object))
     }
 }
@@ -225,22 +207,47 @@ fn letters(name: &str) -> impl Iterator<Item = u8> {
     letters.map(|byte| byte.to_ascii_lowercase())
 }
 
-/// Returns how many levels a text has, whether it is JSON or not.
-fn levels(text: &str) -> usize {
+/// Returns the length of the value with which JSON begins, and how many levels it has.
+fn value(json: &[u8]) -> (usize, usize) {
     let (mut level, mut most) = (0_usize, 0);
-    let (mut is_inside, mut is_escaped) = (false, false);
-    for byte in text.bytes() {
+    let mut at = 0;
+    while let Some(byte) = json.get(at) {
         match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_inside => is_escaped = true,
-            b'"' => is_inside = !is_inside,
-            b'[' | b'{' if !is_inside => {
-                level += 1;
+            b'"' => at += 1 + behind(json.get(at + 1..).unwrap_or_default()),
+            b'[' | b'{' => {
+                (at, level) = (at + 1, level + 1);
                 most = most.max(level);
+                continue;
             }
-            b']' | b'}' if !is_inside => level = level.saturating_sub(1),
-            _ => {}
+            b']' | b'}' => (at, level) = (at + 1, level.saturating_sub(1)),
+            _ if level > 0 => {
+                at += 1;
+                continue;
+            }
+            _ => {
+                let rest = json.get(at..).unwrap_or_default();
+                let is_over = |byte: &u8| b",]}: \t\n\r".contains(byte);
+                at += rest.iter().position(is_over).unwrap_or(rest.len());
+            }
+        }
+        if level == 0 {
+            break;
         }
     }
-    most
+    (at, most)
+}
+
+/// Returns how long a text is from behind the mark that begins it, with the one that ends it.
+fn behind(json: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = json.get(at..)
+        && let Some(found) = memchr2(b'"', b'\\', rest)
+    {
+        at += found + 1;
+        if rest.get(found) == Some(&b'"') {
+            return at;
+        }
+        at += 1;
+    }
+    json.len()
 }

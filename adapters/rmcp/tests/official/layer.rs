@@ -117,8 +117,8 @@ async fn a_session_that_rmcp_cannot_read_is_refused() {
         let sealed = codec.view(&alice).unwrap().session().seal_json(&negotiated);
         let token = sealed.unwrap().into_string();
         let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
-        assert_eq!(refused.status, 500, "{}", refused.body);
-        assert_eq!(fleet.refusals.code(), "invalid_argument");
+        assert_eq!(refused.status, 404, "{}", refused.body);
+        assert_eq!(fleet.refusals.code(), "malformed");
     }
 }
 

@@ -1,6 +1,6 @@
 /** `Mcp-Session-Id` without a store: the header holds the session. */
 
-import type { Step } from '../../documents.js';
+import type { ReplyStep, Step } from '../../documents.js';
 import { Caller } from '../caller.js';
 import { nameOf } from '../cause.js';
 import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
@@ -211,8 +211,7 @@ function withBody(
 }
 
 function replied(step: Step, body: string | undefined): Response {
-  if (step.step !== 'reply') return new Response(null, { status: 202 });
-  const { status, allow } = step;
+  const { status, allow } = step as ReplyStep;
   const headers = { ...(allow && { allow }), ...(body && { 'content-type': 'application/json' }) };
   return new Response(body ?? null, { ...(status && { status }), headers });
 }
