@@ -35,10 +35,13 @@ class DialogueStep(TypedDict):
 class NotResumedEvent(TypedDict):
     notResumed: str
 
+class BrokeEvent(TypedDict):
+    broke: str
+
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "NotResumedEvent | ResultEvent"
+Event: TypeAlias = "NotResumedEvent | BrokeEvent | ResultEvent"
 
 class Fault(TypedDict):
     code: str
@@ -107,7 +110,7 @@ class PrincipalParts(TypedDict):
     issuer: NotRequired[str | None]
     subject: NotRequired[str | None]
 
-Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit']"
+Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit'] | Literal['body'] | Literal['replay']"
 
 class TextsRedisAnswer(TypedDict):
     texts: Sequence[str]
@@ -251,7 +254,16 @@ class DropStep(TypedDict):
     set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
     whole: NotRequired[bool | None]
 
-Step: TypeAlias = "AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep"
+class ReplayedStep(TypedDict):
+    step: Literal["replayed"]
+    events: NotRequired[Sequence[TokenEvent] | None]
+    members: NotRequired[Sequence[str] | None]
+    refused: NotRequired[Sequence[Refused] | None]
+    session: NotRequired[OpenedSession | None]
+    set: NotRequired[Sequence[tuple[Sequence[str], Any]] | None]
+    whole: NotRequired[bool | None]
+
+Step: TypeAlias = "AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep | ReplayedStep"
 
 class TextContent(TypedDict):
     text: str
@@ -281,6 +293,7 @@ class ToolResult(TypedDict):
 class TransportSettings(TypedDict):
     declares: NotRequired[bool | None]
     idle: NotRequired[int | None]
+    modern: NotRequired[bool | None]
     onLost: NotRequired[OnLost | None]
     required: NotRequired[bool | None]
     sep1359: NotRequired[bool | None]
