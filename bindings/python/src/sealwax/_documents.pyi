@@ -32,13 +32,16 @@ class DialogueStep(TypedDict):
     unfit: NotRequired[str | None]
     warned: NotRequired[Sequence[str] | None]
 
+class NotResumedEvent(TypedDict):
+    notResumed: str
+
 class BrokeEvent(TypedDict):
     broke: str
 
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "BrokeEvent | ResultEvent"
+Event: TypeAlias = "NotResumedEvent | BrokeEvent | ResultEvent"
 
 class Fault(TypedDict):
     code: str

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     #: A caller as frames have one: flags, and a principal's parts.
     Caller: TypeAlias = tuple[int, list[bytes | None]]
-    #: What is known of a message around HTTP or stdio, by the names below.
-    Facts: TypeAlias = dict[str, Any]
 
 _decode = json.JSONDecoder().decode
 _MESSAGE, _RESULT = lib.SEALWAX_MESSAGE, lib.SEALWAX_RESULT
@@ -36,17 +34,8 @@ _CAN_BE_ASKED = lib.SEALWAX_FLAG_CAN_BE_ASKED
 _ABSENT: list[bytes | None] = [None, None, None]
 _NOBODY: Caller = (0, _ABSENT)
 _ANONYMOUS: Caller = (_CALLER | lib.SEALWAX_FLAG_ANONYMOUS, _ABSENT)
-_TRANSPORT = lib.SEALWAX_TRANSPORT
-#: The texts and the flags of a message around HTTP or stdio.
-_FACTS = ("http", "method", "target", "version", "header", "messageSessionId")
-_FLAGS = {
-    "notification": _NOTIFICATION,
-    "modern": _MODERN,
-    "unreadable": lib.SEALWAX_FLAG_UNREADABLE,
-    "idInUse": lib.SEALWAX_FLAG_ID_IN_USE,
-}
 #: A client's value that is no text: it is not UTF-8.
-_OTHER = b"\xff"
+OTHER = b"\xff"
 
 
 class Told(NamedTuple):
@@ -78,7 +67,7 @@ def seconds(name: str, value: int | None) -> int | None:
 
 def client_value(value: Any) -> documents.ClientValue | None:
     """Return a client's value as documents take it: a text, ``True`` for any other, or ``None``."""
-    return True if _wire(value) is _OTHER else value
+    return True if _wire(value) is OTHER else value
 
 
 def _wire(value: Any) -> bytes | None:
@@ -86,14 +75,14 @@ def _wire(value: Any) -> bytes | None:
     try:
         return None if value is None else str.encode(value)
     except (TypeError, UnicodeEncodeError):
-        return _OTHER
+        return OTHER
 
 
 def caller_of(principal: Principal) -> Caller:
     """Return a principal as frames have it; raise for a part that is no text."""
     parts = [*map(_wire, principal)]
-    if _OTHER in parts:
-        at = parts.index(_OTHER)
+    if OTHER in parts:
+        at = parts.index(OTHER)
         name, found = principal._fields[at], type(principal[at]).__name__
         raise InvalidArgument(f"principal: expected {name} to be a text, found {found}")
     return _CALLER, parts
@@ -146,8 +135,7 @@ class Guard(Opaque):
         if client is not None:
             flags |= client.can_be_asked * _CAN_BE_ASKED
             texts += client.capabilities, client.responses
-        exchange, answer = Exchange.new(frame(_MESSAGE, texts, flags), self._guard)
-        return exchange, _step(answer, fields)
+        return Exchange.begun(frame(_MESSAGE, texts, flags), self._guard, fields)
 
     def report(self, fault: documents.Fault) -> documents.Refused:
         """Return the entry of the log for a mistake that this side found."""
@@ -162,33 +150,79 @@ class Guard(Opaque):
         period = seconds("retain_for", retain_for)
         digits = b"%d" % period if period else None
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
-        exchange, answer = Exchange.new(given, self._guard)
-        return exchange, _step(answer)
+        return Exchange.begun(given, self._guard)
 
-    def transport(self, facts: Facts, initialize: bytes | None = None) -> tuple[Exchange, Step]:
-        """Begin the exchange of a message around HTTP or stdio."""
-        flags = sum(flag for name, flag in _FLAGS.items() if facts.get(name))
-        texts = [_wire(facts.get(name)) for name in _FACTS]
-        exchange, answer = Exchange.new(frame(_TRANSPORT, (*texts, initialize), flags), self._guard)
-        return exchange, _step(answer)
+    def http(self, method: str, *headers: bytes | None) -> tuple[Exchange, Step]:
+        """Begin the exchange of an HTTP request; of several headers of a name, :data:`OTHER`."""
+        return Exchange.begun(frame(lib.SEALWAX_HTTP, (_wire(method), *headers)), self._guard)
+
+    def connection(self) -> Connection:
+        """Begin a connection on stdio."""
+        return Connection.new(frame(lib.SEALWAX_CONNECTION), self._guard)[0]
+
+
+class Connection(Machine):
+    """The connection of one client on stdio."""
+
+    __slots__ = ()
+
+    def line(self, line: bytes) -> tuple[Exchange, Step]:
+        """Begin the exchange of a line of the client's."""
+        return Exchange.begun(frame(lib.SEALWAX_LINE, (line,)), self)
+
+    def leaves(self, message: bytes, of: bytes | None) -> tuple[Exchange, Step]:
+        """Begin the exchange of a message of the SDK's, for the request with an id, as JSON."""
+        began = perf_counter_ns()
+        exchange, step = Exchange.begun(frame(lib.SEALWAX_LEAVES, (message, of)), self)
+        exchange.began = began
+        return exchange, step
 
 
 class Exchange(Machine):
     """One message, from its arrival to its answer."""
 
-    __slots__ = ()
+    __slots__ = ("beside",)
+
+    #: What belongs to the last step, on HTTP and stdio: bytes for the SDK, or for the client.
+    beside: bytes | None
+
+    @classmethod
+    def begun(
+        cls, given: bytes, parent: Machine, fields: TokenFields | None = None
+    ) -> tuple[Exchange, Step]:
+        """Begin one by a frame; return it and its first step."""
+        exchange, answer = cls.new(given, parent)
+        return exchange, exchange._step(answer, fields)
 
     def told(self, told: Told) -> Step:
         """Give the answer to what was asked; return the next step."""
         texts = told.value, _wire(told.threw), _wire(told.wrong)
-        return _step(self.tell(frame(lib.SEALWAX_TOLD, texts)))
+        return self._step(self.tell(frame(lib.SEALWAX_TOLD, texts)))
 
     def on(self, event: documents.Event, value: bytes | None = None) -> Step:
         """Report what became of a delivered message; return the next step."""
         if "result" in event:
             self.began = perf_counter_ns()
-        step: Step = super().on(event, value)
-        return step
+        return self._step(self.tell(frame(lib.SEALWAX_EVENT, (_json.document(event), value))))
+
+    def body(self, body: bytes | None) -> Step:
+        """Give the body of the request, ``None`` for one that is too large."""
+        flags = (body is None) * lib.SEALWAX_FLAG_TOO_LARGE
+        return self._step(self.tell(frame(lib.SEALWAX_BODY, (body,), flags)))
+
+    def answer(self, status: int, *headers: bytes | None) -> bool:
+        """Give the head of the answer; return whether its body passes here."""
+        made = self.tell(frame(lib.SEALWAX_ANSWER, (b"%d" % status, *headers)))
+        return bool(HEAD.unpack_from(made)[1] & lib.SEALWAX_FLAG_CHANGES)
+
+    def piece(self, piece: bytes) -> bytes:
+        """Give a piece of the answer's body; return what can be sent."""
+        return self.tell(frame(lib.SEALWAX_PIECE, (piece,)))[HEAD.size :]
+
+    def answered(self) -> Step:
+        """Say that the answer is whole."""
+        self.began = perf_counter_ns()
+        return self._step(self.tell(frame(lib.SEALWAX_ANSWERED)))
 
     def result(
         self, result: Mapping[str, Any], fields: TokenFields | None, *, whole: bool | None = False
@@ -200,7 +234,7 @@ class Exchange(Machine):
         if whole:
             texts.append(_json.document(result))
         has_ttl = result.get("ttlMs") is not None
-        return _step(self.tell(frame(_RESULT, texts, has_ttl * _TTL)), fields)
+        return self._step(self.tell(frame(_RESULT, texts, has_ttl * _TTL)), fields)
 
     def fork(self) -> SessionMetadata:
         """Return the metadata of a new session."""
@@ -226,26 +260,28 @@ class Exchange(Machine):
         began = perf_counter_ns()
         given = frame(lib.SEALWAX_HANDLE, (_json.document(operation), value))
         with self._lock:
-            exchange, answer = Exchange.new(given, self)
+            exchange, step = Exchange.begun(given, self)
         exchange.began = began
-        return exchange, _step(answer)
+        return exchange, step
 
-
-def _step(answer: bytes, fields: TokenFields | None = None) -> Step:
-    """Return an answer as a step."""
-    kind, _, length, events = HEAD.unpack_from(answer)
-    if kind == _STEP:
-        return _decode(text_of(answer))  # type: ignore[no-any-return]
-    text, end = None, HEAD.size
-    if length >= 0:
-        end += length
-        text = answer[HEAD.size : end].decode()
-    member = fields and fields.result
-    step: Any
-    if kind == _DELIVER:
-        step = {"step": "deliver", "opened": text, "report": member}
-    else:
-        step = {"step": "respond", "set": text and [((member,), text)]}
-    if events >= 0:
-        step["events"] = _decode(answer[end:].decode())
-    return step  # type: ignore[no-any-return]
+    def _step(self, answer: bytes, fields: TokenFields | None = None) -> Step:
+        """Return an answer as a step."""
+        kind, _, length, more = HEAD.unpack_from(answer)
+        text: Any = None
+        end = HEAD.size
+        if length >= 0:
+            end += length
+            text = answer[HEAD.size : end].decode()
+        step: Any
+        if kind == _STEP:
+            self.beside = None if more < 0 else answer[end:]
+            step = _decode(text)
+            return step  # type: ignore[no-any-return]
+        member = fields and fields.result
+        if kind == _DELIVER:
+            step = {"step": "deliver", "opened": text, "report": member}
+        else:
+            step = {"step": "respond", "set": text and [((member,), text)]}
+        if more >= 0:
+            step["events"] = _decode(answer[end:].decode())
+        return step  # type: ignore[no-any-return]

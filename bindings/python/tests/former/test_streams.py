@@ -14,7 +14,6 @@ from starlette.requests import Request
 
 import sealwax
 from sealwax.mcp import HandleRefused
-from sealwax.mcp._former.sdk import RequestBodyLimitMiddleware
 from sealwax.mcp._handler.exchange import REFERENCE, by_reference
 
 KEYS = sealwax.Key.generate().to_text()
@@ -285,33 +284,3 @@ async def test_a_failure_of_the_guards_own_is_told_to_the_author(
         assert failed.error.code == types.INTERNAL_ERROR
         assert "secret" not in failed.error.message
     assert world.refused == [("invalid_argument", "session")]
-
-
-@pytest.mark.parametrize(
-    ("parts", "status"),
-    [(["ab", "cd"], 200), (["ab", "cde"], 413), (["ab", None], None)],
-    ids=["whole", "too large", "left"],
-)
-async def test_a_body_is_whole_or_refused(parts: list[Any], status: int | None) -> None:
-    received = [
-        {"type": "http.disconnect"}
-        if part is None
-        else {"type": "http.request", "body": part.encode(), "more_body": part is parts[0]}
-        for part in parts
-    ]
-    sent: list[Any] = []
-
-    async def receive() -> Any:
-        return received.pop(0) if received else {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    async def app(_scope: Any, receive: Any, send: Any) -> None:
-        assert (await receive())["body"] == b"abcd"
-        assert (await receive())["type"] == "http.disconnect"
-        await send({"type": "http.response.start", "status": 200})
-
-    await RequestBodyLimitMiddleware(app, 4)({"type": "http"}, receive, send)
-    found = [one["status"] for one in sent if one["type"] == "http.response.start"]
-    assert found == ([] if status is None else [status])

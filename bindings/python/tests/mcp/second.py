@@ -92,12 +92,13 @@ class SocketLines:
     def __init__(self, reader: Any, writer: Any) -> None:
         self._reader, self._writer = reader, writer
 
-    async def readline(self) -> str:
-        return str((await self._reader.readline()).decode())
+    async def readline(self) -> bytes:
+        line: bytes = await self._reader.readline()
+        return line
 
     async def __aiter__(self) -> Any:
         while line := await self.readline():
-            yield line
+            yield line.decode()
 
     async def write(self, text: str) -> None:
         self._writer.write(text.encode())

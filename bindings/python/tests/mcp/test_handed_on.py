@@ -27,7 +27,6 @@ from processes import agreed, refused
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, Guard, Negotiated, Principal, Refusal
-from sealwax.mcp._transport.events import Events
 from sealwax.mcp._transport.message import Transport
 from sealwax.mcp._transport.stdio import serve
 
@@ -188,18 +187,6 @@ async def test_the_time_that_the_wrapper_took_is_not_the_handlers_again() -> Non
     assert [one["withinMs"] for one in ledger.asked] == [300, 300, 300, 100]
 
 
-def test_an_event_may_come_in_parts() -> None:
-    events = Events({"headers": [(b"content-type", b"text/event-stream")]})
-
-    def change(message: dict[str, Any]) -> None:
-        message["sessionId"] = "s"
-
-    sent = b'event: message\r\ndata: {"id":1,"result":{}}\r\n\r\n'
-    came = [events.feed(sent[at : at + 1], change) for at in range(len(sent))]
-    came.append(events.feed(b"", change, last=True))
-    assert b"".join(came) == b'event: message\r\ndata: {"id":1,"result":{},"sessionId":"s"}\r\n\r\n'
-
-
 class OnStdio:
     """A client of stdio in this process."""
 
@@ -287,12 +274,67 @@ async def test_what_the_server_says_by_itself_is_of_the_last_session_on_stdio() 
     )
 
 
-async def test_what_the_sdk_takes_for_a_notification_is_not_answered() -> None:
+async def test_an_id_that_is_none_is_refused() -> None:
     of = guard(lambda _ctx: ALICE)
     server: MCPServer[Any] = MCPServer("shop")
     of.protect(server)
     async with on_stdio(of, server) as client:
         for identity in (True, 1.5, [7], None):
-            await client.say("ping", id=identity, sessionId="x")
+            told = await client.ask("ping", id=identity, sessionId="x")
+            assert (told["id"], told["error"]["code"]) == (None, -32600)
         told = await client.ask("ping", id="mine", sessionId="x")
     assert told == refused("x", "mine")
+
+
+async def test_a_body_comes_whole_or_is_refused() -> None:
+    """It may come in parts, and its client may leave meanwhile."""
+    given: list[bytes] = []
+
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
+        part = await receive()
+        given.append(part["body"])
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body"})
+
+    async def statuses(*parts: bytes) -> list[int]:
+        received = [{"type": "http.request", "body": one, "more_body": True} for one in parts]
+        if parts[-1].endswith(b"}"):
+            received[-1]["more_body"] = False
+        sent: list[Any] = []
+
+        async def receive() -> Any:
+            return received.pop(0) if received else {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope: Any = {"type": "http", "method": "POST", "headers": []}
+        await wrapped(scope, receive, send)
+        return [one["status"] for one in sent if one["type"] == "http.response.start"]
+
+    wrapped = guard().asgi(app, required=False, max_request_body_size=16)
+    assert await statuses(b'{"method":', b'"x"}') == [200]
+    assert given == [b'{"method":"x"}']
+    assert await statuses(b'{"method":', b'"xxxxxx"}') == [413]
+    assert await statuses(b'{"method":') == []
+
+
+async def test_an_endpoint_that_fails_is_answered_for() -> None:
+    refusals: list[Refusal] = []
+    sent: list[Any] = []
+
+    async def app(_scope: Any, _receive: Any, _send: Any) -> None:
+        raise ConnectionResetError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    wrapped = guard(on_refused=refusals.append).asgi(app, required=False)
+    scope: Any = {"type": "http", "method": "GET", "headers": []}
+    with pytest.raises(ConnectionResetError):
+        await wrapped(scope, NOBODYS, send)
+    assert sent[0]["status"] == 500
+    assert [one.message for one in refusals] == [
+        "handler: expected a response, found ConnectionResetError"
+    ]

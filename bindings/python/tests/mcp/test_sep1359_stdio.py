@@ -98,7 +98,7 @@ anyio.run(guard.run_stdio, server)
 def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
     system: str, between: list[Any]
 ) -> None:
-    """Two requests have one id, and a client says of the first that it is cancelled, badly."""
+    """A client says of the first that it is cancelled, badly, and uses its id again, in vain."""
     environment = {**os.environ, "SEALWAX_KEYS": KEYS}
     args = [sys.executable, str(HERE / "waiting.py"), system]
     pipe = subprocess.PIPE
@@ -123,6 +123,9 @@ def test_on_stdio_what_leaves_is_of_the_session_that_it_was_made_for(
         for params in between:
             server.tell("notifications/cancelled", params=params, sessionId=one)
         call(1, other, 2)
+        hear()
+        assert said.pop()["error"]["code"] == -32600
+        call(2, other, 2)
         hear()
         # What a server says, and answers, while another session was the last to speak.
         call(3, other, 3)

@@ -158,12 +158,12 @@ class Lines:
     def __init__(self, reads: Any, writes: Any) -> None:
         self._reads, self._writes = reads, writes
 
-    async def readline(self) -> str:
+    async def readline(self) -> bytes:
         try:
             line: str = await self._reads.receive()
         except anyio.EndOfStream:
-            return ""
-        return line
+            return b""
+        return line.encode()
 
     async def write(self, text: str) -> None:
         await self._writes.send(text)

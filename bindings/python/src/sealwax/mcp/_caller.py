@@ -52,7 +52,9 @@ class Caller:
     """
 
     def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any] | None) -> None:
-        self._config, self._ctx = config, ctx
+        self._config = config
+        #: What the author's function gets.
+        self.ctx = ctx
         self._arrived = 0 if config.on_event is None else time.perf_counter_ns()
         self._finding: anyio.Event | None = None
         self._failed: Told | None = None
@@ -81,7 +83,7 @@ class Caller:
         step: documents.Step,
         more: Mapping[str, Answer] | None = None,
     ) -> documents.Step:
-        """Answer the engine's questions; return the first step that is not a question.
+        """Answer the engine's questions; return the first step that is none of these.
 
         `more` answers those that depend on a handler's request.
         """
@@ -93,7 +95,7 @@ class Caller:
                 micros = (time.perf_counter_ns() - (exchange.began or self._arrived)) // 1000
                 for one in events:
                     observe(self._config, one, micros)
-            if step["step"] != "ask":
+            if step["step"] != "ask" or step["name"] not in asked:
                 return step
             step = exchange.told(await asked[step["name"]](step))
 
@@ -109,7 +111,7 @@ class Caller:
             return
         principal_of: Any = self._config.principal
         try:
-            found = principal_of(self._ctx)
+            found = principal_of(self.ctx)
             if type(found) is not Principal and inspect.isawaitable(found):
                 self._finding = anyio.Event()
                 try:
@@ -152,7 +154,7 @@ class Caller:
         """Release the request: a task that the handler left behind may still hold this."""
         if self.known is None and self._failed is None:
             self._failed = Told(wrong="expected before the answer had left")
-        self._ctx = None
+        self.ctx = None
 
 
 def ends(error: BaseException) -> bool:

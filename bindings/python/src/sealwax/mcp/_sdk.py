@@ -10,7 +10,6 @@ IS_SECOND = find_spec("mcp_types") is not None
 
 if TYPE_CHECKING or IS_SECOND:
     from mcp.server.context import ServerRequestContext
-    from mcp.server.transport_security import RequestBodyLimitMiddleware
     from mcp.shared.exceptions import MCPError
     from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
     from mcp_types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
@@ -26,7 +25,6 @@ else:
         CallToolResult,
         ErrorData,
         MCPError,
-        RequestBodyLimitMiddleware,
         RequestParams,
         ServerRequestContext,
     )
@@ -41,7 +39,6 @@ __all__ = [
     "CallToolResult",
     "ErrorData",
     "MCPError",
-    "RequestBodyLimitMiddleware",
     "RequestParams",
     "ServerRequestContext",
 ]

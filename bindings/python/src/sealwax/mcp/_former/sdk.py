@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp.server.streamable_http import MCP_PROTOCOL_VERSION_HEADER
 from mcp.shared.exceptions import McpError
 from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
 from mcp.types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
-from starlette.responses import Response
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = [
     "HANDSHAKE_PROTOCOL_VERSIONS",
@@ -24,7 +19,6 @@ __all__ = [
     "CallToolResult",
     "ErrorData",
     "MCPError",
-    "RequestBodyLimitMiddleware",
     "RequestParams",
     "ServerRequestContext",
 ]
@@ -60,29 +54,3 @@ class ServerRequestContext:
 
     def __class_getitem__(cls, _types: Any) -> Any:
         return cls
-
-
-class RequestBodyLimitMiddleware:
-    """Hands a body over whole, and refuses one that is too large."""
-
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self._app, self._limit = app, limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        whole, more = b"", True
-        while more:
-            part = await receive()
-            if part["type"] != "http.request":
-                return
-            whole, more = whole + part.get("body", b""), part.get("more_body", False)
-            if len(whole) > self._limit:
-                refused = Response(status_code=HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-                await refused(scope, receive, send)
-                return
-        given: list[Message] = [{"type": "http.request", "body": whole}]
-
-        async def replay() -> Message:
-            return given.pop() if given else await receive()
-
-        await self._app(scope, replay, send)

@@ -1,37 +1,31 @@
-"""Sessions of revisions up to 2025-11-25 over HTTP: ``Mcp-Session-Id`` and SEP-1359."""
+"""HTTP: requests as the engine reads them, and their answers as it changes them."""
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 from starlette.applications import Starlette
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from ... import InvalidArgument
-from .._hooks import report_error
-from .._sdk import (
-    HANDSHAKE_PROTOCOL_VERSIONS,
-    MCP_PROTOCOL_VERSION_HEADER,
-    RequestBodyLimitMiddleware,
-)
-from .._sdk_json import read_message
-from .events import Events
-from .message import SCOPE_KEY, TransportExchange, change, put_session, take_session
+from ..._cause import named
+from ..._engine import OTHER
+from .._sdk import MCP_PROTOCOL_VERSION_HEADER
+from .message import SCOPE_KEY, TransportExchange, context
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from ..._documents import Step
-    from ..._engine import Facts
+    from ..._documents import DeliverStep, Step
     from .message import Transport
 
-_HEADER = MCP_SESSION_ID_HEADER
+_OF_REQUESTS = (MCP_PROTOCOL_VERSION_HEADER, MCP_SESSION_ID_HEADER, "content-encoding")
+_OF_ANSWERS = ("content-type", MCP_SESSION_ID_HEADER)
 
 
 def install(app: Any, transport: Transport, *, limit: int) -> Any:
@@ -66,162 +60,143 @@ class SessionsOverHttp:
     """The ASGI application in front of a stateless server's endpoint."""
 
     def __init__(self, app: ASGIApp, transport: Transport, limit: int) -> None:
-        self._app, self._transport = app, transport
-        self._limited = RequestBodyLimitMiddleware(self._post, limit)
+        self._app, self._transport, self._limit = app, transport, limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif scope["method"] == "POST" and not _is_modern(scope):
-            await self._limited(scope, receive, send)
-        else:
-            await self._serve(None, {}, scope, receive, send)
-
-    async def _post(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a request whose body comes whole."""
-        part: Message | None = await receive()
-        sent = part.get("body", b"") if part else b""
-        message = read_message(sent)
-        unreadable = message is None and sent.strip() != b"null"
-        session_id = None
-        if self._transport.sep1359 and isinstance(message, dict):
-            session_id = take_session(message)
-        if session_id is not None:
-            body = json.dumps(message).encode()
-            part = {"type": "http.request", "body": body}
-            scope = _with_headers(scope, {"content-length": str(len(body))})
-
-        async def replay() -> Message:
-            nonlocal part
-            given, part = part, None
-            return given or await receive()
-
-        said: Facts = {"messageSessionId": session_id, "unreadable": unreadable}
-        await self._serve(message, said, scope, replay, send)
-
-    async def _serve(
-        self, message: Any, said: Facts, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        headers = Headers(scope=scope)
-        sessions = headers.getlist(_HEADER)
-        facts: Facts = {
-            "http": scope["method"],
-            "modern": _is_modern(scope),
-            "version": headers.get(MCP_PROTOCOL_VERSION_HEADER),
-            "header": sessions[0] if len(sessions) == 1 else True if sessions else None,
-            **said,
-        }
-        exchange = TransportExchange(self._transport, message, facts, Request(scope))
+            return
+        headers = _values(scope["headers"], _OF_REQUESTS)
+        engine, step = self._transport.engine.http(scope["method"], *headers)
+        exchange = TransportExchange(self._transport.config, engine, Request(scope))
         try:
-            step = await exchange.entered()
-            if step["step"] != "deliver":
-                await _replied(exchange, step)(scope, receive, send)
-                return
-            if version := step.get("version"):
-                scope = _with_headers(scope, {MCP_PROTOCOL_VERSION_HEADER: version})
-            if exchange.caller.known is not None or exchange.begins:
-                scope = {**scope, SCOPE_KEY: exchange}
-            if exchange.begins:
-                await self._initialize(exchange, scope, receive, send)
-            elif added := step.get("addSessionId"):
-                await self._app(scope, receive, _adding(added, send))
-            else:
-                await self._app(scope, receive, send)
+            await self._serve(exchange, step, scope, receive, send)
         finally:
             exchange.close()
 
-    async def _initialize(
-        self, exchange: TransportExchange, scope: Scope, receive: Receive, send: Send
+    async def _serve(
+        self, exchange: TransportExchange, step: Step, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        parts: list[Message] = []
-
-        async def hold(part: Message) -> None:
-            parts.append(part)
-
-        # Its answer ends with the result, so it is held back whole.
-        await self._app(scope, receive, hold)
-        start = next((one for one in parts if one["type"] == "http.response.start"), None)
-        body = b"".join(one.get("body", b"") for one in parts)
-        results: list[dict[str, Any]] = []
-
-        def report_result(message: dict[str, Any]) -> None:
-            if message.get("id") == exchange.identity and isinstance(message.get("result"), dict):
-                results.append(message["result"])
-
-        Events(start).feed(body, report_result, last=True)
-        if start is None or start["status"] != HTTPStatus.OK or not results:
-            for part in parts:
-                await send(part)
-            return
-        headers = MutableHeaders(raw=list(start["headers"]))
-        if _HEADER in headers:
-            expected = "app: expected a stateless server, found one with sessions"
-            report_error(self._transport.config, expected)
-            await Response(status_code=HTTPStatus.INTERNAL_SERVER_ERROR)(scope, receive, send)
-            return
-        step = await exchange.initialized(results[-1])
-        if step["step"] != "respond":
-            await _replied(exchange, step)(scope, receive, send)
-            return
-        headers.update(step.get("headers") or {})
-        if changes := step.get("set"):
-            body = Events(start).feed(body, lambda one: change(one, changes), last=True)
-            if "content-length" in headers:
-                headers["content-length"] = str(len(body))
-        await send({**start, "headers": headers.raw})
-        await send({"type": "http.response.body", "body": body})
-
-
-def _is_modern(scope: Scope) -> bool:
-    """Return whether a request is of revision 2026-07-28, by the SDK's own rule for routing."""
-    version = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER)
-    return version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
-
-
-def _adding(session_id: str, send: Send) -> Send:
-    """Put the session on what leaves, one event at a time."""
-    events: Events | None = None
-    start: Message = {}
-
-    def put(message: dict[str, Any]) -> None:
-        put_session(message, session_id)
-
-    async def sending(part: Message) -> None:
-        nonlocal events, start
-        if part["type"] == "http.response.start":
-            start, events = part, Events(part)
-            if events.streams:
-                await send(part)
-            return
-        if part["type"] != "http.response.body" or events is None:
-            await send(part)
-            return
-        last = not part.get("more_body")
-        body = events.feed(part.get("body", b""), put, last=last)
-        if not events.streams:
-            if not last:
+        engine, body = exchange.engine, None
+        step = await exchange.drive(step)
+        if step["step"] == "ask":
+            try:
+                body = await self._body(scope, receive)
+            except ClientDisconnect:
                 return
-            headers = MutableHeaders(raw=list(start["headers"]))
+            exchange.caller.ctx = context(Request(scope), body or b"")
+            step = await exchange.drive(engine.body(body))
+        if step["step"] != "deliver":
+            await _response(step, engine.beside)(scope, receive, send)
+            return
+        headers = MutableHeaders(raw=[*scope["headers"]])
+        if engine.beside is not None:
+            body = engine.beside
             headers["content-length"] = str(len(body))
-            await send({**start, "headers": headers.raw})
-        await send({**part, "body": body})
+        if version := step.get("version"):
+            headers[MCP_PROTOCOL_VERSION_HEADER] = version
+        scope = {**scope, "headers": headers.raw}
+        if exchange.continues:
+            scope[SCOPE_KEY] = exchange
+        answer = _Answer(exchange, step, scope, receive, send)
+        try:
+            await self._app(scope, receive if body is None else _given(body, receive), answer.send)
+        except Exception as error:
+            if not answer.begun:
+                why = f"handler: expected a response, found {named(error)}"
+                step = await exchange.drive(engine.on({"broke": why}))
+                await _response(step, engine.beside)(scope, receive, send)
+            raise
 
-    return sending
+    async def _body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """Read a body; ``None`` if it is too large."""
+        body = bytearray()
+        async for part in Request(scope, receive).stream():
+            body += part
+            if len(body) > self._limit:
+                return None
+        return bytes(body)
 
 
-def _with_headers(scope: Scope, more: dict[str, str]) -> Scope:
-    headers = MutableHeaders(raw=list(scope["headers"]))
-    headers.update(more)
-    return {**scope, "headers": headers.raw}
+class _Answer:
+    """The answer of the server, which may change on its way."""
+
+    def __init__(
+        self,
+        exchange: TransportExchange,
+        step: DeliverStep,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        self._exchange, self._scope, self._receive, self._send = exchange, scope, receive, send
+        self._reports = bool(step.get("report"))
+        self._may_change = self._reports or bool(step.get("addSessionId"))
+        self._changes = False
+        self._start: Message | None = None
+        #: Whether anything of it was sent.
+        self.begun = False
+
+    async def send(self, part: Message) -> None:
+        """Send a part of it."""
+        if self._may_change and part["type"] == "http.response.start":
+            headers = MutableHeaders(raw=[*part.get("headers", ())])
+            given = part["status"], *_values(headers.raw, _OF_ANSWERS)
+            self._changes = self._exchange.engine.answer(*given)
+            if self._changes:
+                del headers["content-length"]
+                part = {**part, "headers": headers.raw}
+                if self._reports:
+                    self._start = part
+                    return
+        elif self._changes and part["type"] == "http.response.body":
+            await self._body(part)
+            return
+        self.begun = True
+        await self._send(part)
+
+    async def _body(self, part: Message) -> None:
+        engine, more = self._exchange.engine, part.get("more_body", False)
+        body = engine.piece(part.get("body", b""))
+        if not more:
+            step = await self._exchange.drive(engine.answered())
+            self.begun = True
+            if step["step"] != "respond":
+                await _response(step, engine.beside)(self._scope, self._receive, self._send)
+                return
+            body += engine.beside or b""
+            if self._start is not None:
+                headers = MutableHeaders(raw=self._start["headers"])
+                headers.update(step.get("headers") or {})
+                await self._send(self._start)
+        if body or not more:
+            await self._send({**part, "body": body})
 
 
-def _replied(exchange: TransportExchange, step: Step) -> Response:
+def _values(headers: Any, names: tuple[str, ...]) -> list[bytes | None]:
+    """Return the values of headers; of one that is there several times, what is no text."""
+    found: dict[bytes, bytes] = {}
+    for name, value in headers:
+        lower = name.lower()
+        found[lower] = OTHER if lower in found else value
+    return [found.get(name.encode()) for name in names]
+
+
+def _given(body: bytes, receive: Receive) -> Receive:
+    """Return what gives a body once more."""
+    parts: list[Message] = [{"type": "http.request", "body": body}]
+
+    async def given() -> Message:
+        return parts.pop() if parts else await receive()
+
+    return given
+
+
+def _response(step: Step, body: bytes | None) -> Response:
     """Return the response to a message that is answered here, or dropped."""
     if step["step"] != "reply":
         return Response(status_code=HTTPStatus.ACCEPTED)
     allow, status = step.get("allow"), step.get("status") or HTTPStatus.OK
     headers = {"Allow": allow} if allow else {}
-    message = exchange.replied(step)
-    body = None if message is None else json.dumps(message)
     return Response(body, status, headers, None if body is None else "application/json")
