@@ -32,16 +32,13 @@ class DialogueStep(TypedDict):
     unfit: NotRequired[str | None]
     warned: NotRequired[Sequence[str] | None]
 
-class NotResumedEvent(TypedDict):
-    notResumed: str
-
 class BrokeEvent(TypedDict):
     broke: str
 
 class ResultEvent(TypedDict):
     result: ResultFacts
 
-Event: TypeAlias = "NotResumedEvent | BrokeEvent | ResultEvent"
+Event: TypeAlias = "BrokeEvent | ResultEvent"
 
 class Fault(TypedDict):
     code: str
