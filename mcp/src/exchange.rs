@@ -74,7 +74,7 @@ impl Guard {
         let mut request = Box::new(Request::new(message));
         context.message = request.origin();
         // Of most guards no tool is.
-        if !self.settings().confirm.is_empty() {
+        if self.settings().confirms() {
             request.look_up_confirmation(self, client);
         }
         Exchange::begin(context, Flow::Request(request))
@@ -384,6 +384,13 @@ impl Exchange {
                     let late = || Event::Ledger(Err(Failed::Late));
                     command.within.is_zero().then(late)
                 }
+                Step::List(list) => {
+                    // What is asked later needs the rest.
+                    let half = context.time.left() / 2;
+                    list.within = context.time.wait(guard.now_ms(), half);
+                    let late = || Event::Listed(Err(Failed::Late));
+                    list.within.is_zero().then(late)
+                }
                 Step::Deliver(deliver) => {
                     deliver.within = context.time.left();
                     None
@@ -417,6 +424,7 @@ impl Step {
             Self::Begin => Some(Question::Initial),
             Self::Word(_) => Some(Question::Confirm),
             Self::Elicit(_) => Some(Question::Elicit),
+            Self::List(_) => Some(Question::ListTools),
             _ => None,
         }
     }

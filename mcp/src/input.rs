@@ -248,6 +248,8 @@ pub enum Event<'a> {
     Worded(Result<&'a str, Failed>),
     /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](super::Step::Elicit).
     Elicited(Result<&'a str, Failed>),
+    /// A page of the list of tools, as JSON; after [`Step::List`](super::Step::List).
+    Listed(Result<&'a str, Failed>),
     /// The SDK cannot resume the negotiated session; after [`Step::Deliver`](super::Step::Deliver).
     NotResumed(String),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).

@@ -19,6 +19,8 @@ export interface Deliver {
   readonly withinMs: number;
 }
 
+export type DestructiveFacts = boolean | Readonly<Record<string, string>>;
+
 export interface DialogueStep {
   readonly done?: readonly string[] | undefined;
   readonly failed?: string | undefined;
@@ -115,7 +117,7 @@ export interface PrincipalParts {
   readonly subject?: string | undefined;
 }
 
-export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit';
+export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit' | 'list_tools';
 
 export interface TextsRedisAnswer {
   readonly texts: readonly string[];
@@ -200,6 +202,7 @@ export interface SessionSettings {
 
 export interface Settings {
   readonly confirm?: Readonly<Record<string, ConfirmFacts>> | undefined;
+  readonly confirmDestructive?: DestructiveFacts | undefined;
   readonly confirmTtl?: number | undefined;
   readonly events?: boolean | undefined;
   readonly ledger?: LedgerSettings | undefined;

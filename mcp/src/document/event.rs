@@ -80,6 +80,7 @@ pub fn told(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Result<Str
         Question::Initial => Event::Begun(answer),
         Question::Confirm => Event::Worded(answer),
         Question::Elicit => Event::Elicited(answer),
+        Question::ListTools => Event::Listed(answer),
     };
     reported(exchange, event)
 }

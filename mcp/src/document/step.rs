@@ -120,9 +120,9 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Ledger(command) => ask(Question::Ledger, Some(command)),
         Step::Begin => ask(Question::Initial, None),
         Step::Word(called) => {
-            params = called.params();
+            params = Some(called.params());
             Next::Ask {
-                params: Some(&params),
+                params: params.as_ref(),
                 name: Question::Confirm,
                 script: None,
                 keys: None,
@@ -138,6 +138,17 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
             params: Some(&elicitation.params),
             within_ms: Some(Millis::of(Elicitation::WITHIN)),
         },
+        Step::List(list) => {
+            params = list.params();
+            Next::Ask {
+                name: Question::ListTools,
+                script: None,
+                keys: None,
+                args: None,
+                params: params.as_ref(),
+                within_ms: Some(Millis::of(list.within)),
+            }
+        }
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);

@@ -152,7 +152,7 @@ proptest! {
                     prop_assert!(case.notification);
                     break;
                 }
-                Step::Done(_) | Step::Word(_) | Step::Elicit(_) => unreachable!("nobody acted, nothing is confirmed"),
+                Step::Done(_) | Step::Word(_) | Step::Elicit(_) | Step::List(_) => unreachable!("nobody acted, nothing is confirmed"),
             };
             step = exchange.on(event).unwrap();
         }

@@ -23,6 +23,8 @@ class Deliver(TypedDict):
     version: NotRequired[str | None]
     withinMs: int
 
+DestructiveFacts: TypeAlias = "bool | Mapping[str, str]"
+
 class DialogueStep(TypedDict):
     done: NotRequired[Sequence[str] | None]
     failed: NotRequired[str | None]
@@ -107,7 +109,7 @@ class PrincipalParts(TypedDict):
     issuer: NotRequired[str | None]
     subject: NotRequired[str | None]
 
-Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit']"
+Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit'] | Literal['list_tools']"
 
 class TextsRedisAnswer(TypedDict):
     texts: Sequence[str]
@@ -181,6 +183,7 @@ class SessionSettings(TypedDict):
 
 class Settings(TypedDict):
     confirm: NotRequired[Mapping[str, ConfirmFacts] | None]
+    confirmDestructive: NotRequired[DestructiveFacts | None]
     confirmTtl: NotRequired[int | None]
     events: NotRequired[bool | None]
     ledger: NotRequired[LedgerSettings | None]
