@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, HandlerResult as Reported, Message, Outcome, Reply, Report,
     Step, TokenFields,
 };
 use serde_json::Value;
 
-use super::confirm::{User, elicit};
+use super::confirm::{User, elicit, listed};
 use super::params::Params;
 use super::results::Outgoing;
 use crate::Context;
@@ -25,6 +25,7 @@ impl Guard {
     /// Opens what the request carries, calls `handler`, and seals what it returns.
     pub(crate) async fn serve<Q, A, H>(
         &self,
+        inner: &impl ServerHandler,
         method: &str,
         mut request: Q,
         mut context: Context,
@@ -86,6 +87,11 @@ impl Guard {
                     }
                     let answer = answer.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Elicited(answer))
+                }
+                Step::List(list) => {
+                    let page = Box::pin(listed(inner, *list, &context)).await;
+                    let page = page.as_deref().map_err(Clone::clone);
+                    caller.on(&mut exchange, Event::Listed(page))
                 }
                 step => return reply(step),
             };
