@@ -122,6 +122,7 @@ fn address(tool: &str) -> String {
 }
 
 /// Returns the name that the rest of an address has.
+#[inline(never)]
 fn named(mut rest: &str) -> Option<String> {
     let mut name = Vec::new();
     while let Some(byte) = rest.bytes().next() {

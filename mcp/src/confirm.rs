@@ -138,6 +138,7 @@ impl Words {
 
     /// Makes one of a tool that its server marks as destructive, with those of its arguments that are bound. `tool` is its
     /// title, or the name that a client sent.
+    #[inline(never)]
     pub fn of_call(
         tool: Result<&str, &str>,
         arguments: Option<&str>,

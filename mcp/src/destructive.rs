@@ -41,6 +41,7 @@ pub(super) struct Tool {
 
 impl Tool {
     /// Reads a tool of a list, unless it has no name.
+    #[inline(never)]
     pub fn read(tool: &Value) -> Option<Self> {
         let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(String::from);
         let name = text(tool, "name")?;
@@ -81,6 +82,7 @@ impl Destructive {
     }
 
     /// Returns a tool of the list that a caller has, if it is known.
+    #[inline(never)]
     pub fn find(&self, principal: &Principal, name: &str, now_ms: u64) -> Option<Tool> {
         let known = self.known.lock().ok()?;
         let mut known = known.iter().filter(|known| known.until > now_ms);
@@ -89,6 +91,7 @@ impl Destructive {
     }
 
     /// Keeps the list that a caller has.
+    #[inline(never)]
     pub fn keep(&self, principal: Arc<Principal>, tools: Vec<Tool>, now_ms: u64) {
         let Ok(mut known) = self.known.lock() else {
             return;

@@ -19,7 +19,11 @@ export interface Deliver {
   readonly withinMs: number;
 }
 
-export type DestructiveFacts = boolean | Readonly<Record<string, string>>;
+export type DestructiveFacts = boolean | DestructiveOptions;
+
+export interface DestructiveOptions {
+  readonly fallback?: string | undefined;
+}
 
 export interface DialogueStep {
   readonly done?: readonly string[] | undefined;

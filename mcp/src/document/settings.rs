@@ -66,8 +66,15 @@ struct ConfirmFacts {
 #[expect(dead_code, reason = "for its schema")]
 enum DestructiveFacts {
     All(bool),
-    /// Its `fallback`, as that of a tool.
-    With(std::collections::BTreeMap<String, String>),
+    With(DestructiveOptions),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct DestructiveOptions {
+    /// As that of a tool.
+    fallback: Option<String>,
 }
 
 /// Returns a guard with these settings.
@@ -110,6 +117,7 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
 }
 
 /// Returns whether the facts of a confirmation have the fallback of a preview.
+#[inline(never)]
 fn preview(facts: &Value, of: &str) -> Result<bool, Error> {
     match facts.get("fallback") {
         None | Some(Value::Null) => Ok(false),

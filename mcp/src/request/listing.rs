@@ -29,6 +29,7 @@ pub(super) struct Listing {
 
 impl Listing {
     /// Adds a page. Returns the cursor of the next one, if there is one.
+    #[inline(never)]
     fn add(&mut self, page: &str) -> Result<Option<String>, &'static str> {
         let page = json::read(page).unwrap_or_default();
         let tools = page.get("tools").and_then(Value::as_array);
@@ -49,6 +50,7 @@ impl Listing {
 
 impl Request {
     /// Returns whether its user confirms it. What is in doubt is confirmed.
+    #[inline(never)]
     pub(super) fn is_confirmed(
         &mut self,
         context: &mut Context,
@@ -105,6 +107,7 @@ impl Request {
     }
 
     /// Returns whether it brings no token that belongs to a confirmation: of a tool that was in doubt.
+    #[inline(never)]
     fn opens(&self, context: &Context, fields: TokenFields, view: &View) -> bool {
         let Some(token) = self.token.borrowed().text() else {
             return true;
@@ -116,6 +119,7 @@ impl Request {
     }
 
     /// Takes a page of the list.
+    #[inline(never)]
     pub(super) fn listed(&mut self, context: &mut Context, page: Result<&str, Failed>) -> Step {
         let listing = self.confirmation().listing.get_or_insert_default();
         let page = page.map_err(|failed| failed.says("list_tools"));

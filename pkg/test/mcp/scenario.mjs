@@ -30,8 +30,8 @@ class Stage {
   method;
 
   constructor({ keys, audience, anonymous: nobody, settings }) {
-    const { sessions, transport, ledger, ledgerOptions, confirm = {}, ...more } = settings;
-    const { confirmDestructive, tools, ...rest } = more;
+    const { sessions, transport, ledger, ledgerOptions, confirm = {}, ...given } = settings;
+    const { confirmDestructive, tools, ...rest } = given;
     this.#tools = tools;
     this.#transport = transport ?? {};
     if (ledger) this.#ledger = new ScriptedLedger(ledger, ledgerOptions);

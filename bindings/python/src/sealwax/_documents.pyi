@@ -23,7 +23,10 @@ class Deliver(TypedDict):
     version: NotRequired[str | None]
     withinMs: int
 
-DestructiveFacts: TypeAlias = "bool | Mapping[str, str]"
+DestructiveFacts: TypeAlias = "bool | DestructiveOptions"
+
+class DestructiveOptions(TypedDict):
+    fallback: NotRequired[str | None]
 
 class DialogueStep(TypedDict):
     done: NotRequired[Sequence[str] | None]

@@ -43,7 +43,7 @@ final class Caller {
   }
 
   /**
-   * Answers the engine's questions; returns the first step that is no question, or one to the user.
+   * Answers the engine's questions; returns the first step that is no question, or one to others.
    */
   Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
@@ -53,7 +53,7 @@ final class Caller {
       Engine.Exchange exchange, Step first, @Nullable Function<Step, Engine.Told> ofMessage) {
     Step step = first;
     tell(exchange, step);
-    while (step.is("ask") && !step.asksUser()) {
+    while (step.is("ask") && !step.asksOthers()) {
       step = exchange.told(answer(step, ofMessage));
       tell(exchange, step);
     }
