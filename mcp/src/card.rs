@@ -4,6 +4,8 @@
 use serde_json::{Map, Value};
 
 use crate::confirm::{Confirm, DECLINES, MIME, Words, agrees};
+use crate::destructive::is_destructive;
+use crate::guard::Settings;
 use crate::input::Client;
 use crate::json;
 
@@ -29,28 +31,24 @@ pub(super) struct Listed {
 
 impl Listed {
     /// Returns what a client sees.
-    pub fn new(confirm: &[(String, Confirm)], client: Option<&Client<'_>>) -> Self {
+    pub fn new(settings: &Settings, client: Option<&Client<'_>>) -> Self {
         Self {
             card: client.is_some_and(Client::shows_cards),
-            preview: confirm.iter().any(|(_, confirm)| confirm.preview),
+            preview: settings.previews(),
         }
     }
 
     /// Returns the tools of a result with what it shows, if that is more. The tool of the guard's is on the first page.
     #[inline(never)]
-    pub fn tools(
-        self,
-        confirm: &[(String, Confirm)],
-        result: &mut Value,
-        first: bool,
-    ) -> Option<Value> {
+    pub fn tools(self, settings: &Settings, result: &mut Value, first: bool) -> Option<Value> {
         if !self.card && !self.preview {
             return None;
         }
         let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter(|_| self.card) {
             let name = name(tool);
-            if confirm.iter().any(|(confirmed, _)| confirmed == name) {
+            let is_named = settings.confirm.iter().any(|(named, _)| named == name);
+            if is_named || (settings.destructive.is_some() && is_destructive(tool)) {
                 let page = address(name);
                 show(tool, page);
             }
@@ -123,13 +121,32 @@ fn address(tool: &str) -> String {
     address
 }
 
+/// Returns the name that the rest of an address has.
+#[inline(never)]
+fn named(mut rest: &str) -> Option<String> {
+    let mut name = Vec::new();
+    while let Some(byte) = rest.bytes().next() {
+        let digits = rest.get(1..3).filter(|_| byte == b'%');
+        let (byte, length) = match digits {
+            Some(digits) => (u8::from_str_radix(digits, 16).ok()?, 3),
+            None => (byte, 1),
+        };
+        name.push(byte);
+        rest = rest.get(length..)?;
+    }
+    String::from_utf8(name).ok()
+}
+
 /// Returns the result of reading a page, if it is one.
 #[inline(never)]
-pub(super) fn page(confirm: &[(String, Confirm)], uri: &str, modern: bool) -> Option<Value> {
-    uri.strip_prefix(PAGES)?;
-    let (tool, _) = confirm.iter().find(|(tool, _)| address(tool) == uri)?;
+pub(super) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value> {
+    let tool = named(uri.strip_prefix(PAGES)?).filter(|tool| address(tool) == uri)?;
+    // Of those that are marked, the server's list alone has the names.
+    if settings.destructive.is_none() && !settings.confirm.iter().any(|(name, _)| *name == tool) {
+        return None;
+    }
     // A name in a script ends neither its text nor the script.
-    let tool = json::written(&tool.as_str().into()).replace('<', "\\u003c");
+    let tool = json::written(&tool.into()).replace('<', "\\u003c");
     let text = format!("{PAGE}<script>const TOOL = {tool}</script>\n");
     let [uri, text] = [uri, &text].map(|text| json::written(&text.into()));
     // A result of 2026-07-28 has to say how long a client may keep it, and for whom.
@@ -206,6 +223,8 @@ impl Named {
 mod tests {
     use super::{address, page};
     use crate::confirm::Confirm;
+    use crate::guard::Guard;
+    use sealwax::{Codec, Key, KeyRing};
 
     #[test]
     fn a_name_of_any_characters_has_a_page() {
@@ -227,13 +246,24 @@ mod tests {
             ),
         ] {
             assert_eq!(address(tool), uri);
-            let confirm = [(tool.to_owned(), Confirm::default())];
-            let found = page(&confirm, uri, true).unwrap();
+            let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+            let builder = Guard::builder(Codec::new(ring, "https://mcp.example.com").unwrap());
+            let named = builder.clone().confirm(tool, Confirm::default());
+            let named = named.build().unwrap();
+            let found = page(named.settings(), uri, true).unwrap();
             assert_eq!(found["resultType"], "complete");
             let text = found["contents"][0]["text"].as_str().unwrap();
             let script = format!("<script>const TOOL = {written}</script>\n");
             assert!(text.ends_with(&script), "{tool}");
-            assert!(page(&confirm, &format!("{uri}x"), false).is_none());
+            assert!(page(named.settings(), &format!("{uri}x"), false).is_none());
+
+            let marked = builder.confirm_destructive(false).build().unwrap();
+            assert_eq!(page(marked.settings(), uri, true), Some(found));
+            // Another writing of the same name is another address.
+            for other in ["%", "%4", "%4X", "%64%65", "%ff", "%c3%a9", "\u{e9}"] {
+                let uri = format!("ui://sealwax/confirm/1/{other}");
+                assert!(page(marked.settings(), &uri, true).is_none(), "{uri}");
+            }
         }
     }
 }

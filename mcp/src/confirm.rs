@@ -28,8 +28,8 @@ const LONGEST: usize = 4_000;
 /// The time in which no user answers, in milliseconds.
 const AT_ONCE: u64 = 1_000;
 
-/// The longest title of an answer in characters.
-const LONGEST_TITLE: usize = 100;
+/// The longest title in characters, of an answer and of a tool.
+pub(super) const LONGEST_TITLE: usize = 100;
 
 impl Confirm {
     pub(super) fn check(&self, tool: &str, bound: Option<&[String]>) -> Result<(), Error> {
@@ -132,6 +132,30 @@ impl Words {
             };
             parts.push(value.map_or("(none)".into(), |value| visible(&json::written(value))));
             parts.push(String::new());
+        }
+        Self(parts)
+    }
+
+    /// Makes one of a tool that its server marks as destructive, with those of its arguments that are bound. `tool` is its
+    /// title, or the name that a client sent.
+    #[inline(never)]
+    pub fn of_call(
+        tool: Result<&str, &str>,
+        arguments: Option<&str>,
+        only: Option<&[String]>,
+    ) -> Self {
+        let tool = match tool {
+            Ok(title) => visible(title),
+            Err(name) => visible(&json::written(&name.into())),
+        };
+        let mut arguments = read(arguments);
+        if let (Value::Object(all), Some(only)) = (&mut arguments, only) {
+            all.retain(|name, _| only.contains(name));
+        }
+        let mut parts = vec!["Run ".into(), tool, "?".into()];
+        if arguments.as_object().is_none_or(|all| !all.is_empty()) && !arguments.is_null() {
+            let arguments = visible(&json::written(&arguments));
+            parts.splice(2..2, [" with ".into(), arguments]);
         }
         Self(parts)
     }
@@ -359,6 +383,32 @@ mod tests {
             assert_eq!(mistake(message, None), None, "{message}");
         }
         assert_eq!(Words::filled("{id}", None).text(), "(none)");
+    }
+
+    #[test]
+    fn a_call_is_shown_by_its_tool_and_what_is_bound_of_it() {
+        let only = ["id".to_owned()];
+        let arguments = Some(r#"{"id":7,"\u202e":"\u05d0"}"#);
+        for (tool, arguments, only, words) in [
+            (Ok("Empty"), None, None, "Run Empty?"),
+            (Ok("Empty"), Some(" { } "), None, "Run Empty?"),
+            (
+                Ok("{id}\u{202e}"),
+                arguments,
+                Some(&only[..]),
+                "Run {id}\\u{202e} with {\"id\":7}?",
+            ),
+            (
+                Err("Nothing. \"a\u{202e}"),
+                arguments,
+                None,
+                "Run \"Nothing. \\\"a\\u{202e}\" with \u{2068}{\"id\":7,\"\\u{202e}\":\"\u{5d0}\"}\u{2069}?",
+            ),
+            (Ok("a"), Some("[1]"), Some(&only[..]), "Run a with [1]?"),
+            (Ok("a"), Some(r#"{"name":7}"#), Some(&only[..]), "Run a?"),
+        ] {
+            assert_eq!(Words::of_call(tool, arguments, only).text(), words);
+        }
     }
 
     #[test]

@@ -111,6 +111,10 @@ impl Context {
         self.caller.as_ref().map(|caller| caller.view.clone())
     }
 
+    pub fn principal(&self) -> Option<Arc<Principal>> {
+        self.caller.as_ref().map(|caller| caller.principal.clone())
+    }
+
     /// Returns the ledger, if there is one, and its mark of the caller.
     pub fn ledger(&self) -> Option<(&Ledger, &str)> {
         let ledger = self.guard.settings().ledger.as_ref()?;

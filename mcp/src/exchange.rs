@@ -82,7 +82,7 @@ impl Guard {
         let mut request = Box::new(Request::new(message));
         context.message = request.origin();
         // Of most guards no tool is.
-        if !self.settings().confirm.is_empty() {
+        if self.settings().confirms() {
             request.look_up_confirmation(self, client);
         }
         Exchange::begin(context, Flow::Request(request))
@@ -444,6 +444,13 @@ impl Exchange {
                     let late = || Event::Ledger(Err(Failed::Late));
                     command.within.is_zero().then(late)
                 }
+                Step::List(list) => {
+                    // What is asked later needs the rest.
+                    let half = context.time.left() / 2;
+                    list.within = context.time.wait(guard.now_ms(), half);
+                    let late = || Event::Listed(Err(Failed::Late));
+                    list.within.is_zero().then(late)
+                }
                 Step::Deliver(deliver) => {
                     deliver.within = context.time.left();
                     None
@@ -482,6 +489,7 @@ impl Step {
             Self::Elicit(_) => Some(Question::Elicit),
             Self::Body => Some(Question::Body),
             Self::Replay => Some(Question::Replay),
+            Self::List(_) => Some(Question::ListTools),
             _ => None,
         }
     }

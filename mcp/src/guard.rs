@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::caller::{Caller, Callers};
 use crate::confirm::Confirm;
+use crate::destructive::Destructive;
 use crate::json;
 use crate::ledger::{Command, Namespace};
 use crate::members::Millis;
@@ -27,6 +28,8 @@ pub(super) struct Settings {
     pub only: Vec<(String, Vec<String>)>,
     /// The tools whose calls are confirmed.
     pub confirm: Vec<(String, Confirm)>,
+    /// Those that the server marks as destructive, if they are too.
+    pub destructive: Option<Box<Destructive>>,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -36,6 +39,20 @@ pub(super) struct Settings {
     /// Whether a confirmed tool that a list does not have is yet to be told.
     pub misspelt: AtomicBool,
     callers: Callers,
+}
+
+impl Settings {
+    /// Returns whether the calls of some tools are confirmed.
+    pub fn confirms(&self) -> bool {
+        !self.confirm.is_empty() || self.destructive.is_some()
+    }
+
+    /// Returns whether the model may bring the answer of some.
+    pub fn previews(&self) -> bool {
+        let destructive = self.destructive.as_ref();
+        let mut confirm = self.confirm.iter();
+        destructive.is_some_and(|all| all.preview) || confirm.any(|(_, one)| one.preview)
+    }
 }
 
 /// The ledger of a guard.
@@ -65,6 +82,7 @@ impl Guard {
             only: Vec::new(),
             confirm: Vec::new(),
             previews: Vec::new(),
+            destructive: None,
             confirm_ttl: None,
             sessions: None,
             transport: TransportSettings::default(),
@@ -79,7 +97,7 @@ impl Guard {
     /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
     #[must_use]
     pub fn defers(&self) -> bool {
-        self.settings().sessions.is_none() && self.settings().confirm.is_empty()
+        self.settings().sessions.is_none() && !self.settings().confirms()
     }
 
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
@@ -161,6 +179,8 @@ pub struct GuardBuilder {
     pub(super) only: Vec<(String, Vec<String>)>,
     pub(super) confirm: Vec<(String, Confirm)>,
     pub(super) previews: Vec<String>,
+    /// Whether those that are marked as destructive are confirmed, and for which the model asks.
+    pub(super) destructive: Option<bool>,
     pub(super) confirm_ttl: Option<Duration>,
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
@@ -201,6 +221,15 @@ impl GuardBuilder {
     #[must_use]
     pub fn preview(mut self, tool: impl Into<String>) -> Self {
         self.previews.push(tool.into());
+        self
+    }
+
+    /// Runs each tool that the server's own `tools/list` marks as destructive only for a call that its user confirmed; with
+    /// `preview`, as [`Confirm::preview`]. By the specification that is each one unless its annotations have a `readOnlyHint` of
+    /// true, or a `destructiveHint` of false. One of [`confirm`](Self::confirm) keeps its own question.
+    #[must_use]
+    pub fn confirm_destructive(mut self, preview: bool) -> Self {
+        self.destructive = Some(preview);
         self
     }
 
@@ -315,6 +344,7 @@ impl GuardBuilder {
             request_state_ttl: self.request_state_ttl,
             only: self.only,
             confirm: self.confirm,
+            destructive: self.destructive.map(Destructive::new).map(Box::new),
             confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,

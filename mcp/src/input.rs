@@ -224,6 +224,8 @@ pub enum Event<'a> {
     /// What was delivered failed, so that there is no answer: over HTTP what was expected and found, in words of the adapter's own;
     /// on stdio the SDK cannot read it.
     Broke(String),
+    /// A page of the list of tools, as JSON; after [`Step::List`](super::Step::List).
+    Listed(Result<&'a str, Failed>),
     /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
     Result(HandlerResult<'a>),
 }

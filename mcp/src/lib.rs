@@ -108,6 +108,7 @@ mod card;
 mod collecting;
 mod confirm;
 mod context;
+mod destructive;
 #[cfg(feature = "documents")]
 pub mod document;
 mod event;
@@ -154,7 +155,8 @@ pub use session::Session;
 pub use set::{Set, SetValue};
 pub use settings::{LedgerSettings, OnLost, Required, SessionSettings, TransportSettings};
 pub use step::{
-    Called, Deliver, Elicitation, HandleResult, HandleTimes, Item, Reply, Report, Respond, Step,
+    Called, Deliver, Elicitation, HandleResult, HandleTimes, Item, List, Reply, Report, Respond,
+    Step,
 };
 pub use token_fields::TokenFields;
 pub use wire::{AnswerHead, Body, Connection, HttpRequest};

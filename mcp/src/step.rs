@@ -36,6 +36,8 @@ pub enum Step {
     Replay,
     /// The line was the SDK's answer to [`Replay`](Self::Replay), and is not for the client.
     Replayed,
+    /// Get a page of the server's own list of tools for this caller, around the guard, within its time.
+    List(Box<List>),
     /// Deliver the message, and report the result before it is sent, as [`Deliver::report`] says.
     Deliver(Box<Deliver>),
     /// Send the result, with these changes.
@@ -67,6 +69,9 @@ pub(super) enum Question {
     Body,
     /// The SDK's answer to an `initialize` of ours.
     Replay,
+    /// A page of the server's own list of tools.
+    #[serde(rename = "list_tools")]
+    ListTools,
 }
 
 /// A call of a tool.
@@ -101,6 +106,26 @@ pub struct Elicitation {
 impl Elicitation {
     /// How long a user may take: a client waits a minute for the result of its call.
     pub const WITHIN: Duration = Duration::from_secs(50);
+}
+
+/// A page of the server's list of tools.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct List {
+    /// Where it begins, as the page before says; `None` for the first.
+    pub cursor: Option<String>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+#[cfg(feature = "documents")]
+impl List {
+    /// Returns the `params` of its request, if there are any.
+    #[cold]
+    pub(super) fn params(&self) -> Option<Value> {
+        let cursor = json::written(&self.cursor.as_deref()?.into());
+        json::read(&format!(r#"{{"cursor":{cursor}}}"#))
+    }
 }
 
 /// The kinds of things that a guard handles, by their names in every language.

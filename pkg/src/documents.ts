@@ -19,6 +19,12 @@ export interface Deliver {
   readonly withinMs: number;
 }
 
+export type DestructiveFacts = boolean | DestructiveOptions;
+
+export interface DestructiveOptions {
+  readonly fallback?: string | undefined;
+}
+
 export interface DialogueStep {
   readonly done?: readonly string[] | undefined;
   readonly failed?: string | undefined;
@@ -200,6 +206,7 @@ export interface SessionSettings {
 
 export interface Settings {
   readonly confirm?: Readonly<Record<string, ConfirmFacts>> | undefined;
+  readonly confirmDestructive?: DestructiveFacts | undefined;
   readonly confirmTtl?: number | undefined;
   readonly events?: boolean | undefined;
   readonly ledger?: LedgerSettings | undefined;

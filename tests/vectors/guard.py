@@ -11,6 +11,9 @@ handler runs the event's `handler`: each operation in turn, whose outcome is in 
 
 settings   requestStateTtl, only                        as in every language
            confirm: {tool: {message} or {words}}, confirmTtl        `words` is what the author's function makes; null: it throws
+           confirmDestructive: true or {fallback}; tools: {cursor: page}
+                                                        `tools` is the server's own list, as the guard asks for it: its first page is
+                                                        that of the empty cursor; one that is not there throws
            sessions: {initial} or {heldByServer}        and ttl, noExpiry, required
            transport: {required, ttl, idle, onLost, sep1359}        of the wrapper around HTTP or stdio
            ledger: memory | failing                     the language's own ledger in memory, with the transcript's clock; or one that
@@ -73,6 +76,7 @@ from transcripts import (
     card,
     confirm,
     cursors,
+    destructive,
     events,
     handles,
     header,
@@ -97,6 +101,7 @@ SUBJECTS = (
     request_state,
     confirm,
     card,
+    destructive,
     idempotency,
     principal,
     cursors,

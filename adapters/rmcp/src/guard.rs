@@ -411,6 +411,25 @@ impl GuardBuilder {
         self
     }
 
+    /// As [`confirm`](Self::confirm), for each tool that the server's own `tools/list` marks as destructive: each one unless its
+    /// annotations have a `readOnlyHint` of true or a `destructiveHint` of false. Its user is asked `Run {tool} with {arguments}?`.
+    #[must_use]
+    pub fn confirm_destructive(self) -> Self {
+        self.destructive(false)
+    }
+
+    /// As [`confirm_destructive`](Self::confirm_destructive), and the model asks as with [`preview`](Self::preview).
+    #[must_use]
+    pub fn preview_destructive(self) -> Self {
+        self.destructive(true)
+    }
+
+    fn destructive(mut self, preview: bool) -> Self {
+        self.options.confirms = true;
+        self.settings = self.settings.confirm_destructive(preview);
+        self
+    }
+
     /// Sets how long a user may take to confirm, in whole seconds: 600 by default.
     #[must_use]
     pub fn confirm_ttl(mut self, ttl: Duration) -> Self {

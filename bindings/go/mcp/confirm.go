@@ -20,22 +20,31 @@ type questionFunc = func(ctx context.Context, arguments json.RawMessage) (string
 const confirmKey = "io.github.sealwax/confirm"
 
 func (g *Guard) confirm(tool string, confirm engine.Confirm, fallback []Fallback) error {
-	if len(fallback) > 1 {
-		return invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
-	}
-	for _, one := range fallback {
-		confirm.Fallback = string(one)
+	with, err := confirmed(tool, confirm, fallback)
+	if err != nil {
+		return err
 	}
 	if g.settings.Confirm == nil {
 		g.settings.Confirm = map[string]engine.Confirm{}
 	}
-	g.settings.Confirm[tool] = confirm
+	g.settings.Confirm[tool] = *with
 	return nil
+}
+
+func confirmed(tool string, confirm engine.Confirm, fallback []Fallback) (*engine.Confirm, error) {
+	if len(fallback) > 1 {
+		return nil, invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
+	}
+	for _, one := range fallback {
+		confirm.Fallback = string(one)
+	}
+	return &confirm, nil
 }
 
 // confirms tells whether the guard confirms some calls, and the request is of a tool.
 func (x *exchange) confirms() bool {
-	return len(x.guard.settings.Confirm) > 0 && strings.HasPrefix(x.method, "tools/")
+	settings := x.guard.settings
+	return (len(settings.Confirm) > 0 || settings.ConfirmDestructive != nil) && strings.HasPrefix(x.method, "tools/")
 }
 
 // user returns how the user can be asked, and what was answered.
@@ -86,6 +95,8 @@ func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engi
 			told = x.question(ctx, next)
 		case "elicit":
 			told = x.elicit(ctx, next)
+		case "list_tools":
+			told = x.listTools(ctx, next)
 		}
 		if step, err = found.Told(told); err != nil {
 			return nil, err
@@ -135,6 +146,30 @@ func (x *exchange) elicit(ctx context.Context, step *engine.Step) engine.Told {
 		return failed(err)
 	}
 	return engine.Answer(answer)
+}
+
+// listTools returns a page of the server's own list for this caller, or why there is none.
+func (x *exchange) listTools(ctx context.Context, step *engine.Step) engine.Told {
+	params := &mcp.ListToolsParams{Meta: metaOf(x.req.GetParams())}
+	session, _ := x.req.GetSession().(*mcp.ServerSession)
+	req := &mcp.ListToolsRequest{Session: session, Params: params, Extra: x.req.GetExtra()}
+	var page []byte
+	err := within(ctx, step.WithinMs, func(ctx context.Context) error {
+		if step.Params != nil {
+			if err := json.Unmarshal(step.Params, params); err != nil {
+				return err
+			}
+		}
+		result, err := x.next(ctx, "tools/list", req)
+		if err == nil {
+			page, err = json.Marshal(result)
+		}
+		return err
+	})
+	if err != nil {
+		return failed(err)
+	}
+	return engine.Told{Value: page}
 }
 
 // withoutAnswer returns a request without the answer to the guard's question, which is none of the handler's.

@@ -16,6 +16,8 @@ type exchange struct {
 	guard  *Guard
 	method string
 	req    mcp.Request
+	// next serves a message around the guard.
+	next   mcp.MethodHandler
 	fields *engine.TokenFields
 	caller *caller
 	// outer is the wrapper that the message came through.

@@ -21,6 +21,7 @@ func (g *Guard) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 			return nil, g.internal(ctx, err)
 		}
 		defer x.close()
+		x.next = next
 		return x.serve(ctx, next)
 	}
 }

@@ -143,6 +143,16 @@ func WithConfirmFunc(tool string, question func(ctx context.Context, arguments j
 	}
 }
 
+// WithConfirmDestructive is [WithConfirm] for each tool that the server's own tools/list marks as destructive: by the specification
+// each one unless its annotations have a readOnlyHint of true or a destructiveHint of false. Its user is asked "Run {tool} with
+// {arguments}?". A tool of WithConfirm keeps its own question.
+func WithConfirmDestructive(fallback ...Fallback) Option {
+	return func(g *Guard) (err error) {
+		g.settings.ConfirmDestructive, err = confirmed("destructive", engine.Confirm{}, fallback)
+		return err
+	}
+}
+
 // WithConfirmTTL is how long a user may take to confirm, in whole seconds: ten minutes by default. For clients of revisions
 // before 2026-07-28 it is 50 seconds.
 func WithConfirmTTL(d time.Duration) Option {

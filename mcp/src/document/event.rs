@@ -83,6 +83,7 @@ pub fn told(exchange: &mut Exchange, answer: Result<&str, Failed>) -> Result<Str
         Question::Elicit => Event::Elicited(answer),
         Question::Replay => Event::Replayed(answer),
         Question::Body => return Err(OUT_OF_ORDER),
+        Question::ListTools => Event::Listed(answer),
     };
     reported(exchange, event)
 }

@@ -33,6 +33,9 @@ pub(super) struct Settings {
         schemars(with = "std::collections::BTreeMap<String, ConfirmFacts>")
     )]
     confirm: IgnoredAny,
+    /// Whether those are too that the server marks as destructive.
+    #[cfg_attr(test, schemars(with = "DestructiveFacts"))]
+    confirm_destructive: IgnoredAny,
     /// How long a user may take to confirm: 600 by default.
     #[serde(with = "Seconds")]
     confirm_ttl: Option<Duration>,
@@ -56,6 +59,24 @@ struct ConfirmFacts {
     fallback: Option<String>,
 }
 
+/// The forms of `confirmDestructive`.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "for its schema")]
+enum DestructiveFacts {
+    All(bool),
+    With(DestructiveOptions),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "for its schema")]
+struct DestructiveOptions {
+    /// As that of a tool.
+    fallback: Option<String>,
+}
+
 /// Returns a guard with these settings.
 ///
 /// # Errors
@@ -76,19 +97,15 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     for (tool, facts) in confirm.into_iter().flatten() {
         let message = facts.get("message").and_then(Value::as_str);
         let message = message.map(Into::into);
-        let preview = match facts.get("fallback") {
-            None | Some(Value::Null) => false,
-            Some(fallback) if fallback == "refuse" => false,
-            Some(fallback) if fallback == "preview" => true,
-            Some(_) => {
-                let expected = format!("confirm {tool}: expected the fallback refuse or preview");
-                return Err(Error::argument(expected));
-            }
-        };
+        let preview = preview(facts, tool)?;
         builder
             .confirm
             .push((tool.clone(), Confirm { message, preview }));
     }
+    builder.destructive = match document.get("confirmDestructive") {
+        None | Some(Value::Null | Value::Bool(false)) => None,
+        Some(facts) => Some(preview(facts, "confirmDestructive")?),
+    };
     builder.confirm_ttl = settings.confirm_ttl;
     builder.sessions = settings.sessions;
     builder.transport = settings.transport;
@@ -97,6 +114,20 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
         builder.time_limit = Duration::from_millis(millis);
     }
     builder.build()
+}
+
+/// Returns whether the facts of a confirmation have the fallback of a preview.
+#[inline(never)]
+fn preview(facts: &Value, of: &str) -> Result<bool, Error> {
+    match facts.get("fallback") {
+        None | Some(Value::Null) => Ok(false),
+        Some(fallback) if fallback == "refuse" => Ok(false),
+        Some(fallback) if fallback == "preview" => Ok(true),
+        Some(_) => {
+            let expected = format!("confirm {of}: expected the fallback refuse or preview");
+            Err(Error::argument(expected))
+        }
+    }
 }
 
 /// Reads the settings apart from what makes a guard of them: HotSpot compiles no function as large as both.

@@ -122,9 +122,9 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Ledger(command) => ask(Question::Ledger, Some(command)),
         Step::Begin => ask(Question::Initial, None),
         Step::Word(called) => {
-            params = called.params();
+            params = Some(called.params());
             Next::Ask {
-                params: Some(&params),
+                params: params.as_ref(),
                 name: Question::Confirm,
                 script: None,
                 keys: None,
@@ -143,6 +143,17 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Body => ask(Question::Body, None),
         Step::Replay => ask(Question::Replay, None),
         Step::Replayed => Next::Replayed,
+        Step::List(list) => {
+            params = list.params();
+            Next::Ask {
+                name: Question::ListTools,
+                script: None,
+                keys: None,
+                args: None,
+                params: params.as_ref(),
+                within_ms: Some(Millis::of(list.within)),
+            }
+        }
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);

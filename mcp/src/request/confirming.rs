@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::listing::Listing;
 use super::showing::Shown;
 use super::{Phase, Request, once, read, text};
 use crate::answer::Answer;
@@ -26,17 +27,19 @@ use sealwax::{Error, RequestContext, View};
 pub(super) struct Confirmation {
     /// The question, unless the author's function makes it.
     message: Option<String>,
+    /// What is known of the server's list, until it is known whether the tool is confirmed.
+    pub(super) listing: Option<Listing>,
     /// Whether the model may bring the answer.
     preview: bool,
     capabilities: Option<String>,
     responses: Option<String>,
     can_be_asked: bool,
     /// What the author's function made of the arguments.
-    words: Option<Words>,
+    pub(super) words: Option<Words>,
     /// Whether the client did not show the question.
     was_unshown: bool,
     /// Whether the guard's own tool was called to run it.
-    by: bool,
+    pub(super) by: bool,
     /// The consent that was brought, unchecked.
     consent: Option<String>,
     /// What tells one agreement from another: the id of a consent, or on this connection the time of asking.
@@ -54,6 +57,17 @@ impl Confirmation {
             can_be_asked: client.can_be_asked,
             ..Self::default()
         })
+    }
+
+    /// That of a tool of which only the server's list tells whether it is confirmed.
+    fn unlisted(preview: bool, client: Option<&Client<'_>>) -> Box<Self> {
+        let confirm = Confirm {
+            message: None,
+            preview,
+        };
+        let mut confirmation = Self::new(&confirm, client);
+        confirmation.listing = Some(Listing::default());
+        confirmation
     }
 
     fn client(&self) -> Client<'_> {
@@ -108,8 +122,14 @@ impl Request {
         };
         let named = Some(target).filter(|target| *target == TOOL);
         let named = named.and_then(|_| Named::read(self.arguments.as_deref()));
-        if let Some((_, confirm)) = find(named.as_ref().map_or(target, |named| &*named.tool)) {
-            let mut confirmation = Confirmation::new(confirm, client);
+        let known = find(named.as_ref().map_or(target, |named| &*named.tool));
+        let destructive = guard.settings().destructive.as_ref();
+        let confirmation = match (known, destructive) {
+            (Some((_, confirm)), _) => Some(Confirmation::new(confirm, client)),
+            (None, Some(destructive)) => Some(Confirmation::unlisted(destructive.preview, client)),
+            (None, None) => None,
+        };
+        if let Some(mut confirmation) = confirmation {
             if let Some(named) = named {
                 confirmation.by = true;
                 confirmation.consent = named.token;
@@ -139,7 +159,7 @@ impl Request {
         matches!(self.shown.as_deref(), Some(Shown::List(..)))
     }
 
-    fn confirmation(&mut self) -> &mut Confirmation {
+    pub(super) fn confirmation(&mut self) -> &mut Confirmation {
         self.confirmation.get_or_insert_default()
     }
 

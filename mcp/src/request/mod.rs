@@ -3,6 +3,7 @@
 
 mod confirming;
 mod handler;
+mod listing;
 mod responding;
 mod sessions;
 mod showing;
@@ -66,6 +67,8 @@ enum Phase {
     Beginning,
     /// The author is asked for the question of a confirmation.
     Wording,
+    /// The server is asked for its list of tools.
+    Listing,
     /// The user is asked, since this time in Unix milliseconds.
     Asking { at: u64 },
     /// The handler runs.
@@ -152,6 +155,7 @@ impl Request {
                 Some(self.created(context, created))
             }
             (Phase::Wording, Event::Worded(words)) => Some(self.worded(context, words)),
+            (Phase::Listing, Event::Listed(page)) => Some(self.listed(context, page)),
             (Phase::Asking { at }, Event::Elicited(answer)) => {
                 Some(self.elicited(context, at, answer))
             }
@@ -224,7 +228,7 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            if self.confirmation.is_some() {
+            if self.is_confirmed(context, fields, &view)? {
                 deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
             } else if has_token {
                 match self.open(context, fields, &view) {

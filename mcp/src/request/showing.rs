@@ -27,12 +27,12 @@ impl Shown {
     pub fn new(request: &Request, guard: &Guard, client: Option<&Client<'_>>) -> Option<Self> {
         match &*request.method {
             "tools/list" => Some(Self::List(
-                Listed::new(&guard.settings().confirm, client),
+                Listed::new(guard.settings(), client),
                 String::new(),
             )),
             "resources/read" => {
                 let uri = request.target.as_deref()?;
-                page(&guard.settings().confirm, uri, request.modern).map(Self::Page)
+                page(guard.settings(), uri, request.modern).map(Self::Page)
             }
             _ => None,
         }
@@ -83,7 +83,7 @@ impl Shown {
             let reason = Reason::Unsealed(Error::argument(why));
             context.refuse(reason, About::new(Item::RequestState));
         }
-        let tools = listed.tools(&settings.confirm, &mut whole, is_first);
+        let tools = listed.tools(settings, &mut whole, is_first);
         respond.tools = tools.map(Box::new);
         if listed.card && !listed.preview {
             // Others see another list.

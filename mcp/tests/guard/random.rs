@@ -152,8 +152,8 @@ proptest! {
                     prop_assert!(case.notification);
                     break;
                 }
-                Step::Done(_) | Step::Word(_) | Step::Elicit(_) => unreachable!("nobody acted, nothing is confirmed"),
                 Step::Body | Step::Replay | Step::Replayed => unreachable!("nothing carries it"),
+                Step::Done(_) | Step::Word(_) | Step::Elicit(_) | Step::List(_) => unreachable!("nobody acted, nothing is confirmed"),
             };
             step = exchange.on(event).unwrap();
         }

@@ -101,6 +101,13 @@ fn at_the_handlers(
                     error => Err(Failed::Threw(error.to_string())),
                 })
             }
+            Step::List(list) => {
+                let cursor = list.cursor.as_deref().unwrap_or_default();
+                let page = program.stage().listed(cursor);
+                words = page.clone().unwrap_or_default();
+                let threw = || Failed::Threw("an error".into());
+                Event::Listed(page.map(|_| &*words).ok_or_else(threw))
+            }
             Step::Deliver(deliver) => {
                 let mut seen = json!({"session": handler::session_of(&exchange)});
                 if let Some(carries) = carries {

@@ -95,6 +95,11 @@ impl Stage {
         (!words.is_null()).then(|| words.to_string())
     }
 
+    /// Returns a page of the server's list of tools, as JSON; `None` if it throws.
+    pub fn listed(&self, cursor: &str) -> Option<String> {
+        self.settings["tools"].get(cursor).map(Value::to_string)
+    }
+
     pub fn identify(&mut self) -> Event<'static> {
         // Who is anonymous by name is not asked for.
         if !std::mem::replace(&mut self.identified, true) && !self.anonymous {
@@ -173,6 +178,10 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
         let message = confirm["message"].as_str().map(Into::into);
         let preview = confirm["fallback"] == "preview";
         builder = builder.confirm(tool, Confirm { message, preview });
+    }
+    let destructive = &settings["confirmDestructive"];
+    if !destructive.is_null() {
+        builder = builder.confirm_destructive(destructive["fallback"] == "preview");
     }
     if let Some(ttl) = seconds(&settings["confirmTtl"]) {
         builder = builder.confirm_ttl(ttl);

@@ -23,6 +23,8 @@ interface Sender {
 export interface Peer {
   /** Asks its user, by `elicitation/create`; only an answer of this caller counts. */
   elicit(params: unknown, caller: Parts): Promise<unknown>;
+  /** Asks the server for a page of its own list of tools. */
+  list(page: unknown): Promise<unknown>;
 }
 
 interface CallerFacts {
@@ -118,7 +120,9 @@ export class Caller {
       case 'confirm':
         return this.#question(step);
       case 'elicit':
-        return this.#elicit(step);
+        return this.#asked(step, (peer) => peer.elicit(step.params, this.parts as Parts));
+      case 'list_tools':
+        return this.#asked(step, (peer) => peer.list(step.params));
       default:
         return undefined;
     }
@@ -160,11 +164,14 @@ export class Caller {
     );
   }
 
-  /** Asks the user, on the connection that the message came by. */
-  #elicit({ params, withinMs = 0 }: AskStep): Outcome | Promise<Outcome> {
+  /** Asks on the connection that the message came by. */
+  #asked(
+    { name, withinMs = 0 }: AskStep,
+    ask: (peer: Peer) => Promise<unknown>,
+  ): Outcome | Promise<Outcome> {
     return attempt<unknown, Outcome>(
-      () => this.#peer && within(withinMs, this.#peer.elicit(params, this.parts as Parts)),
-      (answer) => ({ value: json('elicit', answer ?? null) }),
+      () => this.#peer && within(withinMs, ask(this.#peer)),
+      (answer) => ({ value: json(name, answer ?? null) }),
       failed,
     );
   }

@@ -296,7 +296,6 @@ export class Guard {
     question: string | QuestionOf<Arguments>,
     options: { readonly fallback?: 'refuse' | 'preview' | undefined } = {},
   ): this {
-    if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
     const isText = typeof question === 'string';
     if (!isText) method('question', question, 'a text or a function');
     const confirm = {
@@ -306,12 +305,29 @@ export class Guard {
         ...checked(options, { fallback: text }),
       },
     };
-    const settings = { ...this.#settings, confirm };
+    this.#confirms({ confirm });
+    if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
+    return this;
+  }
+
+  /**
+   * Runs each tool that the server's own `tools/list` marks as destructive as {@link Guard.confirm} does: each one unless its
+   * annotations have a `readOnlyHint` of true or a `destructiveHint` of false. The user is asked `Run {tool} with {arguments}?`.
+   *
+   * @param options.fallback as that of {@link Guard.confirm}
+   * @throws {@link SealwaxError} `invalid_argument` after `protect`
+   */
+  confirmDestructive(options: { readonly fallback?: 'refuse' | 'preview' | undefined } = {}): this {
+    this.#confirms({ confirmDestructive: checked(options, { fallback: text }) });
+    return this;
+  }
+
+  #confirms(more: Settings): void {
+    if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
+    const settings = { ...this.#settings, ...more };
     this.#policy.engine = new Engine(this.#codec, settings);
     this.#policy.confirms = true;
     this.#settings = settings;
-    if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
-    return this;
   }
 
   /**

@@ -17,7 +17,7 @@ export async function second() {
     server(run) {
       const server = new Server(INFO, { capabilities: CAPABILITIES });
       for (const method of METHODS)
-        server.setRequestHandler(method, ({ params }, ctx) => run(params, ctx));
+        server.setRequestHandler(method, ({ params }, ctx) => run(params, ctx, method));
       for (const method of OWN) server.setRequestHandler(method, { params: ANYTHING }, run);
       server.setNotificationHandler('notifications/demo', { params: ANYTHING }, () => run());
       return server;
@@ -66,7 +66,7 @@ export async function first(name) {
     revision,
     server(run) {
       const server = new Server(INFO, { capabilities: CAPABILITIES });
-      server.fallbackRequestHandler = ({ params }, extra) => run(params, extra);
+      server.fallbackRequestHandler = ({ params, method }, extra) => run(params, extra, method);
       server.fallbackNotificationHandler = async ({ method }) => {
         if (method === 'notifications/demo') await run();
       };

@@ -25,10 +25,14 @@ class Stage {
   #transport;
   #sessions;
   #ledger;
+  #tools;
   who;
+  method;
 
   constructor({ keys, audience, anonymous: nobody, settings }) {
-    const { sessions, transport, ledger, ledgerOptions, confirm = {}, ...rest } = settings;
+    const { sessions, transport, ledger, ledgerOptions, confirm = {}, ...given } = settings;
+    const { confirmDestructive, tools, ...rest } = given;
+    this.#tools = tools;
     this.#transport = transport ?? {};
     if (ledger) this.#ledger = new ScriptedLedger(ledger, ledgerOptions);
     this.#guard = new Guard({
@@ -53,6 +57,8 @@ class Stage {
       };
       this.#guard.confirm(tool, message ?? made, { fallback });
     }
+    if (confirmDestructive === true) this.#guard.confirmDestructive();
+    else if (confirmDestructive) this.#guard.confirmDestructive(confirmDestructive);
     if (!sessions) return;
     const { initial, ...more } = sessions;
     const first = () => {
@@ -100,7 +106,18 @@ class Stage {
   }
 
   #server() {
-    return this.#guard.protect(sdk.server((params, ctx) => this.#run({ params }, ctx)));
+    const run = (params, ctx, method) =>
+      method === 'tools/list' && method !== this.method
+        ? this.#listed(params)
+        : this.#run({ params }, ctx);
+    return this.#guard.protect(sdk.server(run));
+  }
+
+  /** Returns a page of the server's own list. */
+  #listed({ cursor = '' } = {}) {
+    const page = this.#tools[cursor];
+    if (page === undefined) throw new Error('there is no list');
+    return page;
   }
 
   /** Does what it is told, and sees what its request holds. */
@@ -277,6 +294,7 @@ const doing = {
   at: (told) => {
     now = told.now;
     stage.who = told.who;
+    stage.method = told.method;
     stage.at(told);
   },
   revoke: ({ whom }) => stage.revoke(whom),

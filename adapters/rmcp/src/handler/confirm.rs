@@ -4,11 +4,15 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt as _;
 use http::request::Parts;
-use rmcp::model::{ClientResult, ElicitRequest, ElicitRequestParams, ServerRequest};
+use rmcp::ServerHandler;
+use rmcp::model::{
+    ClientResult, ElicitRequest, ElicitRequestParams, PaginatedRequestParams, ServerRequest,
+};
 use rmcp::service::PeerRequestOptions;
-use sealwax_mcp::{Called, Client, Elicitation, Failed};
+use sealwax_mcp::{Called, Client, Elicitation, Failed, List};
 use serde::Deserialize as _;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::params::Params;
 use crate::Context;
@@ -94,5 +98,22 @@ pub(crate) async fn elicit(elicitation: Elicitation, context: &Context) -> Resul
             json(&result).map_err(|error| Failed::Wrong(error.to_string()))
         }
         other => json(&other).map_err(|error| Failed::Wrong(error.to_string())),
+    }
+}
+
+/// Returns a page of the server's own list of tools, around the guard.
+pub(crate) async fn listed(
+    inner: &impl ServerHandler,
+    list: List,
+    context: &Context,
+) -> Result<String, Failed> {
+    let more = |cursor| PaginatedRequestParams::default().with_cursor(Some(cursor));
+    let params = list.cursor.map(more);
+    let page = AssertUnwindSafe(async { inner.list_tools(params, context.clone()).await });
+    match timeout(list.within, page.catch_unwind()).await {
+        Ok(Ok(Ok(page))) => json(&page).map_err(|error| Failed::Wrong(error.to_string())),
+        Ok(Ok(Err(error))) => Err(Failed::Threw(format!("an error {}", error.code.0))),
+        Ok(Err(_)) => Err(Failed::Threw("a panic".into())),
+        Err(_) => Err(Failed::Late),
     }
 }

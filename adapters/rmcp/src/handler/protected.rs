@@ -56,11 +56,11 @@ macro_rules! serve {
     )*};
     ($self:ident, $name:ident, $method:literal, $context:ident, $request:ident: $params:ty) => {{
         let handler = |request, context| $self.inner.$name(request, context);
-        $self.guard.serve($method, $request, $context, handler).await
+        $self.guard.serve(&$self.inner, $method, $request, $context, handler).await
     }};
     ($self:ident, $name:ident, $method:literal, $context:ident) => {{
         let handler = |(), context| $self.inner.$name(context);
-        $self.guard.serve($method, (), $context, handler).await
+        $self.guard.serve(&$self.inner, $method, (), $context, handler).await
     }};
 }
 
@@ -112,7 +112,9 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.clone();
         let handler = |request, context| self.inner.on_custom_request(request, context);
-        self.guard.serve(&method, request, context, handler).await
+        self.guard
+            .serve(&self.inner, &method, request, context, handler)
+            .await
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
@@ -123,7 +125,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         }
         let handler = |(), context| self.inner.discover(context);
         self.guard
-            .serve("server/discover", (), context, handler)
+            .serve(&self.inner, "server/discover", (), context, handler)
             .await
     }
 

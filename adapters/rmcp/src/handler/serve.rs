@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
-use rmcp::{ErrorData, RoleServer};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax_mcp::{
     ClientSession, ClientValue, Event, HandlerResult as Reported, Message, Outcome, Reply, Report,
     Step, TokenFields,
@@ -12,7 +12,7 @@ use sealwax_mcp::{
 use serde_json::Value;
 
 use super::SESSION;
-use super::confirm::{User, elicit};
+use super::confirm::{User, elicit, listed};
 use super::params::Params;
 use super::results::Outgoing;
 use crate::Context;
@@ -26,6 +26,7 @@ impl Guard {
     /// Opens what the request carries, calls `handler`, and seals what it returns.
     pub(crate) async fn serve<Q, A, H>(
         &self,
+        inner: &impl ServerHandler,
         method: &str,
         mut request: Q,
         mut context: Context,
@@ -87,6 +88,11 @@ impl Guard {
                     }
                     let answer = answer.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Elicited(answer))
+                }
+                Step::List(list) => {
+                    let page = Box::pin(listed(inner, *list, &context)).await;
+                    let page = page.as_deref().map_err(Clone::clone);
+                    caller.on(&mut exchange, Event::Listed(page))
                 }
                 step => return reply(step),
             };

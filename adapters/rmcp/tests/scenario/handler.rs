@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::control::{say, waiting};
 use crate::handles::handle;
+use crate::stage::stage;
 
 pub type Context = RequestContext<RoleServer>;
 
@@ -122,7 +123,11 @@ macro_rules! lists {
             context: Context,
         ) -> Result<$result, ErrorData> {
             let seen = json!({"cursor": params.and_then(|params| params.cursor)});
-            let result = self.run(seen, &context).await?;
+            let of_guard = ($list == "tools").then(|| stage().listed(&seen["cursor"]));
+            let result = match of_guard.flatten() {
+                Some(page) => page?,
+                None => self.run(seen, &context).await?,
+            };
             Ok(read(result, $list))
         }
     )*};

@@ -24,6 +24,9 @@ use crate::lossy_ledger::LossyLedger;
 pub struct Stage {
     clock: TestClock,
     who: Mutex<Value>,
+    method: Mutex<Value>,
+    /// The pages of the server's own list of tools, by their cursors.
+    tools: Value,
     ledger: Option<Arc<LossyLedger>>,
     guard: Guard,
     pub server: Protected<Server>,
@@ -61,6 +64,8 @@ impl Stage {
         *STAGE.lock().unwrap() = Some(Arc::new(Self {
             clock,
             who: Mutex::default(),
+            method: Mutex::default(),
+            tools: settings["tools"].clone(),
             ledger,
             guard,
             server,
@@ -71,9 +76,18 @@ impl Stage {
     pub fn at(&self, told: &Value) {
         self.clock.set(told["now"].as_u64().unwrap());
         *self.who.lock().unwrap() = told["who"].clone();
+        *self.method.lock().unwrap() = told["method"].clone();
         if let Some(ledger) = &self.ledger {
             ledger.at(told);
         }
+    }
+
+    /// Returns what the guard is told that asks for a page of the list of tools; `None` if a client asks.
+    pub fn listed(&self, cursor: &Value) -> Option<Result<Value, ErrorData>> {
+        let asks = *self.method.lock().unwrap() != "tools/list";
+        let page = self.tools.get(cursor.as_str().unwrap_or_default());
+        let failed = || ErrorData::internal_error("no list", None);
+        asks.then(|| page.cloned().ok_or_else(failed))
     }
 
     pub async fn revoke(&self, whom: &Value) -> bool {
@@ -182,6 +196,11 @@ fn options(mut builder: GuardBuilder, settings: &Value) -> GuardBuilder {
             }),
         };
     }
+    builder = match &settings["confirmDestructive"] {
+        Value::Null => builder,
+        with if with["fallback"] == "preview" => builder.preview_destructive(),
+        _ => builder.confirm_destructive(),
+    };
     match settings["sessions"].is_object() {
         true => builder.sessions(sessions(&settings["sessions"])),
         false => builder,

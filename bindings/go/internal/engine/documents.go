@@ -13,12 +13,14 @@ type Settings struct {
 	RequestStateTTL int64               `json:"requestStateTtl,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
 	Confirm         map[string]Confirm  `json:"confirm,omitempty"`
-	ConfirmTTL      *int64              `json:"confirmTtl,omitempty"`
-	Sessions        *Sessions           `json:"sessions,omitempty"`
-	Transport       *Transport          `json:"transport,omitempty"`
-	Events          bool                `json:"events,omitempty"`
-	TimeLimitMs     int64               `json:"timeLimitMs,omitempty"`
-	Ledger          *Ledger             `json:"ledger,omitempty"`
+	// ConfirmDestructive has a fallback, and no message.
+	ConfirmDestructive *Confirm   `json:"confirmDestructive,omitempty"`
+	ConfirmTTL         *int64     `json:"confirmTtl,omitempty"`
+	Sessions           *Sessions  `json:"sessions,omitempty"`
+	Transport          *Transport `json:"transport,omitempty"`
+	Events             bool       `json:"events,omitempty"`
+	TimeLimitMs        int64      `json:"timeLimitMs,omitempty"`
+	Ledger             *Ledger    `json:"ledger,omitempty"`
 }
 
 // Confirm is of a tool that its user confirms. Without a message the author's function makes the question.

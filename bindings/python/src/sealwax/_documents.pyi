@@ -23,6 +23,11 @@ class Deliver(TypedDict):
     version: NotRequired[str | None]
     withinMs: int
 
+DestructiveFacts: TypeAlias = "bool | DestructiveOptions"
+
+class DestructiveOptions(TypedDict):
+    fallback: NotRequired[str | None]
+
 class DialogueStep(TypedDict):
     done: NotRequired[Sequence[str] | None]
     failed: NotRequired[str | None]
@@ -181,6 +186,7 @@ class SessionSettings(TypedDict):
 
 class Settings(TypedDict):
     confirm: NotRequired[Mapping[str, ConfirmFacts] | None]
+    confirmDestructive: NotRequired[DestructiveFacts | None]
     confirmTtl: NotRequired[int | None]
     events: NotRequired[bool | None]
     ledger: NotRequired[LedgerSettings | None]

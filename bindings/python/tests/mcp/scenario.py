@@ -62,6 +62,13 @@ class Stage:
         )
         for tool, facts in settings.get("confirm", {}).items():
             self._confirm(tool, **facts)
+        match settings.get("confirmDestructive"):
+            case True:
+                self.guard.confirm_destructive()
+            case {"fallback": fallback}:
+                self.guard.confirm_destructive(fallback=fallback)
+        #: The pages of the server's own list, by their cursors.
+        self._tools = settings.get("tools")
         self._sessions = self._with_sessions(settings.get("sessions"))
         self._transport = dict(settings.get("transport", {}))
         if "onLost" in self._transport:
@@ -116,6 +123,9 @@ class Stage:
     async def _handle(self, ctx: Any, method: str, params: Any, more: dict[str, Any]) -> Any:
         """Do what is told, and say what the request holds; `more` has every result."""
         if method != self.method:
+            if self._tools is not None and not self._is_served(ctx):
+                # The guard asks.
+                return {**more, **self._tools[params.get("cursor") or ""]}
             # The SDK's HTTP looks for headers in the schemas of tools.
             return {**more, "tools": [{"name": "play", "inputSchema": {"type": "object"}}]}
         session = self._session(ctx)
@@ -127,6 +137,13 @@ class Stage:
             if one["do"] == "return":
                 return {**more, **self._with_states(ctx, one["result"])}
             say(done=await self._did(ctx, one["do"], one["given"], one["options"]))
+
+    def _is_served(self, ctx: Any) -> bool:
+        """Return whether the request came through the guard."""
+        try:
+            return exchange_of(self.guard, ctx) is not None
+        except sealwax.InvalidArgument:
+            return False
 
     def _state(self, ctx: Any, method: str) -> Any:
         """Return the state that came, as its text."""

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import mcp_types as types
 import pytest
 import shop
@@ -22,6 +23,7 @@ from starlette.responses import Response
 
 from sealwax import InvalidArgument
 from sealwax.mcp import Guard, Principal, principal_from_access_token
+from sealwax.mcp._handler.servers import low_level
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -196,6 +198,85 @@ async def test_no_other_server_runs_it_unasked() -> None:
             told = await text_of(there, "theirs_delete_note", id=7)
     assert told == "delete_note was not run: it needs the user's consent."
     assert (of.ran, user.asked) == (["move 7 to a"], ["Move 7?"])
+
+
+def marking(guard: Guard, server: Any) -> list[str]:
+    """Add two tools, of which one only reads; return the names of those that ran."""
+    ran = list[str]()
+
+    @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))
+    def show_note(id: int) -> str:
+        ran.append(f"show {id}")
+        return "shown"
+
+    @server.tool(title="Move a note")
+    def move_note(id: int, to: str) -> str:
+        ran.append(f"move {id} to {to}")
+        return "moved"
+
+    guard.protect(server)
+    return ran
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("make", [MCPServer, FastMCP])
+async def test_what_is_marked_is_asked_about(make: Any, mode: str) -> None:
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    guard.confirm_destructive()
+    with pytest.raises(InvalidArgument, match="fallback"):
+        guard.confirm_destructive(fallback="ask")  # type: ignore[arg-type]
+    server, user = make("notes"), User("yes")
+    ran = marking(guard, server)
+    async with Client(low_level(server), mode=mode, elicitation_callback=user) as client:
+        assert await text_of(client, "show_note", id=7) == "shown"
+        assert await text_of(client, "move_note", id=7, to="a") == "moved"
+    assert ran == ["show 7", "move 7 to a"]
+    assert user.asked == ['Run Move a note with {"id":7,"to":"a"}?']
+    with pytest.raises(InvalidArgument, match="before guard.protect"):
+        guard.confirm_destructive()
+
+
+async def test_no_other_server_runs_what_is_marked() -> None:
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    guard.confirm_destructive()
+    child, alone, protected = (FastMCP[Any](name) for name in ("child", "alone", "protected"))
+    ran, user = marking(guard, child), User("yes")
+    alone.mount(child)
+    protected.mount(child, namespace="theirs")
+    guard.protect(protected)
+    given = {"id": 7, "to": "a"}
+    async with FastMCPClient(alone) as client:
+        with pytest.raises(ToolError, match="move_note was not run: it needs the user's consent"):
+            await client.call_tool("move_note", given)
+    assert ran == []
+    async with Client(low_level(protected), elicitation_callback=user) as there:
+        assert await text_of(there, "theirs_show_note", id=7) == "shown"
+        assert await text_of(there, "theirs_move_note", **given) == "moved"
+    assert ran == ["show 7", "move 7 to a"]
+    assert len(user.asked) == 1
+
+
+async def test_a_list_that_hangs_is_not_waited_for() -> None:
+    refusals: list[Any] = []
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append)
+    guard.confirm_destructive()
+    server, user = MCPServer("notes"), User("yes")
+    ran = marking(guard, server)
+
+    async def hangs(_ctx: Any, _params: Any) -> Any:
+        await anyio.sleep_forever()
+
+    entry = low_level(server).get_request_handler("tools/list")
+    assert entry is not None
+    low_level(server).add_request_handler("tools/list", entry.params_type, hangs)
+    async with Client(low_level(server), mode="legacy", elicitation_callback=user) as client:
+        told = await client.session.call_tool("show_note", {"id": 7})
+    assert told.content[0].text == "shown"
+    assert ran == ["show 7"]
+    assert (user.asked, [one.code for one in refusals]) == (
+        ['Run "show_note" with {"id":7}?'],
+        ["invalid_argument"],
+    )
 
 
 @pytest.mark.parametrize("given", [{"id": 7}, {"id": "x", "to": None, "other": 1}])

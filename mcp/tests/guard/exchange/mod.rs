@@ -1,6 +1,7 @@
 //! Details of an exchange that the transcripts cannot compare: exact times, and members that not every SDK has.
 
 mod confirm;
+mod destructive;
 mod handles;
 mod initialize;
 mod keys;

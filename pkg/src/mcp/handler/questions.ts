@@ -1,11 +1,17 @@
-/** What users are asked on a connection, while their calls wait. */
+/** What users are asked on a connection while their calls wait, and the server. */
 
 import type { Parts } from '../../principal.js';
 import { Caller } from '../caller.js';
 import { after, attempt } from '../later.js';
 import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
-import type { ProtocolMessage, RequestId, ServerResponse, Transport } from '../sdk.js';
+import type {
+  ClientRequest,
+  ProtocolMessage,
+  RequestId,
+  ServerResponse,
+  Transport,
+} from '../sdk.js';
 import { newReference } from './reference.js';
 
 interface Asked {
@@ -21,6 +27,8 @@ export class Questions {
   readonly #send: Transport['send'];
   /** By their ids, which no client can guess; the SDK's own are numbers. */
   readonly #asked = new Map<RequestId, Asked>();
+  /** Those to the SDK, by ids that nobody else knows. */
+  readonly #listing = new Map<unknown, Pick<Asked, 'call' | 'resolve' | 'reject'>>();
 
   constructor(policy: Policy, send: Transport['send']) {
     this.#policy = policy;
@@ -46,6 +54,32 @@ export class Questions {
     }
   }
 
+  /** Asks the SDK for its own list of tools, as the client of a call that waits. */
+  async list(
+    { id: call, params }: ClientRequest,
+    page: unknown,
+    deliver: (request: ClientRequest) => void,
+  ): Promise<unknown> {
+    const id = `sealwax:${newReference()}`;
+    const { _meta } = Object(params);
+    const given = { ...Object(page), ...(_meta !== undefined && { _meta }) };
+    const answer = new Promise((resolve, reject) => {
+      this.#listing.set(id, { call, resolve, reject });
+    });
+    deliver({ jsonrpc: '2.0', id, method: 'tools/list', params: given });
+    return answer;
+  }
+
+  /** Whether a response of the SDK's is that list. */
+  isList(message: ServerResponse): boolean {
+    const listing = this.#listing.get(message.id);
+    if (listing === undefined) return false;
+    this.#listing.delete(message.id);
+    if ('result' in message) listing.resolve(message.result);
+    else listing.reject(new ServerError());
+    return true;
+  }
+
   /** Whether a response is one to a question. */
   isAnswered(message: ServerResponse, context: RequestContext): boolean {
     const asked = message.id === undefined ? undefined : this.#asked.get(message.id);
@@ -68,6 +102,11 @@ export class Questions {
 
   /** Ends what was asked for a call that is over. */
   end(call: RequestId): void {
+    for (const [id, listing] of this.#listing) {
+      if (listing.call !== call) continue;
+      this.#listing.delete(id);
+      listing.reject(new ServerError());
+    }
     for (const [id, asked] of this.#asked) {
       if (asked.call !== call) continue;
       asked.reject(new ClientError());
@@ -82,3 +121,6 @@ export class Questions {
 
 /** The client did not answer. */
 class ClientError extends Error {}
+
+/** The server has no list. */
+class ServerError extends Error {}

@@ -94,6 +94,10 @@ class GuardedTransport {
         const { id } = message as ClientRequest;
         return this.#questions.ask(params, id, caller);
       },
+      list: (page) =>
+        this.#questions.list(message as ClientRequest, page, (asked) =>
+          this.#deliver?.(asked, extra),
+        ),
     };
   }
 
@@ -141,6 +145,7 @@ class GuardedTransport {
   async sent(message: ProtocolMessage, options?: unknown): Promise<void> {
     const isResponse = 'result' in message || ('error' in message && message.id !== undefined);
     if (!isResponse) return this.#send.call(this.#transport, message, options);
+    if (this.#questions.isList(message as ServerResponse)) return;
     const id = message.id as RequestId;
     const call = this.#pending.get(id);
     // The response to a dropped request, which could not be sealed any more.

@@ -20,6 +20,7 @@ type told struct {
 	Anonymous      bool
 	Settings       settings
 	Who, Whom      any
+	Method         string
 	Forgets        bool
 	Lost           map[string]int
 	To             int64

@@ -56,8 +56,16 @@ func handle[R any, Q mcp.Request](ctx context.Context, req Q) (*R, error) {
 // lists answers what the SDK answers of its own accord.
 func (s *stage) lists(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-		switch req.(type) {
+		switch req := req.(type) {
 		case *mcp.ListToolsRequest:
+			if s.method.Load() != method {
+				// The guard asks.
+				page, ok := s.tools[req.Params.Cursor]
+				if !ok {
+					return nil, errors.New("there is no list")
+				}
+				return &page, nil
+			}
 			return performed[mcp.Result](ctx, s, req, &mcp.ListToolsResult{})
 		case *mcp.ListPromptsRequest:
 			return performed[mcp.Result](ctx, s, req, &mcp.ListPromptsResult{})

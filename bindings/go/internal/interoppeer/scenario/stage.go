@@ -28,6 +28,9 @@ type settings struct {
 		Words    json.RawMessage
 		Fallback sealwaxmcp.Fallback
 	}
+	ConfirmDestructive any
+	// Tools are the pages of the server's own list, by their cursors.
+	Tools      map[string]mcp.ListToolsResult
 	ConfirmTTL *int64
 	Sessions   *struct {
 		Initial, Required      json.RawMessage
@@ -55,12 +58,14 @@ type stage struct {
 	ledger   *scriptedLedger
 	wrapping []sealwaxmcp.TransportOption
 	// ways has the handlers of HTTP, by their paths.
-	ways map[string]http.Handler
-	who  atomic.Pointer[any]
+	ways   map[string]http.Handler
+	who    atomic.Pointer[any]
+	method atomic.Value
+	tools  map[string]mcp.ListToolsResult
 }
 
 func newStage(one told) *stage {
-	s := &stage{clock: host.NewClock(one.Now * 1000)}
+	s := &stage{clock: host.NewClock(one.Now * 1000), tools: one.Settings.Tools}
 	ring := must(sealwax.ParseKeyRing(one.Keys))
 	codec := must(host.NewCodecOn(s.clock, ring, one.Audience, []sealwax.Option(nil))).(*sealwax.Codec)
 	var who sealwaxmcp.Principals = sealwaxmcp.PrincipalFunc(s.principal)
@@ -95,6 +100,12 @@ func (s *stage) options(settings settings) []sealwaxmcp.Option {
 		} else {
 			options = append(options, sealwaxmcp.WithConfirmFunc(tool, worded(confirm.Words), confirm.Fallback))
 		}
+	}
+	switch with := settings.ConfirmDestructive.(type) {
+	case bool:
+		options = append(options, sealwaxmcp.WithConfirmDestructive())
+	case map[string]any:
+		options = append(options, sealwaxmcp.WithConfirmDestructive(sealwaxmcp.Fallback(with["fallback"].(string))))
 	}
 	if settings.Ledger == "" {
 		return options
@@ -169,6 +180,7 @@ func (s *stage) onLines(connection net.Conn) {
 func (s *stage) at(one told) {
 	s.clock.Set(one.Now * 1000)
 	s.who.Store(&one.Who)
+	s.method.Store(one.Method)
 	if s.ledger != nil {
 		s.ledger.before(one)
 	}

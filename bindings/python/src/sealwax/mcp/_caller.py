@@ -41,6 +41,9 @@ class GuardConfig(Listener, Protocol):
     ledger: Ledger | None
     #: What makes the question of each tool that runs only for a confirmed call.
     questions: dict[str, QuestionOf | str | None]
+    #: Whether some tools are confirmed, and those that the server marks as destructive.
+    confirms: bool
+    confirms_destructive: bool
     #: Whether it was said that an anonymous principal ignores who is signed in.
     has_warned: bool
 

@@ -42,6 +42,12 @@ class EngineFactory:
         self.engine(confirm=confirm)
         self._settings["confirm"] = confirm
 
+    def confirm_destructive(self, fallback: str) -> None:
+        """Add the tools that the server marks as destructive."""
+        more = {"confirmDestructive": {"fallback": fallback}}
+        self.engine(**more)
+        self._settings.update(more)
+
     def take(self, sessions: Any) -> None:
         """Add data-layer sessions."""
         if self.first is not None:

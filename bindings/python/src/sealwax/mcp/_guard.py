@@ -126,6 +126,7 @@ class Guard:
         self._sessions: Sessions | None = None
         self.questions: dict[str, QuestionOf | str | None] = {}
         self._protects = self.has_warned = False
+        self.confirms = self.confirms_destructive = False
 
     def protect(self, server: Any) -> None:
         """Install this guard in a server, before the server serves.
@@ -252,14 +253,13 @@ class Guard:
         ...     return f"deleted {id}"
         >>> guard.protect(server)
         """
-        if self._protects:
-            raise InvalidArgument("confirm: expected to be called before guard.protect(server)")
+        self._expect_unprotected()
         for name, given in {"tool": tool, "question": question}.items():
             if not isinstance(given, str) and (name == "tool" or given is not None):
                 raise TypeError(f"{name}: expected a text, found {type(given).__name__}")
         self._engines.confirm(tool, message=question, fallback=fallback)
         # One without a function yet runs for nobody.
-        self.questions[tool] = question
+        self.questions[tool], self.confirms = question, True
         if question is not None:
             return None
 
@@ -268,6 +268,21 @@ class Guard:
             return function
 
         return asks
+
+    def confirm_destructive(self, *, fallback: Fallback = "refuse") -> None:
+        """Confirm each tool that the server's own ``tools/list`` marks as destructive.
+
+        By the specification that is each one unless its annotations have a ``readOnlyHint`` of true
+        or a ``destructiveHint`` of false. Its user is asked ``Run {tool} with {arguments}?``; all
+        else is as :meth:`confirm` has it, and a tool of that keeps its own question.
+        """
+        self._expect_unprotected()
+        self._engines.confirm_destructive(fallback)
+        self.confirms = self.confirms_destructive = True
+
+    def _expect_unprotected(self) -> None:
+        if self._protects:
+            raise InvalidArgument("confirm: expected to be called before guard.protect(server)")
 
     def reference_handles(
         self, handle_type: str, *, max_age: int | None = None

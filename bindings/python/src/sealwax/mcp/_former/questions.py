@@ -14,7 +14,7 @@ from .._caller import Caller
 from .sdk import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from .._caller import GuardConfig
 
@@ -92,6 +92,8 @@ class CallPeer(NamedTuple):
     call: Any
     #: What the client said at ``initialize``, if it was on this connection.
     capabilities: Any
+    #: Asks the server, as this client, for a page of its own list of tools.
+    list_tools: Callable[[Mapping[str, Any]], Awaitable[Any]]
     #: One that has a way back; without, its capabilities are not known here.
     can_be_asked: bool = True
 

@@ -45,7 +45,7 @@ def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server:
             f"found a {kind}, and mcp {metadata.version('mcp')}"
         )
     ((_, endpoint),) = ends
-    if config.questions and hasattr(server, "http_app"):
+    if config.confirms and hasattr(server, "http_app"):
         from .._handler.fastmcp import Confirmed
 
         server.add_middleware(Confirmed(config))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
@@ -28,6 +29,8 @@ from .questions import CallPeer, Questions, http_request, until_closed
 from .sdk import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..._documents import Fault
     from .._caller import GuardConfig
     from .._engines import EngineFactory
@@ -181,6 +184,20 @@ class Connection:
             raise Answered(found.error)
         return found.result
 
+    async def _list_tools(self, meta: Any, item: Any, page: Mapping[str, Any]) -> Any:
+        """Return a page of the SDK's own list of tools, for the client of a call."""
+        name, params = f"sealwax:{secrets.token_hex(16)}", {**page, "_meta": meta}
+        waiting = self._waiting[name] = Waiting(anyio.Event(), [], anyio.CancelScope())
+        asked = JSONRPCRequest(jsonrpc="2.0", id=name, method="tools/list", params=params)
+        await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
+        await waiting.answered.wait()
+        # Without an answer it stays: a late one is for nobody.
+        del self._waiting[name]
+        (found,) = waiting.answers
+        if isinstance(found, JSONRPCError):
+            raise MCPError(found.error.code, "the server answered with an error")
+        return found.result
+
     def _refuse_id(self) -> ErrorData:
         """Return the error for a request whose id another in progress has."""
         expected = "expected an id that no request in progress has"
@@ -192,7 +209,8 @@ class Connection:
         identity = getattr(message, "id", None)
         meta = (message.params or {}).get("_meta")
         own = meta.get(CAPABILITIES) if isinstance(meta, dict) else None
-        peer = CallPeer(self._questions, identity, own or self._capabilities)
+        listing = partial(self._list_tools, meta, item)
+        peer = CallPeer(self._questions, identity, own or self._capabilities, listing)
         return ServerRequestContext(
             message.method, message.params, identity, http_request(item), peer=peer
         )

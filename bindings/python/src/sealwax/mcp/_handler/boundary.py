@@ -70,13 +70,14 @@ class Boundary:
                 client = None
                 if self._first is not None:
                     more["initial"] = partial(self._first, ctx)
-                if self._config.questions and ctx.method.startswith("tools/"):
+                if self._config.confirms and ctx.method.startswith("tools/"):
                     settled = exchange.outer.negotiated if exchange.outer else None
                     peer = self._peer_of(self._config, ctx)
                     confirming = Confirming(self._config, ctx.params or {}, peer, settled)
                     client = confirming.client()
                     more["confirm"] = confirming.question
                     more["elicit"] = partial(confirming.elicit, caller)
+                    more["list_tools"] = confirming.list_tools
                 engine, step = exchange.begin(
                     token, sessions=self._first is not None, client=client
                 )
@@ -118,11 +119,11 @@ def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None
     if not report or isinstance(result, ErrorData):
         return None
     # A middleware inside this one may return a model; the SDK's own chain returns JSON.
-    found = result if type(result) is dict else _members_of(result)
+    found = result if type(result) is dict else members_of(result)
     return found if report is True or found.get(report) is not None else None
 
 
-def _members_of(result: Any) -> dict[str, Any]:
+def members_of(result: Any) -> dict[str, Any]:
     """Return a result as JSON."""
     if hasattr(result, "to_mcp_result"):
         # FastMCP's results of tools are the SDK's in another form.
@@ -154,7 +155,7 @@ async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
         _outermost.reset(before)
     if not made or isinstance(result, ErrorData):
         return result
-    return _changed(_members_of(result), made[-1])
+    return _changed(members_of(result), made[-1])
 
 
 def _token_of(ctx: Context, fields: TokenFields | None) -> object:

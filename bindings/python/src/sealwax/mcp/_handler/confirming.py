@@ -13,7 +13,7 @@ from .._caller import ends, made
 from .._sdk_json import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from ..._documents import AskStep
     from .._caller import Caller, GuardConfig
@@ -35,6 +35,10 @@ class Peer(Protocol):
 
     async def elicit(self, params: Mapping[str, Any], caller: Caller) -> Any:
         """Ask its user by ``elicitation/create``; return the result."""
+        ...
+
+    async def list_tools(self, params: Mapping[str, Any]) -> Any:
+        """Return a page of the server's own list of tools for this client, around the guard."""
         ...
 
 
@@ -68,12 +72,21 @@ class Confirming:
     async def elicit(self, caller: Caller, step: AskStep) -> Told:
         """Return what the user answers on the connection, or why there is no answer."""
         asked: Any = step
-        try:
-            with anyio.fail_after(asked["withinMs"] / 1000):
-                return Told(_json.document(await self._peer.elicit(asked["params"], caller)))
-        except TimeoutError:
-            return Told()
-        except BaseException as error:
-            if ends(error):
-                raise
-            return Told(threw=named(error))
+        return await _within(asked, lambda: self._peer.elicit(asked["params"], caller))
+
+    async def list_tools(self, step: AskStep) -> Told:
+        """Return a page of the server's own list, or why there is none."""
+        asked: Any = step
+        return await _within(asked, lambda: self._peer.list_tools(asked.get("params") or {}))
+
+
+async def _within(asked: Any, answer: Callable[[], Awaitable[Any]]) -> Told:
+    try:
+        with anyio.fail_after(asked["withinMs"] / 1000):
+            return Told(_json.document(await answer()))
+    except TimeoutError:
+        return Told()
+    except BaseException as error:
+        if ends(error):
+            raise
+        return Told(threw=named(error))

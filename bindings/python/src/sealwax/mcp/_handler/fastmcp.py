@@ -29,7 +29,9 @@ class Confirmed(Middleware):
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Serve one call, of whatever server."""
         tool, questions = context.message.name, self._config.questions
-        if tool in questions and self._called(context) not in questions:
+        called = self._called(context)
+        is_unseen = self._config.confirms_destructive and called is None
+        if is_unseen or (tool in questions and called not in questions):
             report_error(
                 self._config,
                 f"confirm {tool!r}: expected a call by its own server, which the guard confirms, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -9,11 +10,13 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types import ElicitResult, Request
 
 from .._principal import user_of
+from .boundary import members_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mcp.server.context import ServerRequestContext
+    from mcp.server.lowlevel import Server
 
     from .._caller import Caller, GuardConfig
 
@@ -27,8 +30,10 @@ class Elicitation(Request[dict[str, Any], Literal["elicitation/create"]]):
 class SdkPeer:
     """The client of a call."""
 
-    def __init__(self, config: GuardConfig, ctx: ServerRequestContext[Any, Any]) -> None:
-        self._ctx = ctx
+    def __init__(
+        self, server: Server[Any], config: GuardConfig, ctx: ServerRequestContext[Any, Any]
+    ) -> None:
+        self._server, self._ctx = server, ctx
         # Who answers is not seen here. Over HTTP another user may know the session, unless the SDK
         # binds it to a credential, as it does where it has checked one.
         self._answers_itself = (
@@ -49,6 +54,15 @@ class SdkPeer:
     def can_be_asked(self) -> bool:
         """Whether it can be sent a request while the call waits, and nobody else answers it."""
         return self._answers_itself and self._ctx.session.can_send_request
+
+    async def list_tools(self, params: Mapping[str, Any]) -> Any:
+        """Return a page of the server's own list of tools for this client, around the guard."""
+        entry = self._server.get_request_handler("tools/list")
+        if entry is None:
+            raise LookupError("tools/list")
+        given = {**params, "_meta": (self._ctx.params or {}).get("_meta")}
+        ctx = replace(self._ctx, method="tools/list", params=given)
+        return members_of(await entry.handler(ctx, entry.params_type.model_validate(given)))
 
     async def elicit(self, params: Mapping[str, Any], _caller: Caller) -> Any:
         """Ask its user, on the call's own stream."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def install(
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(config, engines, SdkPeer, refused)
+    boundary = Boundary(config, engines, partial(SdkPeer, low), refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -61,7 +62,7 @@ def install(
         tracing = bool(middleware) and isinstance(middleware[0], OpenTelemetryMiddleware)
         middleware.insert(int(tracing), boundary)
     _answer_for_handles(low)
-    if config.questions and _is_fastmcp(server):
+    if config.confirms and _is_fastmcp(server):
         server.add_middleware(Confirmed(config))
     if sessions is not None:
         sessions.install(low)

@@ -54,7 +54,7 @@ final class Boundary {
                     guard, engine, context, request.method(), request.params(), false, questions),
             served ->
                 maySwitch(() -> entered(served))
-                    .flatMap(step -> asking(served, step))
+                    .flatMap(step -> asking(served, step, next))
                     .flatMap(step -> serve(served, step, request, next))
                     .onErrorResume(
                         SealwaxException.class,
@@ -129,20 +129,23 @@ final class Boundary {
     return served.caller.drive(served.exchange(), first, served::answer);
   }
 
-  /** Asks the user, if the engine wants to. What reads the client's answer waits for nothing. */
-  private static Mono<Step> asking(Served served, Step step) {
-    if (!step.asksUser()) {
+  /** Asks others, if the engine wants to. What reads the client's answer waits for nothing. */
+  private static Mono<Step> asking(
+      Served served,
+      Step step,
+      BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
+    if (!step.asksOthers()) {
       return Mono.just(step);
     }
     return served
-        .elicited(step)
+        .told(step, next)
         .publishOn(Schedulers.boundedElastic())
         .map(
             told -> {
               Engine.Exchange exchange = served.exchange();
               return served.caller.drive(exchange, exchange.told(told), served::answer);
             })
-        .flatMap(next -> asking(served, next));
+        .flatMap(more -> asking(served, more, next));
   }
 
   private Mono<JSONRPCResponse> serve(

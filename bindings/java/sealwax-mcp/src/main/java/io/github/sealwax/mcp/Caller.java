@@ -43,7 +43,7 @@ final class Caller {
   }
 
   /**
-   * Answers the engine's questions; returns the first step that is no question, or one to the user
+   * Answers the engine's questions; returns the first step that is no question, or one to others
    * or for the body.
    */
   Step drive(Engine.Exchange exchange, Step first) {
@@ -54,7 +54,7 @@ final class Caller {
       Engine.Exchange exchange, Step first, @Nullable Function<Step, Engine.Told> ofMessage) {
     Step step = first;
     tell(exchange, step);
-    while (step.is("ask") && !step.asksUser() && !step.asksBody()) {
+    while (step.is("ask") && !step.asksOthers() && !step.asksBody()) {
       step = exchange.told(answer(step, ofMessage));
       tell(exchange, step);
     }

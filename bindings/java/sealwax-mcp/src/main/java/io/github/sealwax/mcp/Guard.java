@@ -46,7 +46,7 @@ public final class Guard {
     principalOf = builder.principalOf;
     ledger = builder.ledger;
     questions = Map.copyOf(builder.questions);
-    confirms = !builder.confirm.isEmpty();
+    confirms = !builder.confirm.isEmpty() || builder.settings.containsKey("confirmDestructive");
     settings = new LinkedHashMap<>(builder.settings);
     settings.put("events", builder.onEvent != null);
     settings.put("timeLimitMs", builder.timeLimit.toMillis());
@@ -520,6 +520,29 @@ public final class Guard {
       Map<String, Object> more = new LinkedHashMap<>(facts);
       more.put("fallback", "preview");
       return confirm(tool, more);
+    }
+
+    /**
+     * Confirms each tool that the server's own {@code tools/list} marks as destructive, as {@link
+     * #confirm(String, String)}: by the specification each one unless its annotations have a {@code
+     * readOnlyHint} of true or a {@code destructiveHint} of false. Its user is asked {@code Run
+     * {tool} with {arguments}?}.
+     *
+     * @return this builder
+     */
+    public Builder confirmDestructive() {
+      settings.put("confirmDestructive", true);
+      return this;
+    }
+
+    /**
+     * Confirms as {@link #confirmDestructive()}, and has the model ask as {@link #preview}.
+     *
+     * @return this builder
+     */
+    public Builder previewDestructive() {
+      settings.put("confirmDestructive", Map.of("fallback", "preview"));
+      return this;
     }
 
     /**

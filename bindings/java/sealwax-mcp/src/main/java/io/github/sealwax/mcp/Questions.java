@@ -60,7 +60,8 @@ final class Questions {
         });
   }
 
-  private static Object result(JSONRPCResponse response) {
+  /** Returns the result of a response, or throws its error. */
+  static Object result(JSONRPCResponse response) {
     if (response.error() != null) {
       throw new McpError(response.error());
     }

@@ -4,12 +4,16 @@ import io.github.sealwax.SealwaxException;
 import io.github.sealwax.TokenFields;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -153,15 +157,27 @@ final class Served implements AutoCloseable {
     return guard.questionOf(asked.object("params"));
   }
 
-  /** Asks its user by the connection that it came by. */
-  Mono<Engine.Told> elicited(Step asked) {
+  /** Asks its user by the connection that it came by, or the server for a page of its own list. */
+  Mono<Engine.Told> told(
+      Step asked, BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
     Duration within = Duration.ofMillis(asked.number("withinMs"));
-    return Mono.defer(() -> questions.ask(asked.object("params"), caller.known()))
+    Map<String, Object> given = asked.object("params");
+    return Mono.defer(
+            () ->
+                asked.text("name").equals("elicit")
+                    ? questions.ask(given, caller.known())
+                    : next.apply(context, listing(given)).map(Questions::result))
         .timeout(within)
         .map(Engine.Told::ofClients)
         .onErrorResume(
             e ->
                 Mono.just(e instanceof TimeoutException ? Engine.Told.LATE : Engine.Told.threw(e)));
+  }
+
+  private JSONRPCRequest listing(Map<String, Object> page) {
+    Map<String, Object> list = new HashMap<>(page);
+    list.put("_meta", params.getOrDefault("_meta", Map.of()));
+    return new JSONRPCRequest("tools/list", UUID.randomUUID().toString(), list);
   }
 
   private @Nullable Map<String, Object> sentSession() {

@@ -27,9 +27,9 @@ record Step(Map<String, Object> members, byte @Nullable [] bytes) {
     return name.equals(members.get("step"));
   }
 
-  /** Returns whether it asks the user, for whom no thread waits. */
-  boolean asksUser() {
-    return "elicit".equals(members.get("name"));
+  /** Returns whether it asks the user, or the server, for whom no thread waits. */
+  boolean asksOthers() {
+    return "elicit".equals(members.get("name")) || "list_tools".equals(members.get("name"));
   }
 
   /** Returns whether it asks for the body of an HTTP request. */

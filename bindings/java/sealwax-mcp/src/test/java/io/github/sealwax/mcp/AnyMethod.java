@@ -22,7 +22,11 @@ record AnyMethod(Script script) implements McpStatelessServerHandler {
     return Mono.fromCallable(
         () -> {
           try {
-            Map<String, Object> returned = script.run(context, request.params());
+            boolean lists = request.method().equals("tools/list");
+            Map<String, Object> returned =
+                lists
+                    ? script.list(context, request.params())
+                    : script.run(context, request.params());
             boolean begins = request.method().equals("initialize");
             return JSONRPCResponse.result(request.id(), begins ? INITIALIZED : returned);
           } catch (McpError e) {

@@ -40,7 +40,7 @@ record OfSdk(Script script, McpStatelessServerHandler server) implements McpStat
   public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
     if (request.method().equals("tools/list")) {
       return Mono.fromCallable(
-          () -> JSONRPCResponse.result(request.id(), script.run(context, request.params())));
+          () -> JSONRPCResponse.result(request.id(), script.list(context, request.params())));
     }
     return server.handleRequest(
         key -> key.equals(PARAMS) ? request.params() : context.get(key), request);

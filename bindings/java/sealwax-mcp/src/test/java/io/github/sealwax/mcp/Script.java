@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** Does what a handler is told, and sees what its request holds. */
 final class Script {
@@ -17,10 +18,19 @@ final class Script {
 
   private final Guard guard;
   private final Sessions<Object> sessions;
+  private final Function<Object, Map<String, Object>> listed;
 
-  Script(Guard guard, Sessions<Object> sessions) {
+  Script(Guard guard, Sessions<Object> sessions, Function<Object, Map<String, Object>> listed) {
     this.guard = guard;
+    this.listed = listed;
     this.sessions = sessions;
+  }
+
+  /** Returns a page of the server's own list, if the guard asks for it; what a client gets if not. */
+  Map<String, Object> list(McpTransportContext context, Object params) {
+    Map<String, Object> members = Json.members(params);
+    Map<String, Object> page = listed.apply(members == null ? null : members.get("cursor"));
+    return page == null ? run(context, params) : page;
   }
 
   /** Runs as a handler of a request with these parameters; returns its result. */

@@ -7,6 +7,8 @@ import io.github.sealwax.testing.TestClock;
 import io.github.sealwax.testing.TestCodec;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.transport.HttpServletStatelessServerTransport;
+import io.modelcontextprotocol.spec.McpError;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse.JSONRPCError;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -33,15 +35,21 @@ final class Stage implements AutoCloseable {
   /** Who asks: the parts of a principal, null, or what throws. */
   private volatile Object who;
 
+  private volatile Object method;
+
+  /** The pages of the server's own list of tools, by their cursors. */
+  private final Map<String, Object> tools;
+
   Stage(Map<String, Object> told) {
     Map<String, Object> settings = Values.object(told.get("settings"));
     clock.set(time(told.get("now")));
+    tools = Values.object(settings.get("tools"));
     ledger =
         settings.get("ledger") instanceof String kind
             ? new ScriptedLedger(clock, kind, Values.object(settings.get("ledgerOptions")))
             : null;
     guard = guard(told, settings);
-    Script script = new Script(guard, sessions(settings.get("sessions")));
+    Script script = new Script(guard, sessions(settings.get("sessions")), this::listed);
     filter = filter(Values.object(settings.get("transport")));
     if (told.get("system").equals("sdk")) {
       OfSdk.serve(guard, transport, script);
@@ -82,6 +90,11 @@ final class Stage implements AutoCloseable {
                 builder.only(target, Values.list(names).stream().map(String.class::cast).toList()));
     Values.object(settings.get("confirm"))
         .forEach((tool, how) -> confirm(builder, tool, Values.object(how)));
+    if (settings.get("confirmDestructive") instanceof Map) {
+      builder.previewDestructive();
+    } else if (settings.containsKey("confirmDestructive")) {
+      builder.confirmDestructive();
+    }
     if (settings.containsKey("confirmTtl")) {
       builder.confirmTtl(seconds(settings.get("confirmTtl")));
     }
@@ -194,9 +207,22 @@ final class Stage implements AutoCloseable {
   void at(Map<String, Object> told) {
     clock.set(time(told.get("now")));
     who = told.get("who");
+    method = told.get("method");
     if (ledger != null) {
       ledger.before(told);
     }
+  }
+
+  /** Returns a page of the list, for which the guard asks; null if it is a client. */
+  private Map<String, Object> listed(Object cursor) {
+    if ("tools/list".equals(method)) {
+      return null;
+    }
+    Object page = tools.get(cursor == null ? "" : cursor);
+    if (page == null) {
+      throw new McpError(new JSONRPCError(-32000, "there is no list"));
+    }
+    return Values.object(page);
   }
 
   boolean revoke(Map<String, Object> whom) {

@@ -1,0 +1,197 @@
+//! The tools that a server marks as destructive, as its own lists say.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+
+use crate::confirm::LONGEST_TITLE;
+use sealwax::Principal;
+
+/// Confirms each tool that its server marks as destructive.
+#[derive(Debug)]
+pub(super) struct Destructive {
+    /// As [`Confirm::preview`](crate::Confirm::preview).
+    pub preview: bool,
+    /// The lists of the most recent callers: what one may see says nothing of what another may.
+    known: Mutex<Vec<Known>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    principal: Arc<Principal>,
+    /// The end of its time, in Unix milliseconds.
+    until: u64,
+    tools: Vec<Tool>,
+}
+
+/// How long a list counts, in milliseconds.
+const AGE: u64 = 60_000;
+
+/// How many tools a list may have, and how many are kept of all callers together.
+pub(super) const MOST: usize = 4_096;
+
+/// A tool of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Tool {
+    name: String,
+    /// What a user reads.
+    pub title: String,
+    pub is_destructive: bool,
+}
+
+impl Tool {
+    /// Reads a tool of a list, unless it has no name.
+    #[inline(never)]
+    pub fn read(tool: &Value) -> Option<Self> {
+        let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(String::from);
+        let name = text(tool, "name")?;
+        // One that is long says less than the name.
+        let title = text(tool, "title").filter(|title| title.chars().nth(LONGEST_TITLE).is_none());
+        Some(Self {
+            title: title.unwrap_or_else(|| name.clone()),
+            name,
+            is_destructive: is_destructive(tool),
+        })
+    }
+
+    /// Returns the tool of a name. If there are two, one that is destructive makes both so.
+    pub fn named<'a>(tools: &'a [Self], name: &str) -> Option<&'a Self> {
+        let mut all = tools.iter().filter(|tool| tool.name == name);
+        let first = all.next()?;
+        Some(all.find(|tool| tool.is_destructive).unwrap_or(first))
+    }
+}
+
+/// Returns whether a tool of a list is marked as destructive: by the specification, what is not marked is.
+pub(super) fn is_destructive(tool: &Value) -> bool {
+    let hint = |name: &str| {
+        let annotations = tool.get("annotations");
+        annotations
+            .and_then(|hints| hints.get(name))
+            .and_then(Value::as_bool)
+    };
+    hint("readOnlyHint") != Some(true) && hint("destructiveHint") != Some(false)
+}
+
+impl Destructive {
+    pub fn new(preview: bool) -> Self {
+        Self {
+            preview,
+            known: Mutex::default(),
+        }
+    }
+
+    /// Returns a tool of the list that a caller has, if it is known.
+    #[inline(never)]
+    pub fn find(&self, principal: &Principal, name: &str, now_ms: u64) -> Option<Tool> {
+        let known = self.known.lock().ok()?;
+        let mut known = known.iter().filter(|known| known.until > now_ms);
+        let known = known.find(|known| *known.principal == *principal)?;
+        Tool::named(&known.tools, name).cloned()
+    }
+
+    /// Keeps the list that a caller has.
+    #[inline(never)]
+    pub fn keep(&self, principal: Arc<Principal>, tools: Vec<Tool>, now_ms: u64) {
+        let Ok(mut known) = self.known.lock() else {
+            return;
+        };
+        known.retain(|one| one.until > now_ms && one.principal != principal);
+        let count: usize = known.iter().map(|one| one.tools.len() + 1).sum();
+        if count + tools.len() >= MOST {
+            known.clear();
+        }
+        known.push(Known {
+            principal,
+            until: now_ms.saturating_add(AGE),
+            tools,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{AGE, Destructive, MOST, Tool, is_destructive};
+    use sealwax::Principal;
+
+    fn tools(of: &Value) -> Vec<Tool> {
+        of.as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Tool::read)
+            .collect()
+    }
+
+    #[test]
+    fn what_is_not_marked_is_destructive() {
+        for (annotations, destructive) in [
+            (json!(null), true),
+            (json!({}), true),
+            (json!({"readOnlyHint": true}), false),
+            (json!({"destructiveHint": false}), false),
+            (
+                json!({"readOnlyHint": false, "destructiveHint": true}),
+                true,
+            ),
+            (
+                json!({"readOnlyHint": true, "destructiveHint": true}),
+                false,
+            ),
+            (json!({"readOnlyHint": "true", "destructiveHint": 0}), true),
+            (json!([]), true),
+        ] {
+            let tool = json!({"name": "a", "annotations": annotations});
+            assert_eq!(is_destructive(&tool), destructive, "{tool}");
+        }
+        assert!(is_destructive(&json!({"name": "a"})));
+    }
+
+    #[test]
+    fn a_tool_is_read_by_its_name() {
+        let long = "a".repeat(101);
+        let safe = json!({"readOnlyHint": true});
+        let all = tools(&json!([
+            {"title": "No name"}, 7, {"name": 7},
+            {"name": "a", "title": "The first"}, {"name": "long", "title": long}, {"name": "b", "annotations": safe},
+            {"name": "two", "annotations": safe}, {"name": "two"},
+        ]));
+        assert_eq!(all.len(), 5);
+        let named = |name| Tool::named(&all, name).map(|tool| (&*tool.title, tool.is_destructive));
+        assert_eq!(named("a"), Some(("The first", true)));
+        assert_eq!(named("long"), Some(("long", true)));
+        assert_eq!(named("b"), Some(("b", false)));
+        assert_eq!(named("two"), Some(("two", true)));
+        assert_eq!(named("c"), None);
+    }
+
+    #[test]
+    fn a_list_is_its_callers_for_a_minute() {
+        let [alice, bob] = ["alice", "bob"].map(|one| Arc::new(Principal::subject(one)));
+        let destructive = Destructive::new(false);
+        let list = |of: Value| tools(&of);
+        destructive.keep(alice.clone(), list(json!([{"name": "a"}])), 1_000);
+        let has = |who: &Principal, name: &str, at| destructive.find(who, name, at).is_some();
+        assert!(has(&alice, "a", 1_000));
+        assert!(has(&alice, "a", 999 + AGE));
+        assert!(!has(&alice, "a", 1_000 + AGE));
+        assert!(!has(&alice, "b", 1_000));
+        assert!(!has(&bob, "a", 1_000));
+        destructive.keep(alice.clone(), list(json!([{"name": "b"}])), 2_000);
+        assert!(has(&alice, "b", 1_000 + AGE));
+        assert!(!has(&alice, "a", 2_000), "a list replaces the one before");
+
+        let many: Vec<_> = (0..MOST / 2)
+            .map(|at| json!({"name": at.to_string()}))
+            .collect();
+        destructive.keep(bob.clone(), list(json!(many)), 2_000);
+        assert!(has(&alice, "b", 2_000) && has(&bob, "7", 2_000));
+        let carol = Arc::new(Principal::subject("carol"));
+        destructive.keep(carol.clone(), list(json!(many)), 2_000);
+        assert!(has(&carol, "7", 2_000));
+        assert!(!has(&alice, "b", 2_000) && !has(&bob, "7", 2_000));
+    }
+}
