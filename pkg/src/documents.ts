@@ -121,7 +121,7 @@ export interface PrincipalParts {
   readonly subject?: string | undefined;
 }
 
-export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit' | 'body' | 'replay';
+export type Question = 'principal' | 'ledger' | 'initial' | 'confirm' | 'elicit' | 'body' | 'replay' | 'list_tools';
 
 export interface TextsRedisAnswer {
   readonly texts: readonly string[];

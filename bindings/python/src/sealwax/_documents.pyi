@@ -112,7 +112,7 @@ class PrincipalParts(TypedDict):
     issuer: NotRequired[str | None]
     subject: NotRequired[str | None]
 
-Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit'] | Literal['body'] | Literal['replay']"
+Question: TypeAlias = "Literal['principal'] | Literal['ledger'] | Literal['initial'] | Literal['confirm'] | Literal['elicit'] | Literal['body'] | Literal['replay'] | Literal['list_tools']"
 
 class TextsRedisAnswer(TypedDict):
     texts: Sequence[str]
