@@ -258,7 +258,7 @@ post(
 
 # ---- lines ----
 
-lines("stdio: a line keeps its bytes", ["in", ' {"id":7 ,"method":"ping","params":{"n":1e400}}\r\n'], ["to", ' {"id":7 ,"method":"ping","params":{"n":1e400}}'], ["from", DONE], ["out", DONE])
+lines("stdio: a line keeps its bytes", ["in", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}\r\n'], ["to", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'], ["from", DONE], ["out", DONE])
 lines("stdio: an empty line is none", ["in", " \n"])
 for name, line, told in [
     ("no JSON", "hello", PARSE),
@@ -429,8 +429,8 @@ lines(
 lines(
     "stdio: a client's answer has its session removed",
     *FIRST,
-    ["in", '{"id":1,"result":{"a":1,"sessionId":"{t}"}}'],
-    ["to", '{"id":1,"result":{"a":1}}'],
+    ["in", '{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}'],
+    ["to", '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'],
     asks=["principal"] * 2,
 )
 

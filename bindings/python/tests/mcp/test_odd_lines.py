@@ -105,3 +105,12 @@ def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) 
             assert "error" in server.hear()
         for number in range(2):
             listens(server, session, f"after {number}")
+
+
+@SYSTEMS
+def test_a_request_that_the_sdk_cannot_read_is_answered_and_its_id_is_free(system: str) -> None:
+    session = agreed()
+    with on_stdio(system) as server:
+        refused = server.ask("tools/list", "x", params=7, sessionId=session)
+        assert refused["error"] == {"code": -32600, "message": "Invalid Request"}
+        listens(server, session, "x")

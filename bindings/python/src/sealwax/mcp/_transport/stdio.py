@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
 from ..._engine import Told
 from .._caller import Caller
@@ -70,12 +71,15 @@ class _Conversation:
                 yield _text(engine.beside)
                 await self._replayed.wait()
                 step = await exchange.drive(engine.told(Told(self._answer)))
+            delivered = _text(engine.beside).split("\n") if step["step"] == "deliver" else []
+            if delivered and not _is_message(delivered[-1]):
+                step = await exchange.drive(engine.on({"broke": "message: expected one of the SDK"}))
+                delivered = []
             if step["step"] == "reply":
                 await self._write(engine.beside)
-            elif step["step"] == "deliver":
-                served.set(exchange if exchange.continues else None)
-                for one in _text(engine.beside).split("\n"):
-                    yield one
+            served.set(exchange if exchange.continues else None)
+            for one in delivered:
+                yield one
             engine.free()
 
     async def send(self, item: SessionMessage) -> None:
@@ -117,6 +121,15 @@ class _Line(NamedTuple):
 
     def model_dump_json(self, **_: Any) -> str:
         return self.line.decode()
+
+
+def _is_message(line: str) -> bool:
+    """Return whether the SDK can read it: nobody would hear of a failure."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        return False
+    return True
 
 
 def _text(lines: bytes | None) -> str:
