@@ -123,16 +123,18 @@ fn address(tool: &str) -> String {
 
 /// Returns the name that the rest of an address has.
 #[inline(never)]
-fn named(mut rest: &str) -> Option<String> {
+fn named(mut rest: &[u8]) -> Option<String> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
     let mut name = Vec::new();
-    while let Some(byte) = rest.bytes().next() {
-        let digits = rest.get(1..3).filter(|_| byte == b'%');
-        let (byte, length) = match digits {
-            Some(digits) => (u8::from_str_radix(digits, 16).ok()?, 3),
-            None => (byte, 1),
+    while let [byte, after @ ..] = rest {
+        let (byte, after) = match (byte, after) {
+            (b'%', [high, low, after @ ..]) => {
+                (u8::try_from(digit(high)? * 16 + digit(low)?).ok()?, after)
+            }
+            _ => (*byte, after),
         };
         name.push(byte);
-        rest = rest.get(length..)?;
+        rest = after;
     }
     String::from_utf8(name).ok()
 }
@@ -140,7 +142,7 @@ fn named(mut rest: &str) -> Option<String> {
 /// Returns the result of reading a page, if it is one.
 #[inline(never)]
 pub(super) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value> {
-    let tool = named(uri.strip_prefix(PAGES)?).filter(|tool| address(tool) == uri)?;
+    let tool = named(uri.strip_prefix(PAGES)?.as_bytes()).filter(|tool| address(tool) == uri)?;
     // Of those that are marked, the server's list alone has the names.
     if settings.destructive.is_none() && !settings.confirm.iter().any(|(name, _)| *name == tool) {
         return None;

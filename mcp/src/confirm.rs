@@ -148,15 +148,13 @@ impl Words {
             Ok(title) => visible(title),
             Err(name) => visible(&json::written(&name.into())),
         };
-        let mut arguments = read(arguments);
-        if let (Value::Object(all), Some(only)) = (&mut arguments, only) {
-            all.retain(|name, _| only.contains(name));
+        let arguments = visible(&bound(&read(arguments), only));
+        let mut parts = vec![String::from("Run "), tool];
+        if !arguments.is_empty() {
+            parts.push(" with ".into());
+            parts.push(arguments);
         }
-        let mut parts = vec!["Run ".into(), tool, "?".into()];
-        if arguments.as_object().is_none_or(|all| !all.is_empty()) && !arguments.is_null() {
-            let arguments = visible(&json::written(&arguments));
-            parts.splice(2..2, [" with ".into(), arguments]);
-        }
+        parts.push("?".into());
         Self(parts)
     }
 
@@ -186,6 +184,29 @@ impl Words {
         }
         self.0.iter().cloned().map(Value::String).collect()
     }
+}
+
+/// Writes the arguments of a call that are bound; nothing if there are none.
+fn bound(arguments: &Value, only: Option<&[String]>) -> String {
+    let Value::Object(all) = arguments else {
+        return match arguments {
+            Value::Null => String::new(),
+            other => json::written(other),
+        };
+    };
+    let mut written = String::new();
+    for (name, value) in all {
+        if only.is_none_or(|only| only.contains(name)) {
+            written.push(if written.is_empty() { '{' } else { ',' });
+            written.push_str(&json::written(&name.as_str().into()));
+            written.push(':');
+            written.push_str(&json::written(value));
+        }
+    }
+    if !written.is_empty() {
+        written.push('}');
+    }
+    written
 }
 
 /// Escapes what is invisible, or turns the direction of a text.

@@ -127,11 +127,13 @@ for name, body, version in [
     ("an answer", '{"id":7,"result":{}}', MODERN),
     ("a batch", f"[{PING}]", MODERN),
     ("no date", PING, "draft"),
+    ("more than a date", PING, "2026-07-28x"),
     ("nearly a date", PING, "2026-07-2x"),
 ]:
     head = {} if version is None else {"version": version}
     told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')
     unread(f"http: a session is needed: {name}", body, told, session=None, **head)
+unread("http: a session is needed where the SDK speaks no later revision", PING, NONE, session=None, version=MODERN, settings={"transport": {"modern": False}})
 post("http: two sessions are refused", PING, session={"several": True}, asks=["principal"], replies={"status": 404}, logged="malformed")
 post(
     "http: two revisions are refused",
@@ -171,6 +173,13 @@ for name, body, to in [
 passes("http: a session that is null is removed", '{"id":7,"method":"ping","sessionId":null}', to='{"id":7,"method":"ping"}', settings=SEP)
 passes("http: a member of another protocol stays", '{"id":7,"method":"ping","sessionId":"x"}')
 
+NO_METHOD = '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}'
+for name, body, told in [
+    ("as a request", '{"id":7,"method":"session/terminate","sessionId":"{t}"}', {"status": 200, "body": NO_METHOD}),
+    ("as a notification", '{"method":"session/terminate","sessionId":"{t}"}', {"status": 202}),
+]:
+    post(f"http: session/terminate without a ledger, {name}", body, session=None, settings=SEP, replies=told)
+
 # ---- answers ----
 
 BOTH = {"session": "{t}", "settings": SEP, "asks": ["principal"]}
@@ -209,6 +218,12 @@ answered(
     'data: {"id":7,\ndata:"result":\nevent: message\ndata: {}}\n\n',
     'data: {"id":7, "result": {"sessionId":"{t}"}}\nevent: message\n\n',
 )
+answered(
+    "an event of several lines that end with CR LF",
+    SSE,
+    'data: {"id":7,\r\ndata: "result":{}}\r\n\r\n',
+    'data: {"id":7, "result":{"sessionId":"{t}"}}\r\n\r\n',
+)
 answered("a text over two lines of data is no message", SSE, 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n', 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
 answered("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n", "data: hello\ndata\n\ndata: [1\n\n")
 answered("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
@@ -226,6 +241,23 @@ answered(
     f"data: {NOTE}\n\nid: 1\ndata: {WITH_ID}\n\n",
     header="{new}",
     **{**BEGIN, "settings": SEP},
+)
+OTHER = BEGUN.replace('"i"', '"j"')
+answered(
+    "initialize in events, after the answer to another request",
+    SSE,
+    f"data: {OTHER}\n\ndata: {BEGUN}\n\n",
+    f"data: {OTHER}\n\ndata: {WITH_ID}\n\n",
+    header="{new}",
+    **{**BEGIN, "settings": SEP},
+)
+answered(
+    "initialize whose id the SDK spells otherwise",
+    JSON,
+    BEGUN,
+    BEGUN,
+    header="{new}",
+    **{**BEGIN, "in": INITIALIZE.replace('"i"', '"\\u0069"')},
 )
 answered("an error begins no session", JSON, '{"id":"i","error":{"code":1}}', '{"id":"i","error":{"code":1}}', **{**BEGIN, "asked": []})
 answered("another status begins no session", JSON, BEGUN, BEGUN, status=503, **{**BEGIN, "asked": []})
@@ -325,6 +357,14 @@ lines("stdio: what is no message passes", ["from", "hello"], ["out", "hello"])
 REPLAY = (
     '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
     '"clientInfo":{"name":"c","version":"1"}}}'
+)
+lines(
+    "stdio: a notification that the SDK cannot read has no answer",
+    ["in", NOTE],
+    ["to", NOTE],
+    ["broke", ""],
+    ["in", PING],
+    ["to", PING],
 )
 DEEP = '{"id":7,"result":%s%s,"session_id":1,"id":7}' % ("[" * 200, "]" * 200)
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'

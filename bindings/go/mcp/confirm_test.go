@@ -33,6 +33,8 @@ func TestWhatCannotBeAConfirmationIsRefused(t *testing.T) {
 		"one that is not bound":   {sealwaxmcp.WithConfirm("delete", "Delete {id} of {name}?"), sealwaxmcp.WithOnly("delete", "id")},
 		"a fallback of no name":   {sealwaxmcp.WithConfirm("delete", "Delete {id}?", "model")},
 		"two fallbacks":           {sealwaxmcp.WithConfirm("delete", "Delete?", sealwaxmcp.Refuse, sealwaxmcp.Preview)},
+		"a fallback for all":      {sealwaxmcp.WithConfirmDestructive("model")},
+		"two fallbacks for all":   {sealwaxmcp.WithConfirmDestructive(sealwaxmcp.Refuse, sealwaxmcp.Preview)},
 		"half a second":           {sealwaxmcp.WithConfirmTTL(time.Second / 2)},
 		"no time":                 {sealwaxmcp.WithConfirmTTL(0)},
 		"a negative time":         {sealwaxmcp.WithConfirmTTL(-time.Second)},
@@ -59,6 +61,12 @@ type desk struct {
 
 func newDesk(t *testing.T, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *desk {
 	t.Helper()
+	return newDeskWith(t, func(next mcp.MethodHandler) mcp.MethodHandler { return next }, who, options...)
+}
+
+// newDeskWith has a middleware inside of the guard.
+func newDeskWith(t *testing.T, inside mcp.Middleware, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *desk {
+	t.Helper()
 	d := &desk{clock: sealwaxtest.NewClock(time.Now())}
 	options = append(options, sealwaxmcp.WithLogger(quiet), sealwaxmcp.OnRefused(func(refusal sealwaxmcp.Refusal) {
 		d.mu.Lock()
@@ -73,6 +81,7 @@ func newDesk(t *testing.T, who sealwaxmcp.Principals, options ...sealwaxmcp.Opti
 		d.ran = append(d.ran, req.Params)
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "deleted"}}}, nil, nil
 	})
+	d.server.AddReceivingMiddleware(inside)
 	if err := d.guard.Protect(d.server); err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +174,61 @@ func TestAToolRunsForAYesAlone(t *testing.T) {
 			}
 			if one.runs == 1 && (d.ran[0].RequestState != "" || d.ran[0].InputResponses != nil) {
 				t.Errorf("%s: the handler saw %+v", revision, d.ran[0])
+			}
+		}
+	}
+}
+
+// The SDK's own list tells which tools are asked about. While it hangs or panics all are, and it is not waited for.
+func TestTheListTellsWhatIsAskedAbout(t *testing.T) {
+	for _, revision := range []string{newest, older} {
+		for name, one := range map[string]struct {
+			list  func(context.Context)
+			words []string
+		}{
+			"is there": {func(context.Context) {}, []string{`Run delete with {"id":7}?`}},
+			"hangs": {
+				func(ctx context.Context) { <-ctx.Done(); time.Sleep(10 * time.Millisecond) },
+				[]string{`Run "delete" with {"id":7}?`, `Run "show" with {"id":7}?`},
+			},
+			"panics": {
+				func(context.Context) { panic("password=hunter2") },
+				[]string{`Run "delete" with {"id":7}?`, `Run "show" with {"id":7}?`},
+			},
+		} {
+			// It stands between the guard and the SDK's own.
+			lists := func(next mcp.MethodHandler) mcp.MethodHandler {
+				return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+					if method == "tools/list" {
+						one.list(ctx)
+					}
+					return next(ctx, method, req)
+				}
+			}
+			d := newDeskWith(t, lists, sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmDestructive())
+			shows := &mcp.Tool{Name: "show", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}
+			mcp.AddTool(d.server, shows, func(context.Context, *mcp.CallToolRequest, note) (*mcp.CallToolResult, any, error) {
+				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "shown"}}}, nil, nil
+			})
+			var words []string
+			c := d.inMemory(t, revision, func(params *mcp.ElicitParams) *mcp.ElicitResult {
+				words = append(words, params.Message)
+				return chooses("yes")(params)
+			})
+			for tool, text := range map[string]string{"show": "shown", "delete": "deleted"} {
+				result, err := call(t, c, tool, note{7})
+				if told := toldOf(result, err); !strings.Contains(told, text) {
+					t.Errorf("%s: a list that %s: told %s", revision, name, told)
+				}
+			}
+			slices.Sort(words)
+			if !slices.Equal(words, one.words) {
+				t.Errorf("%s: a list that %s: asked %q, refused %v", revision, name, words, d.codes())
+			}
+			for _, code := range d.codes() {
+				if code != "invalid_argument" || len(one.words) == 1 {
+					t.Errorf("%s: a list that %s: refused %v", revision, name, d.codes())
+				}
 			}
 		}
 	}

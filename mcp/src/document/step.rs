@@ -1,5 +1,7 @@
 //! Steps, with the refusals on the way.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -123,36 +125,18 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
         Step::Begin => ask(Question::Initial, None),
         Step::Word(called) => {
             params = Some(called.params());
-            Next::Ask {
-                params: params.as_ref(),
-                name: Question::Confirm,
-                script: None,
-                keys: None,
-                args: None,
-                within_ms: None,
-            }
+            others(Question::Confirm, params.as_ref(), None)
         }
-        Step::Elicit(elicitation) => Next::Ask {
-            name: Question::Elicit,
-            script: None,
-            keys: None,
-            args: None,
-            params: Some(&elicitation.params),
-            within_ms: Some(Millis::of(Elicitation::WITHIN)),
-        },
+        Step::Elicit(elicitation) => {
+            let within = Some(Elicitation::WITHIN);
+            others(Question::Elicit, Some(&elicitation.params), within)
+        }
         Step::Body => ask(Question::Body, None),
         Step::Replay => ask(Question::Replay, None),
         Step::Replayed => Next::Replayed,
         Step::List(list) => {
             params = list.params();
-            Next::Ask {
-                name: Question::ListTools,
-                script: None,
-                keys: None,
-                args: None,
-                params: params.as_ref(),
-                within_ms: Some(Millis::of(list.within)),
-            }
+            others(Question::ListTools, params.as_ref(), Some(list.within))
         }
         Step::Deliver(delivered) => {
             members = fields.map_or(&[], self::members);
@@ -192,6 +176,18 @@ fn ask(name: Question, command: Option<&Command>) -> Next<'_> {
         args: command.map(|command| &*command.args),
         params: None,
         within_ms: command.map(|command| Millis::of(command.within)),
+    }
+}
+
+fn others<'a>(name: Question, params: Option<&'a Value>, within: Option<Duration>) -> Next<'a> {
+    let within_ms = within.map(Millis::of);
+    Next::Ask {
+        name,
+        script: None,
+        keys: None,
+        args: None,
+        params,
+        within_ms,
     }
 }
 

@@ -140,6 +140,90 @@ test('HTTP with sessions of the SDK: only the user who was asked answers', async
   await server.close();
 });
 
+/** A server of two tools, of which one only reads; `lists` answers a request for them. */
+function marking(lists) {
+  const refused = [];
+  const guard = guardOf({ onRefused: ({ code }) => refused.push(code) }).confirmDestructive();
+  const ran = [];
+  const inputSchema = { type: 'object' };
+  const annotations = { readOnlyHint: true };
+  const tools = [
+    { name: 'delete_note', title: 'Delete a note', inputSchema },
+    { name: 'show_note', inputSchema, annotations },
+  ];
+  const handlers = {
+    'tools/list': () => lists?.() ?? { tools },
+    'tools/call': ({ params }) => {
+      ran.push(params.name);
+      return text('done');
+    },
+  };
+  return { factory: factoryOf(handlers, guard), ran, refused };
+}
+
+test('stdio: what the list marks is asked about, and the client hears nothing of the list', async () => {
+  const { factory, ran, refused } = marking();
+  const line = await eliciting(factory);
+  for (const [id, name] of [
+    [1, 'show_note'],
+    [2, 'delete_note'],
+  ]) {
+    const { id: _, ...params } = call(id, name);
+    line.request(id, 'tools/call', params);
+    if (name === 'delete_note') {
+      const question = await line.asked();
+      assert.equal(question.params.message, 'Run Delete a note with {"id":7}?');
+      line.send({ id: question.id, result: yes });
+    }
+    await line.came.first((message) => message.id === id);
+  }
+  assert.deepEqual(ran, ['show_note', 'delete_note']);
+  assert.deepEqual(refused, []);
+  const ids = line.came.messages.map(({ id }) => id).filter((id) => typeof id === 'string');
+  assert.equal(ids.length, 1, 'the id of the question alone');
+  await line.close();
+});
+
+for (const [how, lists] of [
+  ['hangs', () => new Promise(() => {})],
+  ['comes late', () => new Promise((give) => setTimeout(give, 700, { tools: [] }))],
+  ['throws', () => Promise.reject(new Error('password=hunter2'))],
+  ['is none', () => ({ tools: [{ inputSchema: { type: 'object' }, name: 'other' }] })],
+]) {
+  test(`stdio: with a list that ${how} all is asked about`, async () => {
+    const { factory, ran, refused } = marking(lists);
+    const line = await eliciting(factory);
+    const { id, ...params } = call(1, 'show_note');
+    line.request(id, 'tools/call', params);
+    const question = await line.asked();
+    assert.equal(question.params.message, 'Run "show_note" with {"id":7}?');
+    assert.deepEqual(ran, []);
+    if (how === 'comes late') await new Promise((over) => setTimeout(over, 400));
+    line.send({ id: question.id, result: yes });
+    await line.came.first((message) => message.id === id);
+    assert.deepEqual(ran, ['show_note']);
+    assert.deepEqual(refused, [how === 'is none' ? 'unconfirmed' : 'invalid_argument']);
+    assert.ok(!line.came.messages.some(({ result }) => result?.tools));
+    await line.close();
+  });
+}
+
+test('stdio: a call that is cancelled while the list is awaited runs nothing', async () => {
+  let give;
+  const { factory, ran } = marking(() => new Promise((later) => (give = later)));
+  const line = await eliciting(factory);
+  const { id, ...params } = call(1, 'show_note');
+  line.request(id, 'tools/call', params);
+  while (give === undefined) await new Promise(setImmediate);
+  line.notify('notifications/cancelled', { requestId: id });
+  await line.settled();
+  give({ tools: [{ name: 'show_note', annotations: { readOnlyHint: true } }] });
+  await line.settled();
+  assert.deepEqual(ran, []);
+  assert.ok(!line.came.messages.some(({ id }) => id === 1 || `${id}`.startsWith('sealwax')));
+  await line.close();
+});
+
 test('a mistake is an error at once', () => {
   for (const [tool, question] of [
     ['delete_note', 'Delete {'],
@@ -163,4 +247,8 @@ test('a mistake is an error at once', () => {
   const guard = guardOf();
   factoryOf({}, guard)();
   assert.throws(() => guard.confirm('delete_note', 'Delete?'), { message: /before guard.protect/ });
+  assert.throws(() => guard.confirmDestructive(), { message: /before guard.protect/ });
+  assert.throws(() => guardOf().confirmDestructive({ fallback: 'model' }), {
+    message: /expected the fallback refuse or preview/,
+  });
 });

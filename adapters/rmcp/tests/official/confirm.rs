@@ -25,6 +25,64 @@ impl ServerHandler for Server {
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(text("done").into())
     }
+
+    /// Hangs, or panics, where a tool of that name is called.
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        match context.meta.get("list").and_then(Value::as_str) {
+            Some("hangs") => std::future::pending().await,
+            Some("panics") => std::panic::resume_unwind(Box::new("no list")),
+            _ => {}
+        }
+        let tools = json!([
+            {"name": "delete_note", "inputSchema": {"type": "object"}},
+            {"name": "show_note", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+        ]);
+        Ok(serde_json::from_value(json!({"tools": tools})).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn what_the_list_marks_is_asked_about() {
+    for (list, tool, is_asked) in [
+        ("is there", "show_note", false),
+        ("is there", "delete_note", true),
+        ("hangs", "show_note", true),
+        ("panics", "show_note", true),
+    ] {
+        let guard = Guard::builder(fresh(), anonymous).confirm_destructive();
+        let server = Server::default();
+        let protected = guard.build().unwrap().protect(server.clone());
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        tokio::spawn(async move { protected.serve(theirs).await.unwrap().waiting().await });
+        let (from, mut to) = tokio::io::split(ours);
+        let mut lines = BufReader::new(from).lines();
+        let params = json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"elicitation": {}},
+            "clientInfo": {"name": "c", "version": "1"},
+        });
+        let call = json!({"name": tool, "arguments": {"id": 7}, "_meta": {"list": list}});
+        for message in [
+            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
+        ] {
+            let line = format!("{message}\n");
+            to.write_all(line.as_bytes()).await.unwrap();
+        }
+        lines.next_line().await.unwrap();
+        let heard = lines.next_line().await.unwrap().unwrap();
+        assert_eq!(heard.contains("elicitation/create"), is_asked, "{heard}");
+        assert_eq!(
+            server.0.load(Ordering::SeqCst),
+            u32::from(!is_asked),
+            "{list}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -288,6 +288,24 @@ async def test_a_call_is_confirmed_on_its_connection(kind: str, stateless: bool)
     assert world.refused == [("unconfirmed", "request-state")] * 2
 
 
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_the_list_marks_is_asked_about(kind: str) -> None:
+    world, yes = World(KEYS), User("yes")
+    world.guard.confirm_destructive()
+    with serving(posts(app_of(kind, world, stateless_http=False))) as url:
+        async with connected(url, answers=yes) as (client, _):
+            texts = [
+                text_of(await told(client, "drop", {"what": "tea"})),
+                text_of(await told(client, "count", {})),
+            ]
+    assert texts == ["dropped", "no session"]
+    # The low-level server has no list.
+    is_low = kind == "low-level"
+    quoted = 'Run "count"?' if is_low else "Run count?"
+    assert [one.message for one in yes.asked] == ['Drop "tea"?', quoted]
+    assert world.refused == [("invalid_argument", "request-state")] * is_low
+
+
 async def test_another_user_answers_for_nobody() -> None:
     world, where, ids = World(KEYS), dict[str, str](), list[Any]()
 

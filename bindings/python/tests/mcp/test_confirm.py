@@ -263,15 +263,16 @@ async def test_a_list_that_hangs_is_not_waited_for() -> None:
     server, user = MCPServer("notes"), User("yes")
     ran = marking(guard, server)
 
-    async def hangs(_ctx: Any, _params: Any) -> Any:
-        await anyio.sleep_forever()
+    async def hangs(ctx: Any, params: Any) -> Any:
+        if not refusals:
+            # The guard asks.
+            await anyio.sleep_forever()
+        return await entry.handler(ctx, params)
 
-    entry = low_level(server).get_request_handler("tools/list")
-    assert entry is not None
+    entry: Any = low_level(server).get_request_handler("tools/list")
     low_level(server).add_request_handler("tools/list", entry.params_type, hangs)
     async with Client(low_level(server), mode="legacy", elicitation_callback=user) as client:
-        told = await client.session.call_tool("show_note", {"id": 7})
-    assert told.content[0].text == "shown"
+        assert await text_of(client, "show_note", id=7) == "shown"
     assert ran == ["show 7"]
     assert (user.asked, [one.code for one in refusals]) == (
         ['Run "show_note" with {"id":7}?'],

@@ -20,6 +20,7 @@ import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpServer;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.server.McpSyncServer;
 import io.modelcontextprotocol.server.transport.HttpServletSseServerTransportProvider;
 import io.modelcontextprotocol.server.transport.StdioServerTransportProvider;
@@ -35,6 +36,7 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
+import io.modelcontextprotocol.spec.McpSchema.ToolAnnotations;
 import io.modelcontextprotocol.spec.McpServerTransport;
 import io.modelcontextprotocol.spec.McpServerTransportProvider;
 import java.io.BufferedReader;
@@ -73,15 +75,19 @@ class ConfirmTest {
   private final List<String> refusals = new CopyOnWriteArrayList<>();
   private final List<String> ran = new CopyOnWriteArrayList<>();
   private final List<String> asked = new CopyOnWriteArrayList<>();
-  private final Guard guard =
-      Guard.builder(codec)
-          .principal(
-              context ->
-                  Principal.subject(context.get("user") instanceof String user ? user : "alice"))
-          .onRefused(refusal -> refusals.add(refusal.code()))
+  private Guard guard =
+      builder()
           .confirm("delete_note", "Delete note {id}?")
           .confirm("move_note", arguments -> "Move " + arguments.get("id") + "?")
           .build();
+
+  private Guard.Builder builder() {
+    return Guard.builder(codec)
+        .principal(
+            context ->
+                Principal.subject(context.get("user") instanceof String user ? user : "alice"))
+        .onRefused(refusal -> refusals.add(refusal.code()));
+  }
 
   private McpSyncServer serve(McpServerTransportProvider transport) {
     var specification =
@@ -89,8 +95,10 @@ class ConfirmTest {
             .serverInfo("notes", "1")
             .capabilities(ServerCapabilities.builder().tools(false).build());
     for (String name : List.of("delete_note", "move_note", "read_note")) {
+      ToolAnnotations annotations =
+          new ToolAnnotations(null, name.equals("read_note"), null, null, null, null);
       specification.toolCall(
-          Tool.builder(name, Map.of("type", "object")).build(),
+          Tool.builder(name, Map.of("type", "object")).annotations(annotations).build(),
           (exchange, call) -> {
             ran.add(name + call.arguments());
             return CallToolResult.builder().addTextContent("done").build();
@@ -181,6 +189,44 @@ class ConfirmTest {
     assertEquals("done", called("read_note", ConfirmTest::yes));
     assertEquals(List.of("read_note{id=7}"), ran);
     assertEquals(List.of(), asked);
+  }
+
+  @Test
+  void whatTheListMarksIsAskedAbout() {
+    guard = builder().confirmDestructive().confirm("move_note", "Move {id}?").build();
+    for (String tool : List.of("read_note", "delete_note", "move_note")) {
+      assertEquals("done", called(tool, ConfirmTest::yes));
+    }
+    assertEquals(List.of("read_note{id=7}", "delete_note{id=7}", "move_note{id=7}"), ran);
+    assertEquals(List.of("Run delete_note with {\"id\":7}?", "Move 7?"), asked);
+    assertEquals(List.of(), refusals);
+  }
+
+  @Test
+  void aListThatHangsIsNotWaitedFor() {
+    guard = builder().confirmDestructive().build();
+    Direct server =
+        new Direct(
+            guard,
+            new McpStatelessServerHandler() {
+              @Override
+              public Mono<JSONRPCResponse> handleRequest(
+                  McpTransportContext context, JSONRPCRequest request) {
+                ran.add(request.method());
+                return Mono.never();
+              }
+
+              @Override
+              public Mono<Void> handleNotification(
+                  McpTransportContext context, JSONRPCNotification notification) {
+                return Mono.empty();
+              }
+            });
+    JSONRPCResponse told =
+        server.ask("alice", "tools/call", Map.of("name", "read_note", "arguments", Map.of()));
+    assertTrue(told.result().toString().contains("read_note was not run"), told.toString());
+    assertEquals(List.of("tools/list"), ran);
+    assertEquals(List.of("invalid_argument", "unconfirmed"), refusals);
   }
 
   @Test
