@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use event::{Members, on, told};
 pub use handle::{fork, handle};
 pub use ledger::{judge, run};
-pub use message::{http, leaves, line, message, revoke};
+pub use message::{http, invalid, leaves, line, message, revoke};
 pub(crate) use plain::next;
 pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};

@@ -88,6 +88,14 @@ impl Guard {
         Exchange::begin(context, Flow::Request(request))
     }
 
+    /// Begins the exchange of a message at the SDK's handlers that is none: its text is no well-formed Unicode, it has too many
+    /// levels, or a request in progress on its connection has its id. It ends with [`Step::Reply`].
+    #[must_use]
+    pub fn invalid(&self, id_in_use: bool) -> (Exchange, Step) {
+        let context = Context::new(self.clone(), None, None);
+        Exchange::of_transport(context, TransportFlow::invalid(id_in_use))
+    }
+
     /// Signs a principal out everywhere: everything that began until now, or begins within the
     /// clock tolerance after it, is refused. The ledger remembers it for
     /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:

@@ -31,6 +31,8 @@ pub mod kind {
     /// subject, header, the session's id and state, how many milliseconds are left, and the client's capabilities and
     /// `inputResponses`.
     pub const MESSAGE: u8 = 2;
+    /// Begins the exchange of a message at the SDK's handlers that is none: it cannot be read, or has an id in use.
+    pub const INVALID: u8 = 3;
     /// Begins the exchange that signs a principal out: a principal, and for how many seconds that is remembered.
     pub const REVOCATION: u8 = 4;
     /// Makes an entry of the log for a mistake of the adapter's side: a document. Its answer is a [`TEXT`], and all there is.
@@ -112,6 +114,8 @@ pub mod flag {
     pub const WAITS: u16 = 64;
     /// Of a guard that was made: some exchanges may begin late.
     pub const DEFERS: u16 = 128;
+    /// Of a message that is none: a request in progress on its connection has its id.
+    pub const ID_IN_USE: u16 = 512;
     /// Of an HTTP request, and of its body: it is larger than what the adapter reads.
     pub const TOO_LARGE: u16 = 2048;
     /// Of the beginning of an answer: its body goes through [`PIECE`](super::kind::PIECE).
@@ -150,6 +154,9 @@ impl Machine {
     pub fn new(parent: Option<&Self>, given: &Frame<'_>) -> Made {
         match (given.kind, parent) {
             (kind::MESSAGE, Some(Self::Guard(guard))) => message(guard, given),
+            (kind::INVALID, Some(Self::Guard(guard))) => {
+                Ok(begun(document::invalid(guard, given.has(flag::ID_IN_USE))))
+            }
             (kind::HTTP, Some(Self::Guard(guard))) => Ok(http(guard, given)),
             (kind::CONNECTION, Some(Self::Guard(guard))) => Ok((
                 Self::Connection(guard.connection()),

@@ -18,7 +18,7 @@ use crate::reason::Reason;
 use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::text::token_id;
 use crate::token::Token;
-use crate::wire::{Body, Came, Carrier, Http, Mistake, Nothing, Unread};
+use crate::wire::{Body, Came, Carrier, Http, IN_USE, Mistake, Nothing, Unread};
 use sealwax::{Error, Kind};
 
 /// The methods of HTTP that the protocol has. Any other is for the server around it, such as the
@@ -26,6 +26,8 @@ use sealwax::{Error, Kind};
 const METHODS: [&str; 3] = ["POST", "GET", "DELETE"];
 const TERMINATE: &str = "session/terminate";
 const UNKNOWN: Unread = Unread::Unclear("a message that the SDK reads");
+const UNREAD: Unread =
+    Unread::Unclear("a message of well-formed Unicode, and of at most 128 levels");
 
 /// A message on HTTP or stdio, as the wire read it.
 #[derive(Default)]
@@ -140,6 +142,12 @@ impl TransportFlow {
             text,
             ..flow
         }
+    }
+
+    /// Makes that of a message at the SDK's handlers that is none.
+    pub fn invalid(id_in_use: bool) -> Self {
+        let unread = if id_in_use { IN_USE } else { UNREAD };
+        Self::new(&TransportMessage::default(), Box::new(Nothing)).mistaken(Some(unread.into()))
     }
 
     pub fn mistaken(mut self, mistake: Option<Mistake>) -> Self {

@@ -6,6 +6,7 @@ What seals, opens or verifies, what a client is told, and which methods carry wh
 import pathlib
 import re
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ADAPTERS = {
@@ -41,13 +42,33 @@ WIRE_RULES = {
         r"|http\.Status(?!OK|Text|InternalServerError)[A-Z]\w+|HTTPStatus\.(?!INTERNAL)|SC_(?!INTERNAL)[A-Z]+|StatusCode::(?!INTERNAL)[A-Z]\w+"
     ),
 }
-# At the SDK's handlers, which have objects, and no bytes.
+# What stands at an SDK's handlers, which give objects and no bytes, and what only a framework can say. A text may stand in a file.
 KNOWN = {
-    # The guard cancels its own question.
-    ("notifications/", "questions"),
-    # What an SDK's typed handler is for.
+    # The guard cancels its own question, and forgets a request that its client cancels.
+    ("notifications/", "questions.ts"),
+    ("notifications/", "handler/messages.ts"),
+    ("notifications/", "Questions.java"),
+    ("notifications/", "_former/questions.py"),
+    ("notifications/", "_former/streams.py"),
+    # The engine asks for the server's own list.
+    ("tools/list", "questions.ts"),
+    ("tools/list", "_former/streams.py"),
+    ("tools/list", "_handler/peer.py"),
+    ("tools/list", "Served.java"),
+    ("tools/list", "confirm.go"),
+    # A failure of a tool's handler is its result.
+    ("tools/call", "Boundary.java"),
+    ("tools/call", "Served.java"),
+    ("tools/call", "_former/streams.py"),
+    ("tools/call", "_handler/servers.py"),
+    # rmcp's types have no method, and no place for a session.
     ("notifications/", "protected.rs"),
     ("tools/call", "protected.rs"),
+    ("jsonrpc", "transport/echo.rs"),
+    # go-sdk's own rule for the messages at its handlers.
+    ("2026-07-28", "middleware.go"),
+    # An address that is none makes no request.
+    ("400", "transport/node.ts"),
 }
 # rmcp's types are those of their methods.
 UNTYPED_RULES = {
@@ -57,14 +78,33 @@ UNTYPED_RULES = {
 
 def faults(file: pathlib.Path) -> list[str]:
     """Return what stands in a file that should not."""
-    rules = RULES if file.suffix == ".rs" else {**RULES, **UNTYPED_RULES}
+    rules = {**RULES, **WIRE_RULES} if file.suffix == ".rs" else {**RULES, **WIRE_RULES, **UNTYPED_RULES}
     text = file.read_text()
     code = NO_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
     return [
         f"{file.relative_to(ROOT)}:{code.count(chr(10), 0, found.start()) + 1}: {rule}: {found.group()}"
         for rule, pattern in rules.items()
         for found in pattern.finditer(code)
+        if not any(text in found.group() and str(file).endswith(end) for text, end in KNOWN)
     ]
+
+
+def finds_what_is_put_back() -> bool:
+    """Return whether each word of the wire is found in an adapter, in its own language."""
+    lines = {
+        ".ts": "if (version >= '2025-11-25') return new Response(null, { status: 202 });",
+        ".py": 'if kind.startswith(b"text/event-stream"): return Response(status_code=HTTPStatus.ACCEPTED)',
+        ".go": 'if strings.HasPrefix(method, "notifications/") { w.WriteHeader(http.StatusAccepted) }',
+        ".java": 'if ("tools/call".equals(method)) { response.setStatus(HttpServletResponse.SC_ACCEPTED); }',
+        ".rs": 'let sent = json!({"jsonrpc": "2.0", "error": {"code": -32600}});',
+    }
+    with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+        for suffix, line in lines.items():
+            file = pathlib.Path(folder) / f"put_back{suffix}"
+            file.write_text(line + "\n")
+            if len(faults(file)) < 2:
+                return False
+    return True
 
 
 def main() -> None:
@@ -74,6 +114,8 @@ def main() -> None:
     found = [fault for file in files if not NO_GUARD.search(str(file)) for fault in faults(file)]
     if found:
         sys.exit("\n".join(found))
+    if not finds_what_is_put_back():
+        sys.exit("adapters: expected to find what was put back")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,10 @@ def lines(name: str, *passed: list, settings: dict = SEP, **more: object) -> Non
 
 # ---- what is a message ----
 
-passes("http: a request keeps its bytes", ' {"id" : 7,"jsonrpc":"2.0", "method":"ping","params":{"n":1e400,"s":"\\ud83d"}}\n')
+passes(
+    "http: a request keeps its bytes",
+    ' {"id" : 7,"jsonrpc":"2.0", "method":"ping","params":{"n":1e400,"s":"\\ud83d"}}\n',
+)
 passes("http: a notification", '{"jsonrpc":"2.0","method":"notifications/demo"}')
 passes("http: a client's answer, whatever its id is", '{"jsonrpc":"2.0","id":null,"result":{}}')
 passes("http: a batch of an old revision", f"[{PING},{PING}]")
@@ -99,7 +102,8 @@ for name, body in {
     "a tool's name twice": '{"id":7,"method":"tools/call","params":{"name":"a","name":"b"}}',
     "another spelling of a token": '{"id":7,"method":"tools/call","params":{"name":"a","request-state":"x"}}',
     "another spelling of a cursor": '{"id":7,"method":"tools/list","params":{"Cursor":"x"}}',
-    "a revision twice": '{"id":7,"method":"ping","params":{%s}}' % (CLAIM % LEGACY).replace("}", "," + (CLAIM % LEGACY)[9:]),
+    "a revision twice": '{"id":7,"method":"ping","params":{%s}}'
+    % (CLAIM % LEGACY).replace("}", "," + (CLAIM % LEGACY)[9:]),
     "129 levels": '{"id":7,"method":"ping","params":%s1%s}' % ("[" * 128, "]" * 128),
     "an empty batch": "[]",
     "a batch of what is no message": "[7]",
@@ -133,8 +137,22 @@ for name, body, version in [
     head = {} if version is None else {"version": version}
     told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')
     unread(f"http: a session is needed: {name}", body, told, session=None, **head)
-unread("http: a session is needed where the SDK speaks no later revision", PING, NONE, session=None, version=MODERN, settings={"transport": {"modern": False}})
-post("http: two sessions are refused", PING, session={"several": True}, asks=["principal"], replies={"status": 404}, logged="malformed")
+unread(
+    "http: a session is needed where the SDK speaks no later revision",
+    PING,
+    NONE,
+    session=None,
+    version=MODERN,
+    settings={"transport": {"modern": False}},
+)
+post(
+    "http: two sessions are refused",
+    PING,
+    session={"several": True},
+    asks=["principal"],
+    replies={"status": 404},
+    logged="malformed",
+)
 post(
     "http: two revisions are refused",
     PING,
@@ -143,10 +161,30 @@ post(
     replies={"status": 400, "body": BAD % "MCP-Protocol-Version to be what was negotiated"},
     logged="malformed",
 )
-post("http: a session that was altered", PING, session="{bad}", asks=["principal"], replies={"status": 404}, logged="unauthentic")
-CASES.append({"name": "http: a stream of the server's has no body", "settings": {}, "http": {"method": "GET", "session": "{t}"}, "asks": ["principal"], "delivers": {}})
+post(
+    "http: a session that was altered",
+    PING,
+    session="{bad}",
+    asks=["principal"],
+    replies={"status": 404},
+    logged="unauthentic",
+)
 CASES.append(
-    {"name": "http: no session ends without a ledger", "settings": {}, "http": {"method": "DELETE", "session": "{t}"}, "replies": {"status": 405, "allow": "GET, POST"}}
+    {
+        "name": "http: a stream of the server's has no body",
+        "settings": {},
+        "http": {"method": "GET", "session": "{t}"},
+        "asks": ["principal"],
+        "delivers": {},
+    }
+)
+CASES.append(
+    {
+        "name": "http: no session ends without a ledger",
+        "settings": {},
+        "http": {"method": "DELETE", "session": "{t}"},
+        "replies": {"status": 405, "allow": "GET, POST"},
+    }
 )
 CASES.append(
     {
@@ -169,8 +207,15 @@ for name, body, to in [
     ("in an answer", '{"id":7,"result":{"sessionId":"{t}","n":1.0}}', '{"id":7,"result":{"n":1.0}}'),
     ("alone in an answer", '{"id":7,"result":{"sessionId":"{t}"}}', '{"id":7,"result":{}}'),
 ]:
-    passes(f"http: a session in a message is removed: {name}", body, to=to, session=None, asks=["principal"], settings=SEP)
-passes("http: a session that is null is removed", '{"id":7,"method":"ping","sessionId":null}', to='{"id":7,"method":"ping"}', settings=SEP)
+    passes(
+        f"http: a session in a message is removed: {name}", body, to=to, session=None, asks=["principal"], settings=SEP
+    )
+passes(
+    "http: a session that is null is removed",
+    '{"id":7,"method":"ping","sessionId":null}',
+    to='{"id":7,"method":"ping"}',
+    settings=SEP,
+)
 passes("http: a member of another protocol stays", '{"id":7,"method":"ping","sessionId":"x"}')
 
 NO_METHOD = '{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}'
@@ -200,7 +245,12 @@ def answered(name: str, kind: str, body: str, leaves: str, **more: object) -> No
 JSON, SSE = "application/json", "text/event-stream"
 answered("an answer has the session", JSON, DONE, OUT)
 answered("an answer has the session, by another type", "application/json; charset=utf-8", " " + DONE, " " + OUT)
-answered("an answer that has one has another", JSON, '{"id":7,"result":{"sessionId":7}}', '{"id":7,"result":{"sessionId":"{t}"}}')
+answered(
+    "an answer that has one has another",
+    JSON,
+    '{"id":7,"result":{"sessionId":7}}',
+    '{"id":7,"result":{"sessionId":"{t}"}}',
+)
 answered("an error has no place for the session", JSON, '{"id":7,"error":{"code":1}}', '{"id":7,"error":{"code":1}}')
 answered("an answer that ends too early", JSON, DONE[:-9], DONE[:-9])
 for name, end in [("LF", "\n"), ("CR", "\r"), ("CR LF", "\r\n")]:
@@ -224,7 +274,12 @@ answered(
     'data: {"id":7,\r\ndata: "result":{}}\r\n\r\n',
     'data: {"id":7, "result":{"sessionId":"{t}"}}\r\n\r\n',
 )
-answered("a text over two lines of data is no message", SSE, 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n', 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
+answered(
+    "a text over two lines of data is no message",
+    SSE,
+    'data: {"id":7,"result":{"a":"\ndata: "}}\n\n',
+    'data: {"id":7,"result":{"a":"\ndata: "}}\n\n',
+)
 answered("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n", "data: hello\ndata\n\ndata: [1\n\n")
 answered("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
 answered("an event store's replay", SSE, f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")
@@ -233,7 +288,9 @@ answered("a client that uses the header alone", JSON, DONE, DONE, **{"in": PING,
 
 BEGIN = {"in": INITIALIZE, "to": None, "session": None, "asks": [], "asked": ["principal"], "settings": {}}
 answered("initialize begins a session", JSON, BEGUN, BEGUN, header="{new}", **BEGIN)
-answered("initialize begins a session in the message too", JSON, BEGUN, WITH_ID, header="{new}", **{**BEGIN, "settings": SEP})
+answered(
+    "initialize begins a session in the message too", JSON, BEGUN, WITH_ID, header="{new}", **{**BEGIN, "settings": SEP}
+)
 answered(
     "initialize in events, after another message",
     SSE,
@@ -259,7 +316,13 @@ answered(
     header="{new}",
     **{**BEGIN, "in": INITIALIZE.replace('"i"', '"\\u0069"')},
 )
-answered("an error begins no session", JSON, '{"id":"i","error":{"code":1}}', '{"id":"i","error":{"code":1}}', **{**BEGIN, "asked": []})
+answered(
+    "an error begins no session",
+    JSON,
+    '{"id":"i","error":{"code":1}}',
+    '{"id":"i","error":{"code":1}}',
+    **{**BEGIN, "asked": []},
+)
 answered("another status begins no session", JSON, BEGUN, BEGUN, status=503, **{**BEGIN, "asked": []})
 FAILED = '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}'
 for name, kind, body, more in [
@@ -290,7 +353,13 @@ post(
 
 # ---- lines ----
 
-lines("stdio: a line keeps its bytes", ["in", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}\r\n'], ["to", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'], ["from", DONE], ["out", DONE])
+lines(
+    "stdio: a line keeps its bytes",
+    ["in", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}\r\n'],
+    ["to", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'],
+    ["from", DONE],
+    ["out", DONE],
+)
 lines("stdio: an empty line is none", ["in", " \n"])
 for name, line, told in [
     ("no JSON", "hello", PARSE),
@@ -368,7 +437,9 @@ lines(
 )
 DEEP = '{"id":7,"result":%s%s,"session_id":1,"id":7}' % ("[" * 200, "]" * 200)
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
-LOST = '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
+LOST = (
+    '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
+)
 ONE = [
     ["in", IN],
     ["replay", REPLAY],

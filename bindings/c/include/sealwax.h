@@ -142,6 +142,10 @@
 // the milliseconds that are left.
 #define SEALWAX_MESSAGE 2
 
+// Begins the exchange of a message at the SDK's handlers that is none, of the `parent`, a guard: it cannot be read, or with
+// SEALWAX_FLAG_ID_IN_USE has an id in use. The answer is SEALWAX_STEP.
+#define SEALWAX_INVALID 3
+
 // A frame that begins the exchange that signs a principal out everywhere, of a guard: a principal
 // as a document, and for how many seconds that is remembered, 400 days if absent. It ends with the
 // step `done` if the ledger recorded it; after `reply`, the principal is possibly not signed out.
@@ -273,6 +277,9 @@
 
 // Of a message: the server can send its client a request while it waits.
 #define SEALWAX_FLAG_CAN_BE_ASKED 1024
+
+// Of SEALWAX_INVALID: a request in progress on its connection has its id.
+#define SEALWAX_FLAG_ID_IN_USE 512
 
 // Of an HTTP request, and of its body: it is larger than what the adapter reads.
 #define SEALWAX_FLAG_TOO_LARGE 2048

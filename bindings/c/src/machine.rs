@@ -22,6 +22,9 @@ pub const SEALWAX_GUARD: u8 = 1;
 /// arguments, token, the caller's issuer, client and subject, header, the session's id and state, and
 /// the milliseconds that are left.
 pub const SEALWAX_MESSAGE: u8 = 2;
+/// Begins the exchange of a message at the SDK's handlers that is none, of the `parent`, a guard: it cannot be read, or with
+/// SEALWAX_FLAG_ID_IN_USE has an id in use. The answer is SEALWAX_STEP.
+pub const SEALWAX_INVALID: u8 = 3;
 /// A frame that begins the exchange that signs a principal out everywhere, of a guard: a principal
 /// as a document, and for how many seconds that is remembered, 400 days if absent. It ends with the
 /// step `done` if the ledger recorded it; after `reply`, the principal is possibly not signed out.
@@ -119,6 +122,8 @@ pub const SEALWAX_FLAG_WAITS: u16 = 64;
 pub const SEALWAX_FLAG_DEFERS: u16 = 128;
 /// Of a message: the server can send its client a request while it waits.
 pub const SEALWAX_FLAG_CAN_BE_ASKED: u16 = 1024;
+/// Of SEALWAX_INVALID: a request in progress on its connection has its id.
+pub const SEALWAX_FLAG_ID_IN_USE: u16 = 512;
 /// Of an HTTP request, and of its body: it is larger than what the adapter reads.
 pub const SEALWAX_FLAG_TOO_LARGE: u16 = 2048;
 /// Of the beginning of an answer: its body goes through SEALWAX_PIECE.
@@ -134,6 +139,8 @@ const _: () = {
     assert!(SEALWAX_STORE == kind::STORE);
     assert!(SEALWAX_DIALOGUE == kind::DIALOGUE);
     assert!(SEALWAX_MEMORY == kind::MEMORY);
+    assert!(SEALWAX_INVALID == kind::INVALID);
+    assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
     assert!(SEALWAX_HTTP == kind::HTTP);
     assert!(SEALWAX_CONNECTION == kind::CONNECTION);
     assert!(SEALWAX_LINE == kind::LINE);

@@ -146,6 +146,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   NEW(guard, NULL, SEALWAX_GUARD, 0, TEXT("{\"sessions\":{\"ttl\":60}}"))                       \
   NEW(message, all.guard, MESSAGE(BY_ALICE, ABSENT, ABSENT))                                    \
   NEW(session, all.guard, IN_SESSION)                                                           \
+  NEW(invalid, all.guard, SEALWAX_INVALID, 0)                                                   \
   NEW(http, all.guard, SEALWAX_HTTP, 0, TEXT("GET"))                                            \
   NEW(connection, all.guard, SEALWAX_CONNECTION, 0)                                             \
   NEW(report, all.guard, SEALWAX_REPORT, 0, TEXT(FAULT))                                        \

@@ -288,7 +288,8 @@ static void texts(void) {
   CHECK(text == NULL);
 }
 
-#define REVOKE "\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\",\"0\"],\"withinMs\":300"
+#define REVOKE \
+  "\"script\":\"revoke\",\"keys\":[\"swl1:{a}:p:b\"],\"args\":[\"0\",\"0\"],\"withinMs\":300"
 
 static void a_redis_is_told_what_to_send(void) {
   sealwax_machine *redis, *dialogue;

@@ -71,13 +71,12 @@ func (x *exchange) begins(token *string) (*engine.Exchange, *engine.Step, error)
 // begin begins the engine's exchange and returns its first step, under the lock.
 func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
 	request := engine.Request{
-		Method:       x.method,
-		Target:       x.target(),
-		Fields:       x.fields,
-		Token:        token,
-		Caller:       x.caller.who(),
-		Notification: isNotification(x.method),
-		Modern:       isModern(x.req),
+		Method: x.method,
+		Target: x.target(),
+		Fields: x.fields,
+		Token:  token,
+		Caller: x.caller.who(),
+		Modern: isModern(x.req),
 	}
 	params := x.req.GetParams()
 	if x.fields != nil && x.fields.NeedsCaller {

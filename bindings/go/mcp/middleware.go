@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -29,13 +28,11 @@ func (g *Guard) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 // arrived begins to serve a message.
 func (g *Guard) arrived(ctx context.Context, method string, req mcp.Request) (*exchange, error) {
 	x := &exchange{guard: g, method: method, req: req, outer: g.outerOf(ctx, req)}
-	if !isNotification(method) {
-		fields, err := engine.TokenFieldsOf(method)
-		if err != nil {
-			return nil, err
-		}
-		x.fields = fields
+	fields, err := engine.TokenFieldsOf(method)
+	if err != nil {
+		return nil, err
 	}
+	x.fields = fields
 	if x.outer != nil {
 		x.caller = x.outer.caller
 	} else {
@@ -192,9 +189,6 @@ func reports(step *engine.Step, result mcp.Result) bool {
 	}
 	return false
 }
-
-// isNotification follows the SDK's own rule (shared.go, defaultSendingMethodHandler).
-func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 func isToolCall(req mcp.Request) bool { _, ok := req.(*mcp.CallToolRequest); return ok }
 

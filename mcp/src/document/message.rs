@@ -16,6 +16,13 @@ pub fn message(guard: &Guard, message: Message<'_>) -> (Exchange, String) {
     begun(guard.message(message))
 }
 
+/// Begins the exchange of a message at the SDK's handlers that is none.
+#[must_use]
+#[inline(never)]
+pub fn invalid(guard: &Guard, id_in_use: bool) -> (Exchange, String) {
+    begun(guard.invalid(id_in_use))
+}
+
 /// Begins the exchange of an HTTP request.
 #[must_use]
 #[inline(never)]

@@ -59,7 +59,7 @@ struct Waiting {
 }
 
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-const IN_USE: Unread = Unread::Unclear("an id that no request in progress has");
+pub(crate) const IN_USE: Unread = Unread::Unclear("an id that no request in progress has");
 
 impl Guard {
     /// Begins a connection on stdio. Its messages are lines, in both directions.

@@ -11,6 +11,7 @@ mod spans;
 pub(crate) use self::http::Http;
 pub use self::http::{AnswerHead, Body, HttpRequest};
 pub use self::lines::Connection;
+pub(crate) use self::lines::IN_USE;
 pub(crate) use self::message::Came;
 pub(crate) use self::spans::{Member, Unread, string, whole};
 #[cfg(test)]

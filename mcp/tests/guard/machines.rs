@@ -433,6 +433,7 @@ fn machines_have_their_own_parents_and_frames() {
     for (kind, texts, parent) in [
         (kind::GUARD, &settings[..], 9),
         (kind::MESSAGE, &call(Absent, NO_SESSION), 1),
+        (kind::INVALID, &[], 1),
         (kind::HTTP, &[Text("GET")], 1),
         (kind::CONNECTION, &[], 1),
         (kind::LINE, &[], 6),
@@ -539,4 +540,23 @@ fn a_caller_and_a_header_that_are_no_text_are_refused() {
     let texts = call(Absent, [Other, Text("sess_a"), Text("sw1.a")]);
     let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER | flag::SESSION, &texts);
     assert_eq!(step(answer)["error"]["code"], -32020);
+}
+
+#[test]
+fn what_cannot_be_told_or_paired_is_an_invalid_request() {
+    let (guard, _) = guard(&json!({}));
+    for (flags, expected) in [
+        (0, "a message of well-formed Unicode"),
+        (flag::ID_IN_USE, "an id that no request in progress has"),
+    ] {
+        let (mut exchange, answer) = made(&guard, kind::INVALID, flags, &[]);
+        let [document, _] = answer.texts;
+        let refused: Value = serde_json::from_str(&document.unwrap()).unwrap();
+        assert_eq!(refused["error"]["code"], -32600);
+        assert_eq!(refused["status"], Value::Null);
+        let message = refused["refused"][0]["message"].as_str().unwrap();
+        assert!(message.contains(expected), "{message}");
+        let event = [Text(r#"{"result":{}}"#)];
+        assert!(is_refused(&mut exchange, kind::EVENT, &event));
+    }
 }

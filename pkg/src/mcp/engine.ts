@@ -109,6 +109,11 @@ export class Engine {
     return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
   }
 
+  /** Begins the exchange of a message at the SDK's handlers that is none: it cannot be read, or has an id in use. */
+  invalid(idInUse: boolean): Exchange {
+    return this.#begin({ kind: machine.INVALID, flags: idInUse ? machine.ID_IN_USE : 0, texts: [] });
+  }
+
   /** Begins the exchange of a request of HTTP. */
   http({ method, version, session, encoding, body }: HttpRequest): Exchange {
     return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });

@@ -18,9 +18,9 @@ const (
 	kindTold, kindIdempotencyKey, kindStep, kindDeliver                = 23, 24, 32, 33
 	kindBody, kindAnswer, kindPiece, kindAnswered                      = 25, 26, 27, 28
 
-	flagNotification, flagModern, flagSession, flagCaller = 1, 2, 4, 8
-	flagAnonymous, flagTTL, flagWaits, flagDefers         = 16, 32, 64, 128
-	flagCanBeAsked, flagTooLarge, flagChanges             = 1024, 2048, 4096
+	flagModern, flagSession, flagCaller           = 2, 4, 8
+	flagAnonymous, flagTTL, flagWaits, flagDefers = 16, 32, 64, 128
+	flagCanBeAsked, flagTooLarge, flagChanges     = 1024, 2048, 4096
 )
 
 // frame is what a machine is told.

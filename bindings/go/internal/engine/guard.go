@@ -62,17 +62,16 @@ func (g *Guard) begin(f frame, step *Step) (*Exchange, *Step, error) {
 
 // Request is a message at the SDK's handlers.
 type Request struct {
-	Method       string
-	Fields       *TokenFields
-	Target       *string
-	Arguments    []byte
-	Token        *string
-	Caller       *Principal
-	WithinMs     *uint64
-	Notification bool
-	Modern       bool
-	Session      *ClientSession
-	Header       *string
+	Method    string
+	Fields    *TokenFields
+	Target    *string
+	Arguments []byte
+	Token     *string
+	Caller    *Principal
+	WithinMs  *uint64
+	Modern    bool
+	Session   *ClientSession
+	Header    *string
 	// User is of a call that its user may have to confirm.
 	User *User
 }
@@ -90,7 +89,7 @@ type ClientSession struct{ ID, State any }
 
 // Request begins the exchange of a message.
 func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
-	flags := flagIf(r.Notification, flagNotification) | flagIf(r.Modern, flagModern)
+	flags := flagIf(r.Modern, flagModern)
 	var session ClientSession
 	if r.Session != nil {
 		session, flags = *r.Session, flags|flagSession

@@ -152,6 +152,13 @@ class Guard(Opaque):
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
         return Exchange.begun(given, self._guard)
 
+    def id_in_use(self) -> Step:
+        """Return the answer to a request whose id another in progress has."""
+        given = frame(lib.SEALWAX_INVALID, (), lib.SEALWAX_FLAG_ID_IN_USE)
+        exchange, step = Exchange.begun(given, self._guard)
+        exchange.free()
+        return step
+
     def http(self, method: str, *headers: bytes | None) -> tuple[Exchange, Step]:
         """Begin the exchange of an HTTP request; of several headers of a name, :data:`OTHER`."""
         return Exchange.begun(frame(lib.SEALWAX_HTTP, (_wire(method), *headers)), self._guard)

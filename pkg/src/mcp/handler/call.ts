@@ -38,9 +38,6 @@ export type Arrived = ClientRequest | ClientNotification;
 /** The message to deliver, or a response in its place; `undefined` if it was dropped. */
 export type Entered = Arrived | ServerResponse | undefined;
 
-/** The error of JSON-RPC for what is no request. */
-const INVALID = { code: -32600, message: 'Invalid Request' };
-
 type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session' | 'set' | 'whole'>;
 
 /** The connection that a message came by. */
@@ -99,7 +96,7 @@ export class Call {
     const { engine } = this.policy;
     const fields = this.#fields;
     if (isTooDeep(this.#message) || !isText(this.#message.method)) {
-      return this.refuse('a message of well-formed Unicode, and of at most 128 levels');
+      return this.refuse();
     }
     const read = this.#read();
     // With sessions the engine checks the session first.
@@ -111,11 +108,12 @@ export class Call {
     );
   }
 
-  /** Returns the answer to what is no request, whatever was expected. */
-  refuse(expected: string): ServerResponse {
-    const found = { code: 'malformed', kind: 'session', message: `expected ${expected}` } as const;
-    reportError(this.policy, found, undefined);
-    return { jsonrpc: '2.0', error: INVALID };
+  /** Returns the answer to what is no message, or has the id of a request in progress. */
+  refuse(idInUse = false): ServerResponse {
+    const exchange = this.policy.engine.invalid(idInUse);
+    const step = this.#caller.drive(exchange) as Step;
+    exchange.free();
+    return replied(step);
   }
 
   #entered(exchange: Exchange): Entered | Promise<Entered> {

@@ -103,7 +103,7 @@ class GuardedTransport {
 
   #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
     if (this.#pending.has(id)) {
-      return this.#respond(id, call.refuse('an id that no request in progress has'));
+      return this.#respond(id, call.refuse(true));
     }
     this.#pending.set(id, call);
     attempt(

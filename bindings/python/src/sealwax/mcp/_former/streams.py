@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import (
-    INVALID_REQUEST,
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
@@ -18,7 +17,7 @@ from mcp.types import (
     JSONRPCResponse,
 )
 
-from ... import Malformed, _json, answer
+from ... import _json, answer
 from .._caller import ends
 from .._handler.boundary import Boundary
 from .._handler.exchange import REFERENCE, Exchange, by_reference
@@ -31,7 +30,6 @@ from .sdk import MCPError, ServerRequestContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..._documents import Fault
     from .._caller import GuardConfig
     from .._engines import EngineFactory
 
@@ -61,7 +59,7 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
     run, boundary = server.run, Boundary(config, engines, lambda _, ctx: ctx.peer)
 
     async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
-        connection = Connection(config, boundary, writes)
+        connection = Connection(config, engines, boundary, writes)
         await connection.run(run, reads, *given, **options)
 
     server.run = guarded
@@ -70,9 +68,11 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
 class Connection:
     """The messages of one run of a server."""
 
-    def __init__(self, config: GuardConfig, boundary: Boundary, writes: Any) -> None:
+    def __init__(
+        self, config: GuardConfig, engines: EngineFactory, boundary: Boundary, writes: Any
+    ) -> None:
         self._config, self._boundary, self._writes = config, boundary, writes
-        self._questions = Questions(config, writes)
+        self._engine, self._questions = engines.engine(), Questions(config, writes)
         #: What the client said at ``initialize``: nothing in a run that is for one request alone.
         self._capabilities: Any = None
         #: The requests in progress. No two have one id: the SDK pairs by it.
@@ -200,10 +200,11 @@ class Connection:
 
     def _refuse_id(self) -> ErrorData:
         """Return the error for a request whose id another in progress has."""
-        expected = "expected an id that no request in progress has"
-        fault: Fault = {"code": Malformed.code, "kind": "session", "message": expected}
-        report(self._config, self._config.report(fault))
-        return ErrorData(code=INVALID_REQUEST, message="Invalid Request")
+        step: Any = self._engine.id_in_use()
+        for entry in step["refused"]:
+            report(self._config, entry)
+        error: ErrorData = protocol_error(step["error"]).error
+        return error
 
     def _context(self, message: Any, item: Any) -> Any:
         identity = getattr(message, "id", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.auth.middleware.bearer_auth import RequireAuthMiddleware
@@ -193,10 +192,7 @@ def _given(body: bytes, receive: Receive) -> Receive:
     return given
 
 
-def _response(step: Step, body: bytes | None) -> Response:
-    """Return the response to a message that is answered here, or dropped."""
-    if step["step"] != "reply":
-        return Response(status_code=HTTPStatus.ACCEPTED)
-    allow, status = step.get("allow"), step.get("status") or HTTPStatus.OK
-    headers = {"Allow": allow} if allow else {}
-    return Response(body, status, headers, None if body is None else "application/json")
+def _response(step: Any, body: bytes | None) -> Response:
+    """Return the response to a message that is answered here."""
+    headers = {"Allow": step["allow"]} if step.get("allow") else {}
+    return Response(body, step["status"], headers, body and "application/json")
