@@ -122,8 +122,8 @@ impl<'de> Deserialize<'de> for Required {
     }
 }
 
-/// Settings of sessions of the transport, for
-/// [`Guard::transport`](crate::Guard::transport).
+/// Settings of sessions of the transport, for [`Guard::http`](crate::Guard::http) and
+/// [`Guard::connection`](crate::Guard::connection).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]

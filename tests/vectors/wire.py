@@ -33,7 +33,16 @@ WITH_ID = BEGUN.replace('"result":{', '"result":{"sessionTimeout":600,"sessionId
 
 
 def invalid(number: str = "null") -> str:
-    return '{"jsonrpc":"2.0","id":%s,"error":{"code":-32600,"message":"Invalid Request"}}' % number
+    return '{"jsonrpc":"2.0","id":' + number + ',"error":{"code":-32600,"message":"Invalid Request"}}'
+
+
+def deep(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+def claims(revision: str) -> str:
+    """Return a request that names a revision."""
+    return PING.replace("}", ',"params":{' + CLAIM.replace("%s", revision) + "}}")
 
 
 def post(name: str, body: object, *, session: str | None = "{t}", settings: dict | None = None, **more: object) -> None:
@@ -68,7 +77,7 @@ passes("http: a client's answer, whatever its id is", '{"jsonrpc":"2.0","id":nul
 passes("http: a batch of an old revision", f"[{PING},{PING}]")
 passes("http: an id of many digits", PING.replace("7", "9007199254740991"))
 passes("http: an id below zero", PING.replace("7", "-7"))
-passes("http: 128 levels", '{"id":7,"method":"ping","params":%s1%s}' % ("[" * 127, "]" * 127))
+passes("http: 128 levels", '{"id":7,"method":"ping","params":' + deep(127) + "}")
 for name, body in {
     "nothing": "",
     "white space": " \n",
@@ -102,12 +111,11 @@ for name, body in {
     "a tool's name twice": '{"id":7,"method":"tools/call","params":{"name":"a","name":"b"}}',
     "another spelling of a token": '{"id":7,"method":"tools/call","params":{"name":"a","request-state":"x"}}',
     "another spelling of a cursor": '{"id":7,"method":"tools/list","params":{"Cursor":"x"}}',
-    "a revision twice": '{"id":7,"method":"ping","params":{%s}}'
-    % (CLAIM % LEGACY).replace("}", "," + (CLAIM % LEGACY)[9:]),
-    "129 levels": '{"id":7,"method":"ping","params":%s1%s}' % ("[" * 128, "]" * 128),
+    "a revision twice": claims(LEGACY).replace('25"', '25",' + (CLAIM % LEGACY)[9:-1]),
+    "129 levels": '{"id":7,"method":"ping","params":' + deep(128) + "}",
     "an empty batch": "[]",
     "a batch of what is no message": "[7]",
-    "a batch with a member twice": "[%s]" % PING.replace("}", ',"id":8}'),
+    "a batch with a member twice": "[" + PING.replace("}", ',"id":8}') + "]",
 }.items():
     unread(f"http: {name} is refused", body, invalid())
 post("http: a body that is too large", {"large": True}, replies={"status": 413}, logged="malformed")
@@ -120,14 +128,14 @@ BAD = '{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"Bad Request: ex
 NONE = BAD % "Mcp-Session-Id"
 for name, body, version in [
     ("the header says so", PING, MODERN),
-    ("header and message say so", PING.replace("}", ',"params":{%s}}' % CLAIM % MODERN), MODERN),
+    ("header and message say so", claims(MODERN), MODERN),
     ("a later one", PING, "2027-01-01"),
 ]:
     passes(f"http: no session is needed by revision 2026-07-28: {name}", body, version=version, session=None)
 for name, body, version in [
-    ("the message alone says so", PING.replace("}", ',"params":{%s}}' % CLAIM % MODERN), None),
-    ("the message says the contrary", PING.replace("}", ',"params":{%s}}' % CLAIM % LEGACY), MODERN),
-    ("the message says it by no text", PING.replace("}", ',"params":{%s}}' % CLAIM.replace('"%s"', "7")), MODERN),
+    ("the message alone says so", claims(MODERN), None),
+    ("the message says the contrary", claims(LEGACY), MODERN),
+    ("the message says it by no text", claims("").replace('""', "7"), MODERN),
     ("an answer", '{"id":7,"result":{}}', MODERN),
     ("a batch", f"[{PING}]", MODERN),
     ("no date", PING, "draft"),
@@ -435,7 +443,7 @@ lines(
     ["in", PING],
     ["to", PING],
 )
-DEEP = '{"id":7,"result":%s%s,"session_id":1,"id":7}' % ("[" * 200, "]" * 200)
+DEEP = '{"id":7,"result":' + deep(200) + ',"session_id":1,"id":7}'
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 LOST = (
     '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
@@ -516,7 +524,7 @@ lines(
     ["out", DONE],
     settings={},
 )
-TODAY = PING.replace("}", ',"sessionId":"{t}","params":{%s}}' % CLAIM % MODERN)
+TODAY = claims(MODERN).replace(',"params"', ',"sessionId":"{t}","params"')
 lines("stdio: revision 2026-07-28 passes as it is", ["in", TODAY], ["to", TODAY], ["from", DONE], ["out", DONE])
 lines(
     "stdio: an answer of the server's is paired as it is",

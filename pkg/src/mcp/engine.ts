@@ -111,7 +111,11 @@ export class Engine {
 
   /** Begins the exchange of a message at the SDK's handlers that is none: it cannot be read, or has an id in use. */
   invalid(idInUse: boolean): Exchange {
-    return this.#begin({ kind: machine.INVALID, flags: idInUse ? machine.ID_IN_USE : 0, texts: [] });
+    return this.#begin({
+      kind: machine.INVALID,
+      flags: idInUse ? machine.ID_IN_USE : 0,
+      texts: [],
+    });
   }
 
   /** Begins the exchange of a request of HTTP. */

@@ -89,7 +89,7 @@ class User:
     def __init__(self, choice: str) -> None:
         self._choice, self.asked = choice, list[str]()
 
-    async def __call__(self, _ctx: Any, params: Any) -> types.ElicitResult:
+    async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
         self.asked.append(params.message)
         return types.ElicitResult(action="accept", content={"choice": self._choice})
 
@@ -204,12 +204,12 @@ def marking(guard: Guard, server: Any) -> list[str]:
     """Add two tools, of which one only reads; return the names of those that ran."""
     ran = list[str]()
 
-    @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))
+    @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))  # type: ignore[untyped-decorator]
     def show_note(id: int) -> str:
         ran.append(f"show {id}")
         return "shown"
 
-    @server.tool(title="Move a note")
+    @server.tool(title="Move a note")  # type: ignore[untyped-decorator]
     def move_note(id: int, to: str) -> str:
         ran.append(f"move {id} to {to}")
         return "moved"
@@ -232,7 +232,7 @@ async def test_what_is_marked_is_asked_about(make: Any, mode: str) -> None:
         assert await text_of(client, "move_note", id=7, to="a") == "moved"
     assert ran == ["show 7", "move 7 to a"]
     assert user.asked == ['Run Move a note with {"id":7,"to":"a"}?']
-    with pytest.raises(InvalidArgument, match="before guard.protect"):
+    with pytest.raises(InvalidArgument, match=r"before guard\.protect"):
         guard.confirm_destructive()
 
 

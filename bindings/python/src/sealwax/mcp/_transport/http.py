@@ -195,4 +195,4 @@ def _given(body: bytes, receive: Receive) -> Receive:
 def _response(step: Any, body: bytes | None) -> Response:
     """Return the response to a message that is answered here."""
     headers = {"Allow": step["allow"]} if step.get("allow") else {}
-    return Response(body, step["status"], headers, body and "application/json")
+    return Response(body, step["status"], headers, "application/json" if body else None)

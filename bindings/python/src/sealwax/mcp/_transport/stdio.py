@@ -73,7 +73,8 @@ class _Conversation:
                 step = await exchange.drive(engine.told(Told(self._answer)))
             delivered = _text(engine.beside).split("\n") if step["step"] == "deliver" else []
             if delivered and not _is_message(delivered[-1]):
-                step = await exchange.drive(engine.on({"broke": "message: expected one of the SDK"}))
+                broke = "message: expected one that the SDK reads"
+                step = await exchange.drive(engine.on({"broke": broke}))
                 delivered = []
             if step["step"] == "reply":
                 await self._write(engine.beside)
