@@ -43,8 +43,8 @@ final class Caller {
   }
 
   /**
-   * Answers the engine's questions; returns the first step that is no question, or one to others
-   * or for the body.
+   * Answers the engine's questions; returns the first step that is no question, or one to others or
+   * for the body.
    */
   Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
