@@ -26,7 +26,9 @@ final class Script {
     this.sessions = sessions;
   }
 
-  /** Returns a page of the server's own list, if the guard asks for it; what a client gets if not. */
+  /**
+   * Returns a page of the server's own list, if the guard asks for it; what a client gets if not.
+   */
   Map<String, Object> list(McpTransportContext context, Object params) {
     Map<String, Object> members = Json.members(params);
     Map<String, Object> page = listed.apply(members == null ? null : members.get("cursor"));
