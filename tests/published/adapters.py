@@ -32,9 +32,9 @@ RULES = {
 }
 
 
-# rmcp's types are those of their methods.
+# rmcp's types are those of their methods. The engine asks for `tools/list` by a question.
 UNTYPED_RULES = {
-    "says which methods carry something": re.compile(r"[\"'`](?:prompts/get|resources/read|\w+/list)[\"'`]|nextCursor"),
+    "says which methods carry something": re.compile(r"[\"'`](?:prompts/get|resources/read|(?!tools/)\w+/list)[\"'`]|nextCursor"),
 }
 
 
