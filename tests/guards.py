@@ -198,6 +198,7 @@ GUARDS = {
         tests=(
             f'cd "$ROOT/bindings/python" && {FORMER_PYTEST.format("newest")} tests/former/test_streams.py tests/former/test_former.py',
             f'cd "$ROOT/bindings/python" && {PLAY} python "{FORMER.format("newest")} tests/mcp/scenario.py" --only "card: a yes runs"',
+            f'cd "$ROOT/bindings/python" && {PLAY} python "{FORMER.format("newest")} tests/mcp/scenario.py" --only "list goes over"',
             # Later versions of the SDK know whose session it is.
             f'cd "$ROOT/bindings/python" && {FORMER_PYTEST.format("oldest")} tests/former -k user',
         ),

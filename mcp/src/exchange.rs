@@ -82,7 +82,7 @@ impl Guard {
         let mut request = Box::new(Request::new(message));
         context.message = request.origin();
         // Of most guards no tool is.
-        if self.settings().confirms() {
+        if self.settings().confirms {
             request.look_up_confirmation(self, client);
         }
         Exchange::begin(context, Flow::Request(request))

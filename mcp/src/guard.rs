@@ -30,6 +30,8 @@ pub(super) struct Settings {
     pub confirm: Vec<(String, Confirm)>,
     /// Those that the server marks as destructive, if they are too.
     pub destructive: Option<Box<Destructive>>,
+    /// Whether any are.
+    pub confirms: bool,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -42,11 +44,6 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Returns whether the calls of some tools are confirmed.
-    pub fn confirms(&self) -> bool {
-        !self.confirm.is_empty() || self.destructive.is_some()
-    }
-
     /// Returns whether the model may bring the answer of some.
     pub fn previews(&self) -> bool {
         let destructive = self.destructive.as_ref();
@@ -97,7 +94,7 @@ impl Guard {
     /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
     #[must_use]
     pub fn defers(&self) -> bool {
-        self.settings().sessions.is_none() && !self.settings().confirms()
+        self.settings().sessions.is_none() && !self.settings().confirms
     }
 
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
@@ -343,6 +340,7 @@ impl GuardBuilder {
             codec: self.codec,
             request_state_ttl: self.request_state_ttl,
             only: self.only,
+            confirms: !self.confirm.is_empty() || self.destructive.is_some(),
             confirm: self.confirm,
             destructive: self.destructive.map(Destructive::new).map(Box::new),
             confirm_ttl: self.confirm_ttl,

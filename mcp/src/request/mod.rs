@@ -228,7 +228,7 @@ impl Request {
             && (has_token || fields.needs_caller())
         {
             let view = context.view()?;
-            if self.is_confirmed(context, fields, &view)? {
+            if self.confirmation.is_some() && self.is_confirmed(context, fields, &view)? {
                 deliver.opened = self.confirm(context, fields, &view, &mut tokens)?;
             } else if has_token {
                 match self.open(context, fields, &view) {

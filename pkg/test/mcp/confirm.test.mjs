@@ -179,8 +179,8 @@ test('stdio: what the list marks is asked about, and the client hears nothing of
   }
   assert.deepEqual(ran, ['show_note', 'delete_note']);
   assert.deepEqual(refused, []);
-  const ids = line.came.messages.map(({ id }) => id).filter((id) => typeof id === 'string');
-  assert.equal(ids.length, 1, 'the id of the question alone');
+  const ours = line.came.messages.filter(({ id }) => `${id}`.startsWith('sealwax'));
+  assert.equal(ours.length, 1, 'the question alone');
   await line.close();
 });
 
@@ -210,7 +210,9 @@ for (const [how, lists] of [
 
 test('stdio: a call that is cancelled while the list is awaited runs nothing', async () => {
   let give;
-  const { factory, ran } = marking(() => new Promise((later) => (give = later)));
+  // What `settled` asks for is there at once.
+  const first = () => new Promise((later) => (give = later));
+  const { factory, ran } = marking(() => (give === undefined ? first() : undefined));
   const line = await eliciting(factory);
   const { id, ...params } = call(1, 'show_note');
   line.request(id, 'tools/call', params);

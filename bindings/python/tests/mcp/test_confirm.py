@@ -204,16 +204,16 @@ def marking(guard: Guard, server: Any) -> list[str]:
     """Add two tools, of which one only reads; return the names of those that ran."""
     ran = list[str]()
 
-    @server.tool(annotations=types.ToolAnnotations(read_only_hint=True))  # type: ignore[untyped-decorator]
     def show_note(id: int) -> str:
         ran.append(f"show {id}")
         return "shown"
 
-    @server.tool(title="Move a note")  # type: ignore[untyped-decorator]
     def move_note(id: int, to: str) -> str:
         ran.append(f"move {id} to {to}")
         return "moved"
 
+    server.tool(annotations=types.ToolAnnotations(read_only_hint=True))(show_note)
+    server.tool(title="Move a note")(move_note)
     guard.protect(server)
     return ran
 
@@ -226,13 +226,14 @@ async def test_what_is_marked_is_asked_about(make: Any, mode: str) -> None:
     with pytest.raises(InvalidArgument, match="fallback"):
         guard.confirm_destructive(fallback="ask")  # type: ignore[arg-type]
     server, user = make("notes"), User("yes")
+    asks: Any = user
     ran = marking(guard, server)
-    async with Client(low_level(server), mode=mode, elicitation_callback=user) as client:
+    async with Client(low_level(server), mode=mode, elicitation_callback=asks) as client:
         assert await text_of(client, "show_note", id=7) == "shown"
         assert await text_of(client, "move_note", id=7, to="a") == "moved"
     assert ran == ["show 7", "move 7 to a"]
     assert user.asked == ['Run Move a note with {"id":7,"to":"a"}?']
-    with pytest.raises(InvalidArgument, match=r"before guard\.protect"):
+    with pytest.raises(InvalidArgument, match="before guard"):
         guard.confirm_destructive()
 
 
@@ -241,6 +242,7 @@ async def test_no_other_server_runs_what_is_marked() -> None:
     guard.confirm_destructive()
     child, alone, protected = (FastMCP[Any](name) for name in ("child", "alone", "protected"))
     ran, user = marking(guard, child), User("yes")
+    asks: Any = user
     alone.mount(child)
     protected.mount(child, namespace="theirs")
     guard.protect(protected)
@@ -249,7 +251,7 @@ async def test_no_other_server_runs_what_is_marked() -> None:
         with pytest.raises(ToolError, match="move_note was not run: it needs the user's consent"):
             await client.call_tool("move_note", given)
     assert ran == []
-    async with Client(low_level(protected), elicitation_callback=user) as there:
+    async with Client(low_level(protected), elicitation_callback=asks) as there:
         assert await text_of(there, "theirs_show_note", id=7) == "shown"
         assert await text_of(there, "theirs_move_note", **given) == "moved"
     assert ran == ["show 7", "move 7 to a"]
@@ -261,6 +263,7 @@ async def test_a_list_that_hangs_is_not_waited_for() -> None:
     guard = Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append)
     guard.confirm_destructive()
     server, user = MCPServer("notes"), User("yes")
+    asks: Any = user
     ran = marking(guard, server)
 
     async def hangs(ctx: Any, params: Any) -> Any:
@@ -271,7 +274,7 @@ async def test_a_list_that_hangs_is_not_waited_for() -> None:
 
     entry: Any = low_level(server).get_request_handler("tools/list")
     low_level(server).add_request_handler("tools/list", entry.params_type, hangs)
-    async with Client(low_level(server), mode="legacy", elicitation_callback=user) as client:
+    async with Client(low_level(server), mode="legacy", elicitation_callback=asks) as client:
         assert await text_of(client, "show_note", id=7) == "shown"
     assert ran == ["show 7"]
     assert (user.asked, [one.code for one in refusals]) == (
