@@ -93,7 +93,11 @@ impl Guard {
     #[must_use]
     pub fn invalid(&self, id_in_use: bool) -> (Exchange, Step) {
         let context = Context::new(self.clone(), None, None);
-        Exchange::of_transport(context, TransportFlow::invalid(id_in_use))
+        // It asks nobody, so no ledger is opened for it.
+        let mut exchange = Exchange::with(context, TransportFlow::invalid(id_in_use));
+        let step = exchange.advance();
+        let step = exchange.settle(step);
+        (exchange, step)
     }
 
     /// Signs a principal out everywhere: everything that began until now, or begins within the

@@ -544,7 +544,7 @@ fn a_caller_and_a_header_that_are_no_text_are_refused() {
 
 #[test]
 fn what_cannot_be_told_or_paired_is_an_invalid_request() {
-    let (guard, _) = guard(&json!({}));
+    let (guard, _) = guard(&json!({"ledger": {}}));
     for (flags, expected) in [
         (0, "a message of well-formed Unicode"),
         (flag::ID_IN_USE, "an id that no request in progress has"),
