@@ -158,7 +158,7 @@ static void a_revocation_ends_sessions(void) {
   const size_t len = create(metadata, sizeof metadata);
   CHECK(NEW(guard, &exchange, SEALWAX_REVOCATION, 0, TEXT("{\"subject\":\"alice\"}"), TEXT("60")) ==
         SEALWAX_OK);
-  CHECK(tells("\"args\":[\"60\"]"));
+  CHECK(tells("\"args\":[\"60\",\""));
   ask(exchange);
   CHECK(tells("\"step\":\"done\""));
   sealwax_machine_free(exchange);
