@@ -305,7 +305,7 @@ static void a_redis_is_told_what_to_send(void) {
         SEALWAX_OK);
   /* A dialogue outlives the state that it began with. */
   sealwax_machine_free(redis);
-  CHECK(tells("\"EVALSHA\"") && tells("\"swl1:{a}:p:b\",\"0\"]"));
+  CHECK(tells("\"EVALSHA\"") && tells("\"swl1:{a}:p:b\",\"0\",\"0\"]"));
   on(dialogue, "{\"error\":\"NOSCRIPT No\"}");
   CHECK(tells("\"EVAL\""));
   on(dialogue, "{\"texts\":[\"ok\",\"1\"]}");
