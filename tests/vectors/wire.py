@@ -145,14 +145,6 @@ for name, body, version in [
     head = {} if version is None else {"version": version}
     told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')
     unread(f"http: a session is needed: {name}", body, told, session=None, **head)
-unread(
-    "http: a session is needed where the SDK speaks no later revision",
-    PING,
-    NONE,
-    session=None,
-    version=MODERN,
-    settings={"transport": {"modern": False}},
-)
 post(
     "http: two sessions are refused",
     PING,

@@ -360,3 +360,26 @@ fn an_answer_may_be_cut_anywhere() {
         }
     }
 }
+
+/// Of a guard whose SDK speaks no later revision.
+#[test]
+fn where_there_is_no_later_revision_each_request_needs_its_session() {
+    for (modern, expected) in [(true, "delivers"), (false, "replies")] {
+        let mut case = json!({
+            "name": "a revision",
+            "settings": {"transport": {"modern": modern}},
+            "http": {"method": "POST", "version": "2026-07-28", "body": r#"{"id":7,"method":"ping"}"#},
+        });
+        case[expected] = match modern {
+            true => json!({}),
+            false => json!({
+                "status": 400,
+                "body": r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"Bad Request: expected Mcp-Session-Id"}}"#,
+            }),
+        };
+        if !modern {
+            case["logged"] = "malformed".into();
+        }
+        Case::new(&case).over_http(false, &[]);
+    }
+}
