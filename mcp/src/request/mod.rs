@@ -82,8 +82,9 @@ enum Phase {
 impl Request {
     pub fn new(message: Message<'_>) -> Self {
         let fields = TokenFields::for_method(message.method);
-        // Its name tells it too.
-        let notification = message.notification || fields.is_none();
+        // Its name tells it too; without one it is a request.
+        let is_named = fields.is_none() && !message.method.is_empty();
+        let notification = message.notification || is_named;
         let fields = fields.filter(|_| !notification);
         let session = message.session;
         Self {

@@ -45,7 +45,9 @@ const ARGUMENTS: [Option<&str>; 7] = [
 
 pub fn begin(world: &mut World, begun: &Begun<'_>) -> Option<Waiting> {
     let method = begun.method.text();
-    let fields = TokenFields::for_method(method).filter(|_| !begun.notification);
+    // The name tells it too.
+    let notification = begun.notification || method.starts_with("notifications/");
+    let fields = TokenFields::for_method(method).filter(|_| !notification);
     let kind = fields.map(|fields| fields.kind);
     let carries = |what: &What| match what {
         What::RequestState(_) => kind == Some(Kind::RequestState),
@@ -84,7 +86,7 @@ pub fn begin(world: &mut World, begun: &Begun<'_>) -> Option<Waiting> {
         method,
         target: request.target,
         arguments: request.arguments,
-        notification: begun.notification,
+        notification,
         modern: begun.modern,
         header: header.as_deref(),
         token: value(&request.token),
@@ -96,7 +98,7 @@ pub fn begin(world: &mut World, begun: &Begun<'_>) -> Option<Waiting> {
     run.sent = request.texts();
     let step = run.drive(world, &mut exchange, step, &begun.how);
     let Step::Deliver(deliver) = step else {
-        assert!(begun.notification == matches!(step, Step::Drop), "{step:?}");
+        assert!(notification == matches!(step, Step::Drop), "{step:?}");
         over(&mut exchange);
         return None;
     };
