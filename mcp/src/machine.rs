@@ -154,23 +154,7 @@ impl Machine {
     pub fn new(parent: Option<&Self>, given: &Frame<'_>) -> Made {
         match (given.kind, parent) {
             (kind::MESSAGE, Some(Self::Guard(guard))) => message(guard, given),
-            (kind::INVALID, Some(Self::Guard(guard))) => {
-                Ok(begun(document::invalid(guard, given.has(flag::ID_IN_USE))))
-            }
-            (kind::HTTP, Some(Self::Guard(guard))) => Ok(http(guard, given)),
-            (kind::CONNECTION, Some(Self::Guard(guard))) => Ok((
-                Self::Connection(guard.connection()),
-                Answer::of(kind::MADE, None),
-            )),
-            (kind::LINE, Some(Self::Connection(connection))) => {
-                let [line] = given.bytes();
-                Ok(begun(document::line(connection, line.unwrap_or_default())))
-            }
-            (kind::LEAVES, Some(Self::Connection(connection))) => {
-                let [line] = given.bytes();
-                let ([_, of], line) = (given.values(), line.unwrap_or_default());
-                Ok(begun(document::leaves(connection, line, sent(of))))
-            }
+            (kind::INVALID | kind::HTTP..=kind::LEAVES, Some(parent)) => carried(parent, given),
             (kind::REVOCATION, Some(Self::Guard(guard))) => {
                 let (principal, retain_for) = given.numbered()?;
                 let revoked = document::revoke(guard, principal, retain_for);
@@ -283,6 +267,31 @@ fn call(guard: &Guard, given: &Frame<'_>) -> Made {
         can_be_asked: given.has(flag::CAN_BE_ASKED),
     };
     message_from(guard, given, Some(&client))
+}
+
+/// Begins what is around HTTP or stdio. It is never inlined into what each message of the handlers passes.
+#[inline(never)]
+fn carried(parent: &Machine, given: &Frame<'_>) -> Made {
+    match (given.kind, parent) {
+        (kind::INVALID, Machine::Guard(guard)) => {
+            Ok(begun(document::invalid(guard, given.has(flag::ID_IN_USE))))
+        }
+        (kind::HTTP, Machine::Guard(guard)) => Ok(http(guard, given)),
+        (kind::CONNECTION, Machine::Guard(guard)) => Ok((
+            Machine::Connection(guard.connection()),
+            Answer::of(kind::MADE, None),
+        )),
+        (kind::LINE, Machine::Connection(connection)) => {
+            let [line] = given.bytes();
+            Ok(begun(document::line(connection, line.unwrap_or_default())))
+        }
+        (kind::LEAVES, Machine::Connection(connection)) => {
+            let [line] = given.bytes();
+            let ([_, of], line) = (given.values(), line.unwrap_or_default());
+            Ok(begun(document::leaves(connection, line, sent(of))))
+        }
+        _ => Err(NO_FRAME),
+    }
 }
 
 #[inline(never)]
