@@ -452,8 +452,9 @@ fn begun((mut exchange, next): (Exchange, String)) -> (Machine, Answer) {
 
 fn with_text(exchange: &mut Exchange, document: String) -> Answer {
     Answer {
+        kind: kind::STEP,
+        flags: 0,
         texts: [Some(document), exchange.text()],
-        ..Answer::of(kind::STEP, None)
     }
 }
 

@@ -72,7 +72,9 @@ KNOWN = {
 }
 # rmcp's types are those of their methods.
 UNTYPED_RULES = {
-    "says which methods carry something": re.compile(r"[\"'`](?:prompts/get|resources/read|(?!tools/)\w+/list)[\"'`]|nextCursor"),
+    "says which methods carry something": re.compile(
+        r"[\"'`](?:prompts/get|resources/read|(?!tools/)\w+/list)[\"'`]|nextCursor"
+    ),
 }
 
 

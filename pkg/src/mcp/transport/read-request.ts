@@ -8,7 +8,7 @@ export function isTooLarge(content: { readonly length: number } | undefined): bo
 }
 
 /** More levels than anybody reads. */
-const TOO_DEEP = '['.repeat(1000);
+const TOO_DEEP = `${'['.repeat(1000)}${']'.repeat(1000)}`;
 
 /** Returns the body of a message that somebody read before. */
 export function written(message: unknown): Content {
