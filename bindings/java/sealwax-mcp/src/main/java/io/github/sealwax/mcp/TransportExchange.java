@@ -45,7 +45,7 @@ final class TransportExchange implements AutoCloseable {
     Step step = caller.drive(exchange, first);
     byte[] body = null;
     if (step.asksBody()) {
-      // Of its own type, which stdio has not: the verifier would load it to see that it is a stream.
+      // Of its own type: on stdio the verifier has none to see that it is a stream.
       var stream = request.getInputStream();
       body = stream.readNBytes(bodyLimit);
       boolean fits = body.length < bodyLimit || stream.read() < 0;
