@@ -473,15 +473,39 @@ lines(
     asks=["principal"],
     logged="malformed",
 )
+FAILED = '{"id":"i","error":{"code":1}}'
 FIRST = [["in", INITIALIZE], ["to", INITIALIZE], ["from", BEGUN], ["out", WITH_ID]]
 lines("stdio: initialize begins a session", *FIRST, asks=["principal"])
 lines(
     "stdio: initialize that fails begins none",
     ["in", INITIALIZE],
     ["to", INITIALIZE],
-    ["from", '{"id":"i","error":{"code":1}}'],
-    ["out", '{"id":"i","error":{"code":1}}'],
+    ["from", FAILED],
+    ["out", FAILED],
     *ONE,
+    asks=["principal"],
+)
+lines(
+    "stdio: a second initialize that fails leaves the first",
+    *FIRST,
+    ["in", INITIALIZE],
+    ["to", INITIALIZE],
+    ["from", FAILED],
+    ["out", FAILED],
+    ["in", IN],
+    ["to", PING],
+    asks=["principal", "principal"],
+)
+lines(
+    "stdio: an initialize in progress has begun nothing yet",
+    ["in", INITIALIZE],
+    ["to", INITIALIZE],
+    ["in", IN],
+    ["replay", REPLAY],
+    ["from", FAILED],
+    ["out", FAILED],
+    ["from", BEGUN.replace('"i"', "{id}")],
+    ["to", f"{STARTED}\n{PING}"],
     asks=["principal"],
 )
 TWO = [

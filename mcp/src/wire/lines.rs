@@ -24,7 +24,7 @@ pub struct Connection {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whether the SDK has seen an `initialize`.
+    /// Whether the SDK has answered an `initialize` with a result. A refused one begins nothing, and ends nothing.
     is_begun: bool,
     /// The id of an `initialize` of our own, random, so that no client can cancel or answer it.
     replay: Option<String>,
@@ -123,7 +123,7 @@ impl Connection {
             return (Exchange::over(context, None), Step::Drop);
         };
         if waiting.initialize.is_some() {
-            self.state().is_begun = !leaving.is_error;
+            self.state().is_begun |= !leaving.is_error;
         }
         if waiting.reported.is_some()
             && let Some(result) = leaving.result()
@@ -247,15 +247,13 @@ impl Line {
         }
         let Some(id) = &self.id else { return };
         self.delivered = Some(id.clone());
-        let initialize = self.initialize.take();
-        state.is_begun |= initialize.is_some();
         let reports = deliver.report != Report::Never;
         state.open.push((
             key(id),
             Waiting {
                 session_id: deliver.add_session_id.clone(),
                 reported: self.method.take().filter(|_| reports),
-                initialize,
+                initialize: self.initialize.take(),
             },
         ));
     }

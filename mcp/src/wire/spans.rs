@@ -16,7 +16,7 @@ pub(crate) enum Unread {
     Unclear(&'static str),
 }
 
-pub(super) const ONCE: Unread = Unread::Unclear("a message without a member twice");
+const ONCE: Unread = Unread::Unclear("a message without a member twice");
 const SPELLED: Unread = Unread::Unclear("a message whose members are spelled as specified");
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 const DEEP: Unread = Unread::Unclear("a message of at most 128 levels");
