@@ -1,4 +1,4 @@
-//! Altered tokens, none of which may open: docs/assurance/altered.md.
+//! Altered tokens, none of which may open; docs/assurance.md has the figures.
 #![allow(
     missing_docs,
     missing_debug_implementations,

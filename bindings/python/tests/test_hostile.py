@@ -1,4 +1,4 @@
-"""Objects that lie about themselves, at every public function: docs/assurance/edges.md.
+"""Objects that lie about themselves, at every public function.
 
 Whatever is given, a call returns, or raises one of our exceptions, a `TypeError`, or what the
 object itself raised; what is sealed is what the object held; and the codec works afterwards.

@@ -1,4 +1,4 @@
-// Objects that lie about themselves, at every public function: docs/assurance/edges.md.
+// Objects that lie about themselves, at every public function.
 //
 // Whatever is given, a call returns, or throws a SealwaxError, a TypeError, or what the object itself threw; what is
 // sealed is what the object held; and the module works afterwards. SEALWAX_HOSTILE=100000 tries so many of each.
