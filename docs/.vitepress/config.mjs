@@ -66,7 +66,7 @@ export default defineConfig({
         'Background',
         page('What can be sealed', '/docs/tokens'),
         page('Refusals', '/docs/refusals'),
-        page('Threat model', '/docs/threat-model'),
+        page('Security', '/SECURITY'),
         page('Assurance', '/docs/assurance'),
         page('SDKs and revisions', '/docs/systems'),
         page('Platforms', '/docs/platforms'),
@@ -81,7 +81,6 @@ export default defineConfig({
         page('Ledger', '/LEDGER'),
         page('Guard’s engine', '/docs/engine'),
         page('Portable module', '/bindings/c/portable'),
-        page('Security', '/SECURITY'),
       ),
       group(
         'Contributing',
