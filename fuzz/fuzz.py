@@ -51,7 +51,20 @@ def seeds(target: str) -> list[bytes]:
             return [bytes(4) + text.encode() for ring in rings for text in (ring, ring.replace("\n", "\r"))]
         case "arguments":
             return [bytes(5) + text.encode() for text in texts if text.startswith(("{", "["))]
+        case "wire":
+            return list(wired())
     return []
+
+
+def wired() -> Iterator[bytes]:
+    """Yield the bytes of the wire's cases, as its target reads them: over HTTP, in two ways, and as lines of stdio."""
+    cases = json.loads((HERE.parent / "tests/vectors/wire.json").read_text())["cases"]
+    for case in cases:
+        texts = [text.encode() for text in strings(case) if text[:1] in "{[:dei\ufeff" and len(text) > 5]
+        came = texts[: len(case.get("lines", "1"))]
+        for bits in (0x0202, 0x060A, 0x8002):
+            head = bits.to_bytes(2, "little") + bytes([3, 1, 4, 1, 5, 9])
+            yield head + b"\n".join(came) + b"\xff" + b"\n".join(texts)
 
 
 def unpack(corpus: pathlib.Path) -> None:

@@ -19,13 +19,14 @@ mod tokens;
 #[allow(dead_code, reason = "for the tests of the engine")]
 #[path = "../../../mcp/tests/guard/told.rs"]
 mod told;
+mod wire;
 mod world;
 
 /// The name of a target, and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]) -> bool);
 
 /// All targets, in the order in which they run.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("tokens", tokens::run),
     ("foreign", foreign::run),
     ("identifiers", identifiers::run),
@@ -36,6 +37,7 @@ pub const TARGETS: [Target; 11] = [
     ("documents", documents::run),
     ("ledger", ledger::run),
     ("streams", streams::run),
+    ("wire", wire::run),
     ("abi", abi::run),
 ];
 
