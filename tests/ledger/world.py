@@ -151,10 +151,12 @@ class Writer(Client):
             check.committed(session.id, session.token, written.token, reply, time.monotonic())
         if reply[0] == "ok":
             self.session = written
+            self.progress += 1
         elif reply[0] == "stale":
+            # Who loses the race has been served, too: which of three writers wins is not the ledger's to say. The state was the
+            # latest when it was admitted, so another one was written since.
             self.session = session.at(*reply[1:4])
-        # Who loses a race has been served, too: which of three writers wins is not the ledger's to say.
-        self.progress += reply[0] in ("ok", "stale")
+            self.progress += self.session.token != session.token
         return reply[0] in ("ok", "stale")
 
     def begin_anew(self) -> None:

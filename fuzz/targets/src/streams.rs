@@ -4,14 +4,11 @@
 use arbitrary::Arbitrary;
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream};
-use sealwax::{Codec, Principal};
-use sealwax_mcp::{
-    AnswerHead, Body, ClientValue, Exchange, Guard, HttpRequest, Step, TransportSettings,
-};
+use sealwax_mcp::{AnswerHead, Body, ClientValue, Exchange, HttpRequest, Step, TransportSettings};
 use serde_json::{Value, json};
 use sse_stream::{Sse, SseStream};
 
-use crate::world::{Ring, Still};
+use crate::world::{Who, with_session};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -90,23 +87,16 @@ fn change(message: &mut Value, session_id: &str) {
 
 /// Returns a session, and an exchange that adds it to its answer.
 fn delivered() -> (String, Exchange) {
-    let codec = Codec::builder(Ring::NewOld.ring(), "urn:fuzz");
-    let codec = codec.build_in(Still::new()).unwrap();
-    let alice = Principal::subject("alice");
-    let view = codec.view(&alice).unwrap();
-    let negotiated = br#"{"protocolVersion":"2025-11-25"}"#;
-    let session_id = view.session().seal(negotiated).unwrap().into_string();
-    let settings = TransportSettings {
+    let (guard, session_id) = with_session(TransportSettings {
         sep1359: true,
         ..TransportSettings::default()
-    };
-    let guard = Guard::builder(codec).transport(settings).build().unwrap();
+    });
     let body = format!(r#"{{"id":1,"method":"ping","sessionId":"{session_id}"}}"#);
     let (mut exchange, step) = guard.http(HttpRequest {
         method: "POST",
         session: ClientValue::Text(&session_id),
         body: Some(Body::Whole(body.as_bytes())),
-        principal: Some(Ok(alice)),
+        principal: Some(Ok(Who::Alice.principal())),
         ..HttpRequest::default()
     });
     assert!(matches!(step, Step::Deliver(_)));

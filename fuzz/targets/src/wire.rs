@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 
 use arbitrary::Arbitrary;
-use sealwax::{Codec, Principal};
 use sealwax_mcp::{
-    AnswerHead, Body, ClientValue, Event, Exchange, Guard, HttpRequest, Step, TransportSettings,
+    AnswerHead, Body, ClientValue, Event, Exchange, Guard, HttpRequest, Report, Step,
+    TransportSettings,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::world::{Ring, Still};
+use crate::world::{Who, with_session};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -43,26 +43,14 @@ fn replaced(bytes: &[u8], session_id: &str) -> Vec<u8> {
     parts.concat()
 }
 
-fn alice() -> Principal {
-    Principal::subject("alice")
-}
-
-/// Returns a guard, always the same, and a session.
 fn world(input: &Input<'_>) -> (Guard, String) {
-    let codec = Codec::builder(Ring::NewOld.ring(), "urn:fuzz");
-    let codec = codec.build_in(Still::new()).unwrap();
-    let negotiated = br#"{"protocolVersion":"2025-11-25"}"#;
-    let view = codec.view(&alice()).unwrap();
-    let session_id = view.session().seal(negotiated).unwrap().into_string();
-    let settings = TransportSettings {
+    with_session(TransportSettings {
         required: input.bit(0),
         sep1359: input.bit(1),
         declares: input.bit(2),
         modern: input.bit(3),
         ..TransportSettings::default()
-    };
-    let guard = Guard::builder(codec).transport(settings).build().unwrap();
-    (guard, session_id)
+    })
 }
 
 pub fn run(input: &[u8]) -> bool {
@@ -94,7 +82,7 @@ fn over_http(input: &Input<'_>, cuts: &[u8]) -> Option<Vec<u8>> {
             false => ClientValue::Absent,
         },
         body: input.bit(9).then_some(Body::Whole(&body)),
-        principal: Some(Ok(alice())),
+        principal: Some(Ok(Who::Alice.principal())),
         ..HttpRequest::default()
     };
     let is_post = request.method == "POST";
@@ -118,7 +106,7 @@ fn over_http(input: &Input<'_>, cuts: &[u8]) -> Option<Vec<u8>> {
         content_type: Some(["application/json", "text/event-stream"][usize::from(input.bit(10))]),
         session: input.bit(11).then_some("theirs"),
     };
-    let changes = deliver.add_session_id.is_some() || is_reported(&deliver);
+    let changes = deliver.add_session_id.is_some() || deliver.report != Report::Never;
     if !changes || !exchange.answer(&head).unwrap() {
         return Some(answer);
     }
@@ -140,24 +128,28 @@ fn over_http(input: &Input<'_>, cuts: &[u8]) -> Option<Vec<u8>> {
     Some(sent.into_bytes())
 }
 
-fn is_reported(deliver: &sealwax_mcp::Deliver) -> bool {
-    deliver.report != sealwax_mcp::Report::Never
-}
-
 /// Checks that a client hears of a refusal, by the id that it gave; returns what it hears.
 fn answered(exchange: &mut Exchange, step: &Step, request: &[u8]) -> String {
     let Step::Reply(reply) = step else {
         panic!("{step:?}")
     };
     assert!(reply.status.is_some_and(|status| status >= 200));
-    let Some(text) = exchange.text() else {
-        return String::new();
-    };
-    let said: Value = serde_json::from_str(&text).unwrap();
-    if let Ok(asked) = serde_json::from_slice::<Value>(request) {
-        assert!(said["id"].is_null() || said["id"] == asked["id"], "{text}");
+    let text = exchange.text().unwrap_or_default();
+    if !text.is_empty() {
+        has_its_id(&text, request);
     }
     text
+}
+
+/// Checks an answer in place of the SDK's: of another request it has no id.
+fn has_its_id(answer: &str, request: &[u8]) {
+    let said: Value = serde_json::from_str(answer).unwrap();
+    if let Ok(asked) = serde_json::from_slice::<Value>(request) {
+        assert!(
+            said["id"].is_null() || said["id"] == asked["id"],
+            "{answer}"
+        );
+    }
 }
 
 /// Checks that the SDK gets the message that came, but for its session.
@@ -195,7 +187,9 @@ fn lines(input: &Input<'_>) -> bool {
     for line in came.split(|byte| *byte == b'\n') {
         let (mut exchange, mut step) = connection.line(line);
         if matches!(step, Step::Identify) {
-            step = exchange.on(Event::Principal(Ok(Some(alice())))).unwrap();
+            step = exchange
+                .on(Event::Principal(Ok(Some(Who::Alice.principal()))))
+                .unwrap();
         }
         if matches!(step, Step::Replay) {
             let asked: Value = serde_json::from_str(&exchange.text().unwrap()).unwrap();
@@ -217,21 +211,20 @@ fn lines(input: &Input<'_>) -> bool {
                 let given = given.rsplit('\n').next().unwrap();
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
                 same_message(line, Some(given).filter(|given| given.as_bytes() != line));
-                if let Some(id) = request_id(given) {
-                    assert!(
-                        open.insert(id),
-                        "an id in progress: {given}: {}",
-                        String::from_utf8_lossy(input.bytes)
-                    );
-                } else if given.contains("cancelled") {
-                    // Whichever it was.
-                    open.clear();
+                match serde_json::from_str::<Value>(given) {
+                    Ok(message) if !message["method"].is_string() => {}
+                    Ok(message) if !message["id"].is_null() => {
+                        let is_new = open.insert(message["id"].to_string());
+                        assert!(is_new, "an id in progress: {given}");
+                    }
+                    // Whichever a notification cancels.
+                    _ => open.clear(),
                 }
             }
             Step::Drop => {}
             step => {
                 assert!(matches!(step, Step::Reply(_)), "{step:?}");
-                serde_json::from_str::<IgnoredAny>(&exchange.text().unwrap()).unwrap();
+                has_its_id(&exchange.text().unwrap(), line);
             }
         }
         let Some(answer) = answers.next() else {
@@ -251,11 +244,4 @@ fn lines(input: &Input<'_>) -> bool {
         }
     }
     is_delivered
-}
-
-/// Returns the id of a request, in one spelling.
-fn request_id(message: &str) -> Option<String> {
-    let message: Value = serde_json::from_str(message).ok()?;
-    let id = &message["id"];
-    (message["method"].is_string() && !id.is_null()).then(|| id.to_string())
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use arbitrary::Arbitrary;
 use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, View};
+use sealwax_mcp::{Guard, TransportSettings};
 
 /// The time at which everything begins, in Unix seconds.
 pub const NOW: u64 = 1_800_000_000;
@@ -185,4 +186,19 @@ impl Limits {
     pub fn skew(self) -> u64 {
         self.skew.map_or(60, u64::from)
     }
+}
+
+/// Returns a guard around HTTP or stdio, always the same, and a session of Alice's.
+pub fn with_session(settings: TransportSettings) -> (Guard, String) {
+    let place = Place {
+        ring: Ring::NewOld,
+        audience: Audience::Ours,
+        who: Who::Alice,
+    };
+    let clock = Still::new();
+    let negotiated = br#"{"protocolVersion":"2025-11-25"}"#;
+    let session_id = place.view(&clock).session().seal(negotiated).unwrap();
+    let codec = place.codec(&clock, Limits::default());
+    let guard = Guard::builder(codec).transport(settings).build().unwrap();
+    (guard, session_id.into_string())
 }
