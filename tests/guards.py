@@ -218,7 +218,7 @@ GUARDS = {
         ),
     ),
     "go": Guard(
-        copied=("bindings/go",),
+        copied=("bindings/go", "tests/vectors/wire.json"),
         prepare="",
         build="cd bindings/go && go build -o ../../scenario ./internal/interoppeer/scenario",
         tests=(
