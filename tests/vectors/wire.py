@@ -292,6 +292,14 @@ answered(
     "initialize begins a session in the message too", JSON, BEGUN, WITH_ID, header="{new}", **{**BEGIN, "settings": SEP}
 )
 answered(
+    "initialize whose result has a time of its own at its end",
+    JSON,
+    BEGUN[:-2] + ',"sessionTimeout":5}}',
+    BEGUN.replace('"result":{', '"result":{"sessionId":"{new}",')[:-2] + ',"sessionTimeout":600}}',
+    header="{new}",
+    **{**BEGIN, "settings": SEP},
+)
+answered(
     "initialize in events, after another message",
     SSE,
     f"data: {NOTE}\n\nid: 1\ndata: {BEGUN}\n\n",

@@ -83,6 +83,29 @@ async def test_two_handles_at_a_time_ask_for_one_principal() -> None:
     assert asked == ["tools/list"]
 
 
+async def test_who_begins_a_session_is_asked_for_once() -> None:
+    """Also where the server asks first, before the session begins with the answer."""
+    asked: list[str] = []
+
+    def principal(ctx: Any) -> Principal:
+        asked.append(ctx.method)
+        return ALICE
+
+    async def minting(ctx: Any, call_next: Any) -> Any:
+        await baskets.mint(ctx)
+        return await call_next(ctx)
+
+    of = guard(principal)
+    baskets = of.reference_handles("basket")
+    server: MCPServer[Any] = MCPServer("shop")
+    server.middleware.append(minting)
+    of.protect(server)
+    with wire.listening(of.asgi(server.streamable_http_app(stateless_http=True))) as url:
+        told = await Served(url, NOBODYS, []).initialize()
+    assert told.headers["mcp-session-id"]
+    assert asked == ["initialize"]
+
+
 async def test_a_request_that_is_cancelled_while_the_principal_is_asked_is_no_refusal() -> None:
     refusals: list[Refusal] = []
     asked, left = anyio.Event(), anyio.Event()
