@@ -130,6 +130,8 @@ for name, body, version in [
     ("the header says so", PING, MODERN),
     ("header and message say so", claims(MODERN), MODERN),
     ("a later one", PING, "2027-01-01"),
+    ("one that no SDK has", PING, "v999.0.0"),
+    ("the message names one that no SDK has", claims("v999.0.0"), MODERN),
 ]:
     passes(f"http: no session is needed by revision 2026-07-28: {name}", body, version=version, session=None)
 for name, body, version in [
@@ -138,9 +140,8 @@ for name, body, version in [
     ("the message says it by no text", claims("").replace('""', "7"), MODERN),
     ("an answer", '{"id":7,"result":{}}', MODERN),
     ("a batch", f"[{PING}]", MODERN),
-    ("no date", PING, "draft"),
-    ("more than a date", PING, "2026-07-28x"),
-    ("nearly a date", PING, "2026-07-2x"),
+    ("an earlier one", PING, "2026-07-27"),
+    ("nothing of a revision", PING, ""),
 ]:
     head = {} if version is None else {"version": version}
     told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')

@@ -42,23 +42,15 @@ pub(crate) enum Claim {
 }
 
 impl Claim {
-    /// Returns what a value claims: a later revision is a date, any other value an earlier one.
+    /// Returns what a value claims. What is no revision counts by the order of its text: the SDK refuses it with
+    /// `UnsupportedProtocolVersionError`, which lists what the server has (SEP-2575).
     pub fn of(version: ClientValue<'_>) -> Self {
         match version {
             ClientValue::Absent => Self::None,
-            ClientValue::Text(text) if is_date(text) && text >= MODERN => Self::Modern,
+            ClientValue::Text(text) if text >= MODERN => Self::Modern,
             _ => Self::Earlier,
         }
     }
-}
-
-fn is_date(text: &str) -> bool {
-    let form = b"dddd-dd-dd";
-    let is_of_form = |(byte, form): (u8, &u8)| match form {
-        b'd' => byte.is_ascii_digit(),
-        mark => byte == *mark,
-    };
-    text.len() == form.len() && text.bytes().zip(form).all(is_of_form)
 }
 
 const TEXT: Unread = Unread::Unclear("a method that is a text of well-formed Unicode");
