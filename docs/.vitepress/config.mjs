@@ -71,7 +71,6 @@ export default defineConfig({
         page('SDKs and revisions', '/docs/systems'),
         page('Platforms', '/docs/platforms'),
         page('Proposals', '/docs/proposals'),
-        page('Comparison', '/docs/compare'),
         page('Speed', '/docs/speed'),
         page('FAQ', '/docs/faq'),
       ),

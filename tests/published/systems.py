@@ -1,16 +1,17 @@
-"""Every "yes" of docs/systems.md has a test; and every test that it names is one, in the language of its column, and ran, where a
+"""Every "yes" of docs/systems.md has a test in systems.csv; and each of those is one, in the language of its column, and ran, where a
 report is given.
 
 Usage: python3 tests/published/systems.py [COLUMN=REPORT ...]
 
 A report says which tests ran: JUnit's XML, as Node's test runner, pytest and tests/driver write it, or what `cargo test` or `go test
 -v` printed.
-A page's table for the reader is followed by one of the same things with the names of tests, folded in `<details>`. A name is that of
-a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run. The transcripts of guard.json are
-tests of every language, on the kind of server that may stand in front.
+A name is that of a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run. The transcripts
+of guard.json are tests of every language, on the kind of server that may stand in front.
 """
 
 import ast
+import csv
+import itertools
 import json
 import pathlib
 import re
@@ -18,7 +19,7 @@ import sys
 import xml.etree.ElementTree as ET
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = "docs/systems.md"
+PAGE, DATA = "docs/systems.md", "tests/published/systems.csv"
 JS = re.compile(r"""\b(?:test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`]*)`)""")
 RUST = re.compile(r"#\[(?:tokio::)?test(?:\([^)]*\))?\]\s*(?:#\[[^\]]*\]\s*)*(?:async )?fn (\w+)")
 PRINTED = re.compile(r"^(?:test (?:\w+::)*(\w+) \.\.\. ok$|--- PASS: (Test\w+) )", re.MULTILINE)
@@ -75,54 +76,33 @@ def ran(report):
     return {re.sub(r"\[.*\]$", "", case.get("name", "")) for case in passed}
 
 
-def tables():
-    """Yield the rows of each table with columns of languages, by their columns, and whether the table is folded."""
-    columns, rows, folded = [], [], False
-    for line in [*(ROOT / PAGE).read_text().splitlines(), ""]:
-        folded = line == "<details>" or (folded and line != "</details>")
+def promised():
+    """Yield what the tables of the page promise, and for which language: all but a "no".
+
+    A first cell has one thing, or several, as in "about: one; another"; a heading has one language or several.
+    """
+    heads = []
+    for line in (ROOT / PAGE).read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("|"):
-            if rows and {"what", *COLUMNS} <= set(columns):
-                yield rows, folded
-            columns, rows = [], []
-        elif not columns:
-            columns = cells
-        elif set(line) != {"|", "-"}:
-            rows.append(dict(zip(columns, cells, strict=True)))
-
-
-def things(rows):
-    """Yield each row for each of its transports, as what it is about and its cells.
-
-    A first cell that is empty is that of the row above; one that begins with "…" goes on with the last that does not.
-    """
-    whole = what = ""
-    for row in rows:
-        what = row["what"] or what
-        whole = whole if what.startswith("…") else what
-        for transport in row.get("transport", "").split(", "):
-            yield (whole, what, row.get("revision"), transport), row
+            heads = []
+        elif not heads:
+            heads = cells
+        elif heads[0] == "what" and set(line) != {"|", "-"}:
+            row = dict(zip(heads, cells, strict=True))
+            about, colon, whats = row["what"].rpartition(": ")
+            languages = [one for head in heads if row[head] != "no" for one in head.split(", ") if one in COLUMNS]
+            things = [about + colon + what for what in whats.split("; ")]
+            transports = row.get("transport", "").split(", ")
+            yield from itertools.product(things, [row.get("revision", "")], transports, languages)
 
 
 def named():
-    """Yield the column and the name of each test, once each "yes" of the reader's tables is seen to have one."""
-    promised = None
-    for rows, folded in tables():
-        if not folded:
-            promised = dict(things(rows))
-            continue
-        tested = dict(things(rows))
-        if differ := promised.keys() ^ tested.keys():
-            sys.exit(f"{PAGE}: only one of a table and the table of its tests has {sorted(differ)}")
-        for thing, row in tested.items():
-            for column in COLUMNS:
-                names = re.findall("`([^`]+)`", row[column])
-                if bool(names) == (promised[thing][column] == "no"):
-                    sys.exit(f"{PAGE}: {thing}, {column}: found {promised[thing][column]!r} and the tests {names}")
-                yield from ((column, name) for name in names)
-        promised = None
-    if promised:
-        sys.exit(f"{PAGE}: expected the tests of {sorted(promised)}")
+    """Return the language and the name of each test, once each "yes" of the page is seen to have one."""
+    _, *rows = csv.reader((ROOT / DATA).read_text().splitlines())
+    if differ := set(promised()) ^ {tuple(row[:-1]) for row in rows}:
+        sys.exit(f"only one of {PAGE} and {DATA} has {sorted(differ)}")
+    return [tuple(row[-2:]) for row in rows]
 
 
 def main(*arguments):
@@ -131,13 +111,13 @@ def main(*arguments):
         column, report = argument.split("=", 1)
         reports.setdefault(column, set()).update(ran(report))
     tests = {column: defined(column) for column in COLUMNS}
-    names = list(named())
+    names = named()
     if len(names) < 100:
-        sys.exit(f"{PAGE}: expected the names of 100 tests and more, found {len(names)}")
+        sys.exit(f"{DATA}: expected the names of 100 tests and more, found {len(names)}")
     for column, name in names:
         files = tests[column]
         if name not in files and not any(pattern.fullmatch(name) for pattern in files.values()):
-            sys.exit(f"{PAGE}: {column} has no test of the name: {name}")
+            sys.exit(f"{DATA}: {column} has no test of the name: {name}")
         if column not in reports:
             continue
         if name in files:
@@ -145,7 +125,7 @@ def main(*arguments):
         else:
             did_run = any(f": {ran}".endswith(f": {name}") for ran in reports[column])
         if not did_run:
-            sys.exit(f"{PAGE}: {column}'s test did not run, or did not pass: {name}")
+            sys.exit(f"{DATA}: {column}'s test did not run, or did not pass: {name}")
     print(
         f"{len(names)} named, of which those in {', '.join(reports) or 'no language'} ran: {len(names)} passed, 0 failed"
     )
