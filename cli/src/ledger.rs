@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwax::report;
 use sealwax_mcp::LedgerSettings;
-use sealwax_mcp::ledger::redis::{self, Next, Redis};
+use sealwax_mcp::ledger::redis::{self, Dialogue, Next, Redis};
 use sealwax_mcp::ledger::{Command, Fitness, Namespace, Opened, RecordKind, Reply, sqlite};
 
 use crate::failure::Failure;
@@ -230,10 +230,15 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Runs a command on a server whose fitness is checked.
+    /// Checks the server, and runs a command on it.
     fn dialogue(&self, command: Command) -> Result<Vec<String>, Stop> {
         // Nothing else uses this connection.
-        let (mut dialogue, mut next) = Redis::new(true).begin(command, false);
+        let redis = Redis::new(true);
+        self.talk(redis.check())?;
+        self.talk(redis.begin(command))
+    }
+
+    fn talk(&self, (mut dialogue, mut next): (Dialogue, Next)) -> Result<Vec<String>, Stop> {
         loop {
             let send = match next {
                 Next::Send(send) => send.args.into_iter().map(Cow::into_owned).collect(),

@@ -12,6 +12,7 @@ mod read;
 mod redis;
 mod report;
 mod settings;
+mod sqlite;
 mod step;
 #[cfg(test)]
 mod types;
@@ -27,6 +28,7 @@ pub use plain::{Next, principal, request, result};
 pub use redis::{answered, dialogue};
 pub use report::{events, report};
 pub use settings::guard;
+pub use sqlite::{sqlite, sqlite_answered};
 
 use crate::exchange::Exchange;
 use crate::step::Step;

@@ -14,7 +14,7 @@ use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::input::{Client, ClientSession, ClientValue, Failed, Message};
-use crate::ledger::{Memory, redis};
+use crate::ledger::{Memory, redis, sqlite};
 use crate::members::PrincipalParts;
 use crate::wire::{AnswerHead, Body, Connection, HttpRequest};
 use sealwax::{Codec, Error, Principal};
@@ -41,7 +41,7 @@ pub mod kind {
     pub const HANDLE: u8 = 6;
     /// Makes what is known of a Redis between commands. Its answer is [`MADE`].
     pub const STORE: u8 = 7;
-    /// Begins the dialogue with a Redis about a command: a document.
+    /// Begins the dialogue with a Redis about a command, or a check of it: a document.
     pub const DIALOGUE: u8 = 8;
     /// Makes a ledger in memory: of how many bytes, and the time. Its answer is [`MADE`].
     pub const MEMORY: u8 = 9;
@@ -54,6 +54,9 @@ pub mod kind {
     pub const LINE: u8 = 13;
     /// Begins the exchange of a message of the SDK's, on a connection: it, and the id of the request that it belongs to, as JSON.
     pub const LEAVES: u8 = 14;
+
+    /// Begins the dialogue with a file of SQLite about a command, or about opening it: a document.
+    pub const SQLITE: u8 = 15;
 
     /// What became of a delivered message, a document, and the value beside it; for a dialogue, an answer.
     pub const EVENT: u8 = 16;
@@ -135,6 +138,8 @@ pub enum Machine {
     Store(redis::Redis),
     /// One command for a Redis.
     Dialogue(Box<redis::Dialogue>),
+    /// One command for a file of SQLite.
+    Sqlite(Box<sqlite::Dialogue>),
     /// A ledger in memory.
     Memory(Box<Memory>),
     /// A connection on stdio.
@@ -177,6 +182,10 @@ impl Machine {
                 Ok((Self::Dialogue(Box::new(dialogue)), step(next)))
             }
             (kind::MEMORY, None) => memory(given),
+            (kind::SQLITE, None) => {
+                let (dialogue, next) = document::sqlite(given.document())?;
+                Ok((Self::Sqlite(Box::new(dialogue)), step(next)))
+            }
             _ => Err(NO_FRAME),
         }
     }
@@ -208,6 +217,9 @@ impl Machine {
             Self::Exchange(exchange) => on(exchange, given),
             Self::Dialogue(dialogue) if given.kind == kind::EVENT => {
                 document::answered(dialogue, given.document()).map(step)
+            }
+            Self::Sqlite(dialogue) if given.kind == kind::EVENT => {
+                document::sqlite_answered(dialogue, given.document()).map(step)
             }
             Self::Memory(memory) if given.kind == kind::RUN => {
                 let (command, now) = given.numbered()?;

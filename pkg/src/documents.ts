@@ -28,6 +28,7 @@ export interface DestructiveOptions {
 export interface DialogueStep {
   readonly done?: readonly string[] | undefined;
   readonly failed?: string | undefined;
+  readonly load?: readonly (readonly string[])[] | undefined;
   readonly own?: boolean | undefined;
   readonly plain?: string | undefined;
   readonly send?: readonly string[] | undefined;
@@ -83,11 +84,6 @@ export interface HandleTimes {
 }
 
 export type Item = 'request-state' | 'cursor' | 'handle' | 'handle-state' | 'session';
-
-export interface Judgement {
-  readonly reply: readonly string[];
-  readonly writes: readonly Write[];
-}
 
 export interface LedgerSettings {
   readonly acceptIssuedSince?: number | undefined;
@@ -217,6 +213,29 @@ export interface Settings {
   readonly transport?: TransportSettings | undefined;
 }
 
+export interface RowsSqliteAnswer {
+  readonly rows: readonly (string | null)[];
+}
+
+export interface ErrorSqliteAnswer {
+  readonly error: string;
+}
+
+export type SqliteAnswer = RowsSqliteAnswer | ErrorSqliteAnswer;
+
+export interface SqliteStep {
+  readonly done?: readonly string[] | undefined;
+  readonly failed?: string | undefined;
+  readonly run?: readonly Statement[] | undefined;
+  readonly wait?: number | undefined;
+}
+
+export interface Statement {
+  readonly args?: readonly (string | null)[] | undefined;
+  readonly reads?: boolean | undefined;
+  readonly sql: string;
+}
+
 export interface AskStep {
   readonly args?: readonly string[] | undefined;
   readonly keys?: readonly string[] | undefined;
@@ -229,7 +248,7 @@ export interface AskStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -239,7 +258,7 @@ export interface DeliverStep extends Deliver {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -250,7 +269,7 @@ export interface RespondStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -260,7 +279,7 @@ export interface ReplyStep extends Reply {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -270,7 +289,7 @@ export interface DoneStep extends HandleResult {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -280,7 +299,7 @@ export interface DropStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -290,7 +309,7 @@ export interface ReplayedStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly [readonly string[], unknown][] | undefined;
+  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -332,10 +351,4 @@ export interface TransportSettings {
   readonly required?: boolean | undefined;
   readonly sep1359?: boolean | undefined;
   readonly ttl?: number | undefined;
-}
-
-export interface Write {
-  readonly key: string;
-  readonly until: number | null;
-  readonly value: string | null;
 }

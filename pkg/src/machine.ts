@@ -19,6 +19,7 @@ export const HTTP = 11;
 export const CONNECTION = 12;
 export const LINE = 13;
 export const LEAVES = 14;
+export const SQLITE = 15;
 export const EVENT = 16;
 export const RESULT = 17;
 export const PRINCIPAL = 18;

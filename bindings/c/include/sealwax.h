@@ -163,7 +163,7 @@
 // answer is SEALWAX_MADE.
 #define SEALWAX_STORE 7
 
-// A frame that begins the dialogue about a command, of a store: a document.
+// A frame that begins the dialogue about a command, of a store: a document. Without a command it is a check of the server.
 #define SEALWAX_DIALOGUE 8
 
 // A frame that makes a ledger in memory, without a parent: its size in bytes, and the time in Unix
@@ -187,6 +187,10 @@
 // Begins the exchange of a message of the SDK's, of the `parent`, a connection: it, and the id of the request that it belongs to, as
 // JSON. The answer is SEALWAX_STEP.
 #define SEALWAX_LEAVES 14
+
+// A frame that begins the dialogue with a file of SQLite, without a parent: a document, a command, or with `durable` how the
+// file is opened.
+#define SEALWAX_SQLITE 15
 
 // A frame that tells an exchange what became of a delivered message: a document, and a value; a
 // dialogue or a run of the command its answer: a document.
@@ -305,7 +309,7 @@ typedef struct sealwax_codec sealwax_codec;
 // A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 typedef struct sealwax_key sealwax_key;
 
-// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run
+// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it or with a file of SQLite, a ledger in memory, or a run
 // of the command `sealwax`. Threads may share a guard and what is known of a Redis; any other changes, so only one thread may
 // use it at a time. It stays valid when its parent is freed.
 //
@@ -876,7 +880,7 @@ sealwax_status sealwax_session_verify(const struct sealwax_view *view,
 // Frees a session; NULL is allowed.
 void sealwax_session_free(struct sealwax_session *session);
 
-// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_LEAVES. `codec` is that of a guard, and
+// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_SQLITE. `codec` is that of a guard, and
 // `parent` the machine that its kind names; elsewhere they may be NULL. The machine owns the answer, a frame: it is valid until
 // the next call with that machine, or until the machine is freed.
 //
@@ -905,18 +909,6 @@ sealwax_status sealwax_machine_on(struct sealwax_machine *machine,
 
 // Frees a machine, which cancels an exchange at any step; NULL is allowed.
 void sealwax_machine_free(struct sealwax_machine *machine);
-
-// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
-// `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
-// `sqlite-create`, `sqlite-begin`, `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete`
-// and `sqlite-sweep` (LEDGER.md).
-//
-// Fails with SEALWAX_INVALID_ARGUMENT for an unknown name.
-sealwax_status sealwax_ledger_text(const char *name,
-                                   size_t name_len,
-                                   const char **text,
-                                   size_t *text_len,
-                                   struct sealwax_error *error);
 
 // Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
 // `values` a JSON array of the values of the command's keys, null for a missing one. Returns a

@@ -1,35 +1,13 @@
-//! The ledger: the effect of a guard's commands on a store, and its scripts.
+//! The ledger: the effect of a guard's commands on a store with transactions.
 
 use std::ffi::c_char;
 
 use sealwax_mcp::document;
-use sealwax_mcp::ledger;
 
 use crate::call::{ErrorReport, call};
 use crate::input;
-use crate::output::{Buffer, Text};
+use crate::output::Buffer;
 use crate::status::Status;
-
-/// Returns a script or statement for a store, valid for ever: the Lua scripts `open`, `admit`,
-/// `commit` and `revoke` for Redis and Valkey; for SQLite `sqlite-connect`, `sqlite-normal`,
-/// `sqlite-create`, `sqlite-begin`, `sqlite-now`, `sqlite-read`, `sqlite-write`, `sqlite-delete`
-/// and `sqlite-sweep` (LEDGER.md).
-///
-/// Fails with SEALWAX_INVALID_ARGUMENT for an unknown name.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_ledger_text(
-    name: *const c_char,
-    name_len: usize,
-    text: *mut *const c_char,
-    text_len: *mut usize,
-    error: *mut ErrorReport,
-) -> Status {
-    call(error, || {
-        let name = input::text("name", name, name_len)?;
-        Text::new(text, text_len)?.write(ledger::text(name)?);
-        Ok(())
-    })
-}
 
 /// Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
 /// `values` a JSON array of the values of the command's keys, null for a missing one. Returns a

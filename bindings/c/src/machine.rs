@@ -38,7 +38,7 @@ pub const SEALWAX_HANDLE: u8 = 6;
 /// A frame that makes what is known of a Redis or a Valkey between commands, without a parent. The
 /// answer is SEALWAX_MADE.
 pub const SEALWAX_STORE: u8 = 7;
-/// A frame that begins the dialogue about a command, of a store: a document.
+/// A frame that begins the dialogue about a command, of a store: a document. Without a command it is a check of the server.
 pub const SEALWAX_DIALOGUE: u8 = 8;
 /// A frame that makes a ledger in memory, without a parent: its size in bytes, and the time in Unix
 /// seconds from which it remembers. The answer is SEALWAX_MADE.
@@ -57,6 +57,9 @@ pub const SEALWAX_LINE: u8 = 13;
 /// Begins the exchange of a message of the SDK's, of the `parent`, a connection: it, and the id of the request that it belongs to, as
 /// JSON. The answer is SEALWAX_STEP.
 pub const SEALWAX_LEAVES: u8 = 14;
+/// A frame that begins the dialogue with a file of SQLite, without a parent: a document, a command, or with `durable` how the
+/// file is opened.
+pub const SEALWAX_SQLITE: u8 = 15;
 /// A frame that tells an exchange what became of a delivered message: a document, and a value; a
 /// dialogue or a run of the command its answer: a document.
 pub const SEALWAX_EVENT: u8 = 16;
@@ -149,6 +152,7 @@ const _: () = {
     assert!(SEALWAX_ANSWER == kind::ANSWER);
     assert!(SEALWAX_PIECE == kind::PIECE);
     assert!(SEALWAX_ANSWERED == kind::ANSWERED);
+    assert!(SEALWAX_SQLITE == kind::SQLITE);
     assert!(SEALWAX_EVENT == kind::EVENT);
     assert!(SEALWAX_RESULT == kind::RESULT);
     assert!(SEALWAX_PRINCIPAL == kind::PRINCIPAL);
@@ -176,7 +180,7 @@ const _: () = {
     assert!(SEALWAX_FLAG_CHANGES == flag::CHANGES);
 };
 
-/// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it, a ledger in memory, or a run
+/// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it or with a file of SQLite, a ledger in memory, or a run
 /// of the command `sealwax`. Threads may share a guard and what is known of a Redis; any other changes, so only one thread may
 /// use it at a time. It stays valid when its parent is freed.
 ///
@@ -197,7 +201,7 @@ enum Changing {
     Command(Run),
 }
 
-/// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_LEAVES. `codec` is that of a guard, and
+/// Makes a machine by a frame of one of the kinds from SEALWAX_GUARD to SEALWAX_SQLITE. `codec` is that of a guard, and
 /// `parent` the machine that its kind names; elsewhere they may be NULL. The machine owns the answer, a frame: it is valid until
 /// the next call with that machine, or until the machine is freed.
 ///

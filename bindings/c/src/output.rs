@@ -86,29 +86,6 @@ impl<T> Slot<*mut T> {
     }
 }
 
-/// The places for a text that the library keeps.
-pub(crate) struct Text {
-    text: Slot<*const c_char>,
-    len: Slot<usize>,
-}
-
-impl Text {
-    /// # Safety
-    ///
-    /// `text` and `len` are NULL or valid for writing.
-    pub unsafe fn new(text: *mut *const c_char, len: *mut usize) -> Result<Self, Failure> {
-        // SAFETY: the caller's promise is the same.
-        let (text, len) = unsafe { (Slot::new("text", text)?, Slot::new("text_len", len)?) };
-        Ok(Self { text, len })
-    }
-
-    /// Writes a text that is never freed.
-    pub fn write(self, text: &'static str) {
-        self.text.write(text.as_ptr().cast());
-        self.len.write(text.len());
-    }
-}
-
 /// Frees an object that [`Slot::give`] handed over.
 ///
 /// # Safety

@@ -115,7 +115,6 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   CALL(session_renew, nothing, all.view, NULL, all.session, PAGE, OUT, ERROR)                      \
   CALL(session_fork, nothing, all.view, NULL, all.session, OUT, ERROR)                             \
   CALL(session_verify, nothing, all.view, ID, &to->identifier, ERROR)                              \
-  CALL(ledger_text, nothing, TEXT("admit"), TEXT_OUT, ERROR)                                       \
   CALL(ledger_judge, nothing, TEXT(OPEN), NOW, TEXT("[null,null]"), OUT, ERROR)                    \
   CALL(inspect, nothing, ID, &to->inspection, ERROR)                                               \
   CALL(report_words, nothing, ID, all.ring, NOW, OUT, ERROR)                                       \

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
@@ -19,7 +18,6 @@ import (
 type SQLite struct {
 	db     *sql.DB
 	normal bool
-	text   map[string]string
 	// turn holds the connection, nil until it is made: one command at a time uses it.
 	turn chan *sql.Conn
 }
@@ -30,28 +28,16 @@ type SQLiteOption func(*SQLite)
 // EndOfProcess lets an answered record survive the end of the process alone, and not a power loss.
 func EndOfProcess() SQLiteOption { return func(s *SQLite) { s.normal = true } }
 
-// opening is the time limit to open a file that other processes open too.
-const opening = 5 * time.Second
-
 // NewSQLite makes a ledger in a database of SQLite, by any driver. It keeps one connection of the database, and sets it up for
 // itself; others may serve the program. The error is an [*Error] that says Unfit for a file that cannot be a ledger.
 func NewSQLite(ctx context.Context, db *sql.DB, options ...SQLiteOption) (*SQLite, error) {
 	if db == nil {
 		return nil, &Error{Unfit: true, Message: "db: expected a database of SQLite, found nil"}
 	}
-	s := &SQLite{db: db, text: map[string]string{}, turn: make(chan *sql.Conn, 1)}
+	s := &SQLite{db: db, turn: make(chan *sql.Conn, 1)}
 	for _, option := range options {
 		option(s)
 	}
-	for _, name := range []string{"connect", "normal", "create", "begin", "now", "read", "write", "delete", "sweep"} {
-		text, err := engine.LedgerText("sqlite-" + name)
-		if err != nil {
-			return nil, err
-		}
-		s.text[name] = text
-	}
-	ctx, cancel := context.WithTimeout(ctx, opening)
-	defer cancel()
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return nil, &Error{Unfit: true, Message: "db: expected a file of SQLite that can be written, found: " + err.Error()}
@@ -60,46 +46,16 @@ func NewSQLite(ctx context.Context, db *sql.DB, options ...SQLiteOption) (*SQLit
 	return s, nil
 }
 
-// connect returns a connection that is set up. To change to WAL does not wait for a lock of another process.
+// connect returns a connection that is set up.
 func (s *SQLite) connect(ctx context.Context) (*sql.Conn, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err = s.setUp(ctx, conn)
-		if err == nil || !strings.Contains(err.Error(), "locked") {
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(5 * time.Millisecond):
-			continue
-		}
-		break
-	}
-	if err != nil {
+	if _, err := talk(ctx, conn, map[string]bool{"durable": !s.normal}); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
-}
-
-func (s *SQLite) setUp(ctx context.Context, conn *sql.Conn) error {
-	names := []string{"connect", "create"}
-	if s.normal {
-		names = append(names, "normal")
-	}
-	for _, name := range names {
-		for statement := range strings.SplitSeq(s.text[name], ";") {
-			if strings.TrimSpace(statement) == "" {
-				continue
-			}
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Run runs a command.
@@ -118,61 +74,77 @@ func (s *SQLite) Run(ctx context.Context, command Command) ([]string, error) {
 		}
 		conn = made
 	}
-	_, err := conn.ExecContext(ctx, s.text["begin"])
-	begun := err == nil
-	var reply []string
-	if begun {
-		reply, err = s.transact(ctx, conn, command)
-	}
-	if err != nil {
-		// Whatever ended the command must not leave its transaction open, which would lock others out. A BEGIN that failed may have
-		// begun one; mostly there is none to roll back.
-		_, failed := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		if failed != nil && begun || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
-			_ = conn.Close()
-			conn = nil
-		}
+	reply, err := talk(ctx, conn, document(command))
+	if errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+		_ = conn.Close()
+		conn = nil
 	}
 	return reply, err
 }
 
-func (s *SQLite) transact(ctx context.Context, conn *sql.Conn, command Command) ([]string, error) {
-	var now int64
-	if err := conn.QueryRowContext(ctx, s.text["now"]).Scan(&now); err != nil {
-		return nil, err
-	}
-	values := make([]*string, len(command.Keys))
-	for i, key := range command.Keys {
-		var value string
-		switch err := conn.QueryRowContext(ctx, s.text["read"], key, now).Scan(&value); {
-		case err == nil:
-			values[i] = &value
-		case !errors.Is(err, sql.ErrNoRows):
-			return nil, err
-		}
-	}
-	judged, err := engine.Judge(document(command), now, values)
+// talk does what the core says about a command, or about opening the file, and returns the ledger's reply.
+func talk(ctx context.Context, conn *sql.Conn, about any) ([]string, error) {
+	dialogue, next, err := engine.BeginSQLite(about)
 	if err != nil {
 		return nil, err
 	}
-	for _, write := range judged.Writes {
-		statement, arguments := s.text["delete"], []any{write.Key}
-		if write.Value != nil {
-			statement, arguments = s.text["write"], []any{write.Key, *write.Value, write.Until}
+	defer dialogue.Free()
+	var failure error
+	for {
+		var rows []*string
+		switch {
+		case next.Done != nil:
+			return next.Done, nil
+		case next.Failed != "":
+			if failure == nil {
+				failure = errors.New(next.Failed)
+			}
+			return nil, failure
+		case next.Wait > 0:
+			failure = nil
+			select {
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			case <-time.After(time.Duration(next.Wait) * time.Millisecond):
+			}
+		default:
+			// What ends the command must not keep its transaction from being rolled back.
+			in := ctx
+			if failure != nil {
+				in = context.WithoutCancel(ctx)
+			}
+			if rows, err = run(in, conn, next); failure == nil {
+				failure = err
+			}
 		}
-		if _, err := conn.ExecContext(ctx, statement, arguments...); err != nil {
+		if next, err = dialogue.On(rows, err); err != nil {
 			return nil, err
 		}
 	}
-	if len(judged.Writes) > 0 {
-		if _, err := conn.ExecContext(ctx, s.text["sweep"], now); err != nil {
+}
+
+// run runs statements, and returns what was read.
+func run(ctx context.Context, conn *sql.Conn, next *engine.SQLiteNext) (rows []*string, err error) {
+	for _, one := range next.Run {
+		args := make([]any, len(one.Args))
+		for i, arg := range one.Args {
+			if arg != nil {
+				args[i] = *arg
+			}
+		}
+		if !one.Reads {
+			if _, err := conn.ExecContext(ctx, one.SQL, args...); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		var row *string
+		if err := conn.QueryRowContext(ctx, one.SQL, args...).Scan(&row); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, err
 		}
+		rows = append(rows, row)
 	}
-	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
-		return nil, err
-	}
-	return judged.Reply, nil
+	return rows, nil
 }
 
 // Local tells that it uses the guard's clock.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -118,31 +119,6 @@ func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// A BEGIN that fails may have begun: what it was interrupted in is not told.
-func TestABeginThatFailedLocksNobodyOut(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	first, err := NewSQLite(t.Context(), openFile(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := NewSQLite(t.Context(), openFile(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := first.text["begin"]
-	first.text["begin"] = text + "; SELECT * FROM nothing"
-	if _, err := first.Run(t.Context(), use("1")); err == nil {
-		t.Fatal("a command ran without its transaction")
-	}
-	if _, err := second.Run(t.Context(), use("2")); err != nil {
-		t.Error(err)
-	}
-	first.text["begin"] = text
-	if _, err := first.Run(t.Context(), use("3")); err != nil {
-		t.Error(err)
-	}
-}
-
 // What is recorded is there after a restart.
 func TestAFileKeepsWhatItRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
@@ -175,5 +151,22 @@ func TestWhatCannotBeALedgerIsRefused(t *testing.T) {
 	}
 	if _, err := NewSQLite(t.Context(), openFile(t, "/nowhere/ledger.db")); !errors.As(err, &unfit) || !unfit.Unfit {
 		t.Errorf("no such folder: %v", err)
+	}
+}
+
+func openFile(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func execute(t *testing.T, db *sql.DB, statement string, arguments ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), statement, arguments...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -35,26 +35,16 @@ extern "C" {
 /// Reads a text, cut where the core refuses it as too large: WebAssembly memory never shrinks, so a
 /// client must not make it grow.
 pub fn cut(text: &Text) -> String {
-    cut_at(text, MOST)
-}
-
-/// Reads a document of a ledger. What it holds of a client is cut in
-/// `pkg/src/mcp/engine.ts`, or limited by the transport: the SDK reads 4 MiB over HTTP and 10 MiB on stdio.
-pub fn document(text: &Text) -> String {
-    cut_at(text, 16 << 20)
-}
-
-fn cut_at(text: &Text, most: u32) -> String {
     // ASCII, as every token is, takes one call and no guess at its size. The glue would copy it
     // character by character: 2.3 µs for the token of 1 KiB, instead of 0.1.
-    let length = text.length().min(most);
+    let length = text.length().min(MOST);
     let mut ascii = vec![0; length as usize];
     if encode_into(text, &mut ascii) == length
         && let Ok(ascii) = String::from_utf8(ascii)
     {
         return ascii;
     }
-    text.slice(0, most)
+    text.slice(0, MOST)
 }
 
 /// Passes a received text to the core.

@@ -5,12 +5,9 @@ use std::cell::RefCell;
 
 use sealwax::Error;
 use sealwax_mcp::machine::{Answer, Machine};
-use sealwax_mcp::{document, ledger};
 use wasm_bindgen::prelude::*;
 
 use crate::codec::Codec;
-use crate::error::Result;
-use crate::input::{Text, cut, document, whole};
 use crate::shared::{self, Writer};
 
 #[derive(Default)]
@@ -92,7 +89,7 @@ pub fn is_free() -> bool {
 }
 
 #[inline(never)]
-fn begin(made: core::result::Result<(Machine, Answer), Error>) -> i32 {
+fn begin(made: Result<(Machine, Answer), Error>) -> i32 {
     let made = made.map(|(machine, answer)| (add(machine), answer));
     shared::put_result(made, |(number, answer), writer| {
         writer.put(&number.to_le_bytes());
@@ -122,18 +119,4 @@ fn write(answer: &Answer, writer: &mut Writer<'_>) {
     for text in answer.texts.iter().flatten() {
         writer.put(text.as_bytes());
     }
-}
-
-#[wasm_bindgen(js_name = ledgerText)]
-pub fn ledger_text(name: &Text) -> Result<String> {
-    Ok(ledger::text(&cut(name))?.into())
-}
-
-#[wasm_bindgen(js_name = ledgerJudge)]
-pub fn ledger_judge(command: &Text, now: f64, values: &Text) -> Result<String> {
-    Ok(document::judge(
-        &document(command),
-        whole(now),
-        &document(values),
-    )?)
 }

@@ -240,12 +240,13 @@ impl Said<'_> {
 fn talked(dialogue: &Dialogue<'_>) -> bool {
     let (store, same) = (Redis::new(dialogue.waits), Redis::new(dialogue.waits));
     let mut was_done = false;
-    for (command, checked, said) in dialogue.commands.iter().take(4) {
+    for (command, checks, said) in dialogue.commands.iter().take(4) {
         let command = command.command();
-        let mut document = json!(command);
-        document["checked"] = (*checked).into();
-        let (mut talk, mut next) = store.begin(command.clone(), *checked);
-        let (mut by_document, mut step) = document::dialogue(&same, &document.to_string()).unwrap();
+        let (about, (mut talk, mut next)) = match checks {
+            true => (json!({}), store.check()),
+            false => (json!(command), store.begin(command.clone())),
+        };
+        let (mut by_document, mut step) = document::dialogue(&same, &about.to_string()).unwrap();
         let (mut heard, mut waited, mut own) = (Vec::new(), false, None);
         let mut said = said.iter();
         loop {
@@ -267,6 +268,7 @@ fn talked(dialogue: &Dialogue<'_>) -> bool {
             next = talk.on(answer);
         }
         match next {
+            Next::Done(reply) if *checks => assert!(reply.is_empty()),
             Next::Done(reply) => {
                 // What answers `WAIT` is no reply.
                 let replied = heard

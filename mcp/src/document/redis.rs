@@ -10,14 +10,10 @@ use crate::ledger::redis::{Answer, Dialogue, Next, Redis, Send};
 use crate::members::is_false;
 use sealwax::Error;
 
-/// What a command of a dialogue has more.
+/// What is begun: a check of the server, unless there is a command's `script`.
 #[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default)]
-#[derive(Default)]
-pub(super) struct Begin {
-    /// Whether the server was found fit since the client connected to it, and since its last failure.
-    checked: bool,
+struct Begin {
+    script: Option<String>,
 }
 
 /// What a store's client does next: exactly one of `send`, `done`, `unfit` and `failed`.
@@ -33,6 +29,9 @@ pub(super) struct DialogueStep<'a> {
     /// The ledger's reply.
     #[serde(skip_serializing_if = "Option::is_none")]
     done: Option<Vec<String>>,
+    /// With `done` of a check: send these then, together; their answers do not matter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    load: Vec<[&'static str; 3]>,
     /// With `done`: by which digest later commands of this script may be sent without a dialogue.
     #[serde(skip_serializing_if = "Option::is_none")]
     plain: Option<&'static str>,
@@ -47,8 +46,7 @@ pub(super) struct DialogueStep<'a> {
     warned: &'a [Cow<'static, str>],
 }
 
-/// Begins the dialogue about a command, a document with `checked` beside the command: see
-/// [`Redis::begin`].
+/// Begins the dialogue about a command, or, of a document without one, a check: see [`Redis::begin`], [`Redis::check`].
 ///
 /// # Errors
 ///
@@ -56,8 +54,11 @@ pub(super) struct DialogueStep<'a> {
 #[inline(never)]
 pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Error> {
     let document = parse(document)?;
-    let Begin { checked } = read(&document)?;
-    let (dialogue, next) = redis.begin(read(&document)?, checked);
+    let Begin { script } = read(&document)?;
+    let (dialogue, next) = match script {
+        Some(_) => redis.begin(read(&document)?),
+        None => redis.check(),
+    };
     let next = written(&dialogue, next);
     Ok((dialogue, next))
 }
@@ -81,7 +82,10 @@ fn written(dialogue: &Dialogue, next: Next) -> String {
     };
     match next {
         Next::Send(Send { args, own }) => (step.send, step.own) = (Some(args), own),
-        Next::Done(reply) => (step.done, step.plain) = (Some(reply), dialogue.plain()),
+        Next::Done(reply) => {
+            (step.done, step.plain) = (Some(reply), dialogue.plain());
+            step.load = dialogue.loads();
+        }
         Next::Unfit(why) => step.unfit = Some(why),
         Next::Failed(why) => step.failed = Some(why),
     }

@@ -9,10 +9,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use super::{event, handle, redis, report, settings, step};
+use super::{event, handle, redis, report, settings, sqlite, step};
 use crate::input::ClientValue;
-use crate::ledger::Judgement;
-use crate::ledger::redis::Answer;
+use crate::ledger::{redis::Answer, sqlite::Answer as SqliteAnswer};
 
 impl JsonSchema for ClientValue<'_> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -37,12 +36,13 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<handle::Operation<'_>>();
     given.subschema_for::<report::types::Fault>();
     given.subschema_for::<Answer>();
+    given.subschema_for::<SqliteAnswer>();
     let mut got = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();
     got.subschema_for::<step::Document<'_>>();
     got.subschema_for::<redis::DialogueStep<'_>>();
-    got.subschema_for::<Judgement>();
+    got.subschema_for::<sqlite::SqliteStep>();
     let mut all: BTreeMap<_, _> = given.take_definitions(true).into_iter().collect();
     all.extend(got.take_definitions(true));
     all
@@ -119,7 +119,12 @@ impl Language {
             }
             Some("array") => {
                 let item = self.name(&schema["items"]);
-                self.pick(&format!("readonly {item}[]"), &format!("Sequence[{item}]"))
+                let of = if item.contains(' ') {
+                    format!("({item})")
+                } else {
+                    item.clone()
+                };
+                self.pick(&format!("readonly {of}[]"), &format!("Sequence[{item}]"))
             }
             Some("object") => match &schema["additionalProperties"] {
                 values @ Value::Object(_) => {

@@ -28,8 +28,6 @@ pub use sqlite::{Sqlite, SqliteError};
 
 use std::time::Duration;
 
-use sealwax::Error;
-
 /// The longest life of anything that a ledger is asked about, from its beginning: 400 days. What
 /// ended is remembered for so long, whatever lifetimes are configured then or later.
 pub const CEILING: Duration = Duration::from_secs(400 * 24 * 60 * 60);
@@ -37,30 +35,3 @@ pub const CEILING: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// The largest clock skew that the format allows, in seconds. Ends and uses are remembered for so
 /// much longer.
 pub(crate) const LARGEST_SKEW: u64 = 300;
-
-/// Returns a script or statement by its name, the same in every language: the scripts' names, and
-/// those of [`sqlite`] as `sqlite-connect`.
-///
-/// # Errors
-///
-/// [`Error::InvalidArgument`] for an unknown name.
-pub fn text(name: &str) -> Result<&'static str, Error> {
-    let script = Script::ALL.into_iter().find(|script| script.name() == name);
-    Ok(match (name, script) {
-        (_, Some(script)) => script.lua(),
-        ("sqlite-connect", _) => sqlite::CONNECT,
-        ("sqlite-normal", _) => sqlite::NORMAL,
-        ("sqlite-create", _) => sqlite::CREATE,
-        ("sqlite-begin", _) => sqlite::BEGIN,
-        ("sqlite-now", _) => sqlite::NOW,
-        ("sqlite-read", _) => sqlite::READ,
-        ("sqlite-write", _) => sqlite::WRITE,
-        ("sqlite-delete", _) => sqlite::DELETE,
-        ("sqlite-sweep", _) => sqlite::SWEEP,
-        _ => {
-            return Err(Error::argument(
-                "ledger: expected the name of a script or of a SQLite statement",
-            ));
-        }
-    })
-}

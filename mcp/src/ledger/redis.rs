@@ -1,8 +1,8 @@
-//! The dialogue with a Redis or a Valkey about one command, without input and output.
+//! The dialogue with a Redis or a Valkey, without input and output: a check of the server, and one about each command.
 //!
 //! A store's client sends what [`Next::Send`] says and reports the answer to [`Dialogue::on`], until
-//! [`Next::Done`]. The dialogue checks whether the server is fit, sends a script whole if the server
-//! does not have it, and has a replica confirm what must survive a fail-over.
+//! [`Next::Done`]. A dialogue sends a script whole if the server does not have it, and has a replica confirm what must
+//! survive a fail-over.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,12 +25,13 @@ struct State {
     must_confirm: AtomicBool,
 }
 
-/// The dialogue about one command. Dropping it at any time is harmless: the same attempt can be sent
+/// The dialogue about one command, or a check. Dropping it at any time is harmless: the same attempt can be sent
 /// again.
 #[derive(Debug)]
 pub struct Dialogue {
     store: Arc<State>,
-    command: Command,
+    /// None of a check.
+    command: Option<Command>,
     phase: Phase,
     /// Whether it uses the connection for commands that a replica confirms.
     own: bool,
@@ -97,28 +98,39 @@ impl Redis {
         }))
     }
 
-    /// Begins the dialogue about a command. `checked` says whether the server was found fit since the
-    /// client connected to it, and since its last failure.
+    /// Begins to check a server: whenever the client has connected, since another one may answer then, and after a failure.
     #[must_use]
-    pub fn begin(&self, command: Command, checked: bool) -> (Dialogue, Next) {
-        let store = self.0.clone();
-        let must_confirm = store.must_confirm.load(Ordering::Relaxed);
-        let mut dialogue = Dialogue {
-            own: store.waits && (must_confirm || command.may_need_a_replica()),
-            store,
-            command,
-            phase: Phase::Checking,
-            warned: Vec::new(),
-        };
+    pub fn check(&self) -> (Dialogue, Next) {
+        let dialogue = self.dialogue(None, Phase::Checking);
+        let next = dialogue.send(vec!["INFO".into()]);
+        (dialogue, next)
+    }
+
+    /// Begins the dialogue about a command with a server that was checked.
+    #[must_use]
+    pub fn begin(&self, command: Command) -> (Dialogue, Next) {
+        let State { waits, .. } = *self.0;
+        let must_confirm = self.0.must_confirm.load(Ordering::Relaxed);
         // Where nothing can be confirmed, opening tells whether the server is another one by now.
-        let unfit =
-            must_confirm && !dialogue.store.waits && dialogue.command.script != Script::Open;
-        let next = match checked {
-            _ if unfit => Next::Unfit(UNFIT.into()),
-            true => dialogue.run(false),
-            false => dialogue.send(vec!["INFO".into()]),
+        let unfit = must_confirm && !waits && command.script != Script::Open;
+        let own = waits && (must_confirm || command.may_need_a_replica());
+        let mut dialogue = self.dialogue(Some(command), Phase::Over);
+        dialogue.own = own;
+        let next = match unfit {
+            true => Next::Unfit(UNFIT.into()),
+            false => dialogue.run(false),
         };
         (dialogue, next)
+    }
+
+    fn dialogue(&self, command: Option<Command>, phase: Phase) -> Dialogue {
+        Dialogue {
+            store: self.0.clone(),
+            command,
+            phase,
+            own: false,
+            warned: Vec::new(),
+        }
     }
 }
 
@@ -130,7 +142,7 @@ impl Dialogue {
                 let found = Fitness::of(&info);
                 self.warned = found.warned;
                 match found.refused.is_empty() {
-                    true => self.run(false),
+                    true => Next::Done(Vec::new()),
                     false => Next::Unfit(found.refused.join("; ")),
                 }
             }
@@ -154,6 +166,17 @@ impl Dialogue {
         }
     }
 
+    /// Returns, after a check, what to send then, together: with the scripts there, the first commands take one round trip. A
+    /// server may refuse it.
+    #[must_use]
+    pub fn loads(&self) -> Vec<[&'static str; 3]> {
+        let scripts = Script::ALL.map(|script| ["SCRIPT", "LOAD", script.lua()]);
+        scripts
+            .into_iter()
+            .filter(|_| self.command.is_none())
+            .collect()
+    }
+
     /// Returns what the check of the server warned of: settings that may lose records.
     #[must_use]
     pub fn warned(&self) -> &[Cow<'static, str>] {
@@ -166,7 +189,7 @@ impl Dialogue {
     /// not `own`. The server is checked as before. If it is `None`, all later commands take a dialogue.
     #[must_use]
     pub fn plain(&self) -> Option<&'static str> {
-        let script = self.command.script;
+        let script = self.command.as_ref()?.script;
         let may_be = matches!(script, Script::Admit | Script::Commit);
         (may_be && !self.store.must_confirm.load(Ordering::Relaxed)).then(|| script.sha1())
     }
@@ -178,10 +201,13 @@ impl Dialogue {
 
     /// Runs the script by its digest, or sends it whole.
     fn run(&mut self, whole: bool) -> Next {
-        self.phase = Phase::Running { whole };
-        let Command {
+        let Some(Command {
             script, keys, args, ..
-        } = &self.command;
+        }) = &self.command
+        else {
+            return Next::Done(Vec::new());
+        };
+        self.phase = Phase::Running { whole };
         let (name, text) = match whole {
             true => ("EVAL", script.lua()),
             false => ("EVALSHA", script.sha1()),
@@ -192,10 +218,13 @@ impl Dialogue {
     }
 
     fn replied(&mut self, reply: Vec<String>) -> Next {
-        let Reply::Done(done) = Reply::of(self.command.script, &reply) else {
+        let Some(&Command { script, within, .. }) = self.command.as_ref() else {
             return Next::Done(reply);
         };
-        let opens = self.command.script == Script::Open;
+        let Reply::Done(done) = Reply::of(script, &reply) else {
+            return Next::Done(reply);
+        };
+        let opens = script == Script::Open;
         let must = done.confirmation == Confirmation::Must;
         if must || opens {
             self.store.must_confirm.store(must, Ordering::Relaxed);
@@ -213,7 +242,7 @@ impl Dialogue {
             _ => {
                 self.phase = Phase::Waiting { reply };
                 // The other half is for the script, and for the way.
-                let half = (Millis::of(self.command.within) / 2).max(1).to_string();
+                let half = (Millis::of(within) / 2).max(1).to_string();
                 self.send(vec!["WAIT".into(), "1".into(), half.into()])
             }
         }
@@ -271,23 +300,28 @@ mod tests {
     #[test]
     fn a_server_is_checked_and_a_missing_script_is_sent_whole() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = store.begin(command(Script::Commit, &[]), false);
+        let (mut check, next) = store.check();
         assert_eq!(sent(&next), ("INFO", false));
-        let next = dialogue.on(Answer::Text(FIT.into()));
+        assert_eq!(check.on(Answer::Text(FIT.into())), done(&[]));
+        assert!(check.warned()[0].contains("appendonly"));
+        let scripts: Vec<_> = check.loads().iter().map(|load| load[2]).collect();
+        assert_eq!(scripts, Script::ALL.map(Script::lua));
+        let (mut dialogue, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
-        assert!(dialogue.warned()[0].contains("appendonly"));
         let next = dialogue.on(Answer::Error("NOSCRIPT No matching script".into()));
         assert_eq!(sent(&next), ("EVAL", false));
         assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
         // The server has it now.
         assert_eq!(dialogue.plain(), Some(Script::Commit.sha1()));
 
-        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), false);
+        assert_eq!(dialogue.loads().len(), 0);
+
+        let (mut check, _) = store.check();
         let evicts = FIT.replace(
             "maxmemory:0\r\nmaxmemory_policy:noeviction",
             "maxmemory:9\r\nmaxmemory_policy:allkeys-lru",
         );
-        let next = dialogue.on(Answer::Text(evicts));
+        let next = check.on(Answer::Text(evicts));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("noeviction")));
     }
 
@@ -295,8 +329,7 @@ mod tests {
     fn what_ends_is_confirmed_on_a_connection_of_its_own() {
         let store = Redis::new(true);
         for (replicas, reply) in [(1, vec!["ok", "1"]), (0, vec!["ok", "1", "unconfirmed"])] {
-            let (mut dialogue, next) =
-                store.begin(command(Script::Admit, &["", "", "", "end"]), true);
+            let (mut dialogue, next) = store.begin(command(Script::Admit, &["", "", "", "end"]));
             assert_eq!(sent(&next), ("EVALSHA", true));
             let next = dialogue.on(texts(&["ok", "1"]));
             let Next::Send(wait) = next else {
@@ -310,7 +343,7 @@ mod tests {
         }
         // A client without such a connection reports that nothing confirmed it.
         let rest = Redis::new(false);
-        let (mut dialogue, next) = rest.begin(command(Script::Revoke, &[]), true);
+        let (mut dialogue, next) = rest.begin(command(Script::Revoke, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
         let reply = done(&["ok", "1", "unconfirmed"]);
         assert_eq!(dialogue.on(texts(&["ok", "1"])), reply);
@@ -320,10 +353,10 @@ mod tests {
     #[test]
     fn where_a_fail_over_is_not_noticed_every_command_is_confirmed() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = store.begin(
-            command(Script::Admit, &["", "", "", "once", "1", "1", "9", "end"]),
-            true,
-        );
+        let (mut dialogue, next) = store.begin(command(
+            Script::Admit,
+            &["", "", "", "once", "1", "1", "9", "end"],
+        ));
         assert_eq!(sent(&next), ("EVALSHA", false));
         // The same attempt again, where `WAIT` covers it.
         let next = dialogue.on(texts(&["ok", "2"]));
@@ -331,26 +364,26 @@ mod tests {
         assert_eq!(sent(&dialogue.on(texts(&["ok", "2"]))), ("WAIT", true));
         assert_eq!(dialogue.on(Answer::Number(1)), done(&["ok", "2"]));
         assert_eq!(dialogue.plain(), None);
-        let (_, next) = store.begin(command(Script::Commit, &[]), true);
+        let (_, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", true));
         // Until the ledger is opened at a server that tells.
-        let (mut dialogue, _) = store.begin(command(Script::Open, &[]), true);
+        let (mut dialogue, _) = store.begin(command(Script::Open, &[]));
         let open = ["ok", "1", "1", "9", "0"];
         assert_eq!(dialogue.on(texts(&open)), done(&open));
-        let (_, next) = store.begin(command(Script::Commit, &[]), true);
+        let (_, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
         // Opening is never confirmed: it changes nothing that a fail-over may lose.
-        let (mut dialogue, _) = store.begin(command(Script::Open, &[]), true);
+        let (mut dialogue, _) = store.begin(command(Script::Open, &[]));
         let open = ["ok", "1", "1", "9", "2"];
         assert_eq!(dialogue.on(texts(&open)), done(&open));
 
         let rest = Redis::new(false);
-        let (mut dialogue, _) = rest.begin(command(Script::Open, &[]), true);
+        let (mut dialogue, _) = rest.begin(command(Script::Open, &[]));
         let next = dialogue.on(texts(&["ok", "1", "1", "9", "2"]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
-        let (_, next) = rest.begin(command(Script::Commit, &[]), true);
+        let (_, next) = rest.begin(command(Script::Commit, &[]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
-        let (_, next) = rest.begin(command(Script::Open, &[]), true);
+        let (_, next) = rest.begin(command(Script::Open, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
     }
 
@@ -370,7 +403,7 @@ mod tests {
             ),
         ] {
             let store = Redis::new(true);
-            let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), true);
+            let (mut dialogue, _) = store.begin(command(Script::Commit, &[]));
             let failed = format!("expected an answer, found {expected}");
             assert_eq!(
                 dialogue.on(Answer::Error(error.into())),
@@ -378,7 +411,7 @@ mod tests {
             );
         }
         let store = Redis::new(true);
-        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]), true);
+        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]));
         assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
     }
 
@@ -402,7 +435,7 @@ mod tests {
         /// A server that lies makes no dialogue long, and confirms nothing that it has not told by the number of replicas.
         #[test]
         fn whatever_a_server_answers_the_dialogue_ends(
-            [waits, checked, ends]: [bool; 3],
+            [waits, checks, ends]: [bool; 3],
             script in 0..4_usize,
             answers in vec((any_answer(), any::<bool>(), 0..4_i64), 8),
         ) {
@@ -410,7 +443,7 @@ mod tests {
             let mode = if ends { "end" } else { "once" };
             let command = command(Script::ALL[script], &["", "", "", mode]);
             let script = command.script;
-            let (mut dialogue, mut next) = store.begin(command, checked);
+            let (mut dialogue, mut next) = if checks { store.check() } else { store.begin(command) };
             let mut replied: Vec<String> = Vec::new();
             let mut sent = 0;
             for (any, fits, number) in answers {
@@ -423,8 +456,8 @@ mod tests {
                     _ => texts(&["ok", &number.to_string()]),
                 };
                 sent += 1;
-                // INFO; a script by its digest and whole, on each of two connections; WAIT.
-                prop_assert!(sent <= 6, "{send:?}");
+                // A script by its digest and whole, on each of two connections; WAIT.
+                prop_assert!(sent <= 5, "{send:?}");
                 prop_assert!(waits || !send.own);
                 let waited = send.args[0] == "WAIT";
                 next = dialogue.on(answer.clone());
@@ -432,6 +465,10 @@ mod tests {
                     replied.clone_from(texts);
                 }
                 let Next::Done(reply) = &next else { continue };
+                if checks {
+                    prop_assert!(reply.is_empty());
+                    continue;
+                }
                 let unsure = [&replied[..], &["unconfirmed".to_owned()]].concat();
                 prop_assert!(*reply == replied || *reply == unsure);
                 if let Reply::Done(done) = Reply::of(script, &replied)

@@ -1,47 +1,51 @@
 //! The ledger in a SQLite file: for the processes of one machine.
 //!
-//! Each command is one transaction: [`BEGIN`], [`NOW`], [`READ`] for each key, the command's
-//! [judgement](super::Command::judge), [`WRITE`] or [`DELETE`] for each write, [`SWEEP`] if there was one, `COMMIT`.
+//! Each command is one transaction: the time, the value of each key, the command's [judgement](super::Command::judge), its
+//! writes, and a few expired records less if there was one. [`Dialogue`] has that order, for every client of SQLite.
 
+mod dialogue;
 #[cfg(feature = "sqlite")]
 mod engine;
 
+pub use dialogue::{Answer, Dialogue, Next, Statement};
 #[cfg(feature = "sqlite")]
 pub use engine::{Sqlite, SqliteError};
 
 /// Run once for each connection, line by line: readers do not wait, an answered command survives a
 /// loss of power, and a lock of another process is waited for.
-pub const CONNECT: &str = "\
+const CONNECT: &str = "\
 PRAGMA busy_timeout = 250;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;";
 
 /// Run after [`CONNECT`], if the author chose it: an answered command survives `kill -9`, but not a
 /// loss of power.
-pub const NORMAL: &str = "PRAGMA synchronous = NORMAL";
+const NORMAL: &str = "PRAGMA synchronous = NORMAL";
 
 /// Makes the table.
-pub const CREATE: &str = "\
+const CREATE: &str = "\
 CREATE TABLE IF NOT EXISTS sealwax_ledger (key TEXT PRIMARY KEY, value TEXT NOT NULL, until INTEGER) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sealwax_ledger_until ON sealwax_ledger (until) WHERE until IS NOT NULL;";
 
-/// Begins a transaction that may write.
-pub const BEGIN: &str = "BEGIN IMMEDIATE";
+/// A transaction that may write.
+const BEGIN: &str = "BEGIN IMMEDIATE";
+const COMMIT: &str = "COMMIT";
+const ROLLBACK: &str = "ROLLBACK";
 
 /// Reads the clock, in Unix seconds.
-pub const NOW: &str = "SELECT CAST(strftime('%s', 'now') AS INTEGER)";
+pub const NOW: &str = "SELECT strftime('%s', 'now')";
 
 /// Reads the value of a key at a time.
 pub const READ: &str =
     "SELECT value FROM sealwax_ledger WHERE key = ? AND (until IS NULL OR until > ?)";
 
 /// Writes a value under a key until a time, or for ever.
-pub const WRITE: &str = "INSERT INTO sealwax_ledger VALUES (?, ?, ?) \
+const WRITE: &str = "INSERT INTO sealwax_ledger VALUES (?, ?, ?) \
      ON CONFLICT (key) DO UPDATE SET value = excluded.value, until = excluded.until";
 
 /// Deletes a key.
-pub const DELETE: &str = "DELETE FROM sealwax_ledger WHERE key = ?";
+const DELETE: &str = "DELETE FROM sealwax_ledger WHERE key = ?";
 
 /// Deletes a few expired records at a time.
-pub const SWEEP: &str = "DELETE FROM sealwax_ledger WHERE key IN \
+const SWEEP: &str = "DELETE FROM sealwax_ledger WHERE key IN \
      (SELECT key FROM sealwax_ledger WHERE until <= ? ORDER BY until LIMIT 16)";

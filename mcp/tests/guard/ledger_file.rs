@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 use std::{fs, process, thread};
 
 use rusqlite::{Connection, OptionalExtension as _, params};
-use sealwax_mcp::ledger::{Command, Namespace, Sqlite, sqlite};
+use sealwax_mcp::ledger::{Command, Namespace, Sqlite};
 use serde_json::Value;
 
 use crate::common::list;
 use crate::ledger_vectors::{command, is_of_another_process, texts, vectors};
+
+const WRITE: &str = "INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)";
 
 /// The folder of a test.
 struct Folder(PathBuf);
@@ -39,7 +41,7 @@ fn a_file_answers_and_keeps_as_the_vectors_have_it() {
     let folder = Folder::new("vectors");
     let ledger = Sqlite::open_normal(folder.file()).unwrap();
     let file = Connection::open(folder.file()).unwrap();
-    file.execute_batch(sqlite::NORMAL).unwrap();
+    file.execute_batch("PRAGMA synchronous = NORMAL").unwrap();
     let vectors = vectors();
     let own = list(&vectors["cases"])
         .iter()
@@ -55,15 +57,19 @@ fn a_file_answers_and_keeps_as_the_vectors_have_it() {
 /// Plays a case at the time of the file's own clock. Returns false where a second began meanwhile, so that nothing can
 /// be compared.
 fn plays(ledger: &Sqlite, file: &Connection, case: &Value) -> bool {
-    let clock = || file.query_row(sqlite::NOW, (), |row| row.get(0)).unwrap();
+    let clock = || {
+        file.query_row("SELECT CAST(strftime('%s', 'now') AS INTEGER)", (), |row| {
+            row.get(0)
+        })
+        .unwrap()
+    };
     let keys = list(&case["keys"]).iter().map(|key| key.as_str().unwrap());
     file.execute("DELETE FROM sealwax_ledger", ()).unwrap();
     let now: i64 = clock();
     for (key, value) in keys.zip(texts(&case["values"], now)) {
         if let Some(value) = value {
             let until: Option<i64> = None;
-            file.execute(sqlite::WRITE, params![key, value, until])
-                .unwrap();
+            file.execute(WRITE, params![key, value, until]).unwrap();
         }
     }
     let command: Command = serde_json::from_value(command(case, now)).unwrap();
@@ -90,7 +96,7 @@ fn a_write_sweeps_what_has_expired() {
     let folder = Folder::new("sweep");
     let ledger = Sqlite::open(folder.file()).unwrap();
     let file = Connection::open(folder.file()).unwrap();
-    file.execute(sqlite::WRITE, params!["old", "", 1]).unwrap();
+    file.execute(WRITE, params!["old", "", 1]).unwrap();
     let open = Namespace::new("https://mcp.example.com", "").open();
     assert_eq!(ledger.run(&open).unwrap()[0], "ok");
     let left = "SELECT count(*) FROM sealwax_ledger WHERE key = 'old'";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::{list, text};
 use sealwax::Principal;
 use sealwax_mcp::document;
-use sealwax_mcp::ledger::{self, Command, Namespace, Script, sqlite};
+use sealwax_mcp::ledger::{Command, Namespace, Script};
 use serde_json::{Value, json};
 
 const NOW: i64 = 1_800_000_000;
@@ -106,28 +106,6 @@ fn a_judgement_is_as_the_vectors_have_it() {
         played > 300 && other_process > 0,
         "{played} {other_process}"
     );
-}
-
-/// By these names the other languages ask for them.
-#[test]
-fn scripts_and_statements_have_names() {
-    for script in [Script::Open, Script::Admit, Script::Commit, Script::Revoke] {
-        assert_eq!(ledger::text(script.name()).unwrap(), script.lua());
-    }
-    for (name, statement) in [
-        ("connect", sqlite::CONNECT),
-        ("normal", sqlite::NORMAL),
-        ("create", sqlite::CREATE),
-        ("begin", sqlite::BEGIN),
-        ("now", sqlite::NOW),
-        ("read", sqlite::READ),
-        ("write", sqlite::WRITE),
-        ("delete", sqlite::DELETE),
-        ("sweep", sqlite::SWEEP),
-    ] {
-        assert_eq!(ledger::text(&format!("sqlite-{name}")).unwrap(), statement);
-    }
-    assert!(ledger::text("sqlite-drop").is_err());
 }
 
 #[test]

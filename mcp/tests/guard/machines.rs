@@ -9,7 +9,7 @@ use crate::common::Clock;
 const NOW: &str = "1800000000";
 const OPEN: &str = r#"{"script":"open","keys":["swl1:{a}:began","swl1:{a}:fence"],"args":[]}"#;
 const REVOKE: &str =
-    r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0","0"],"withinMs":300,"checked":true}"#;
+    r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0","0"],"withinMs":300}"#;
 const COMPLETE: &[ClientValue<'_>] = &[Text("complete")];
 
 /// Reads a frame of these texts, and gives it to a function.

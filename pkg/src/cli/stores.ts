@@ -102,7 +102,7 @@ export class Stores {
       // It takes the package's own module, which starts as it is imported.
       await import('../index.js');
       const { SqliteLedger } = await import('../mcp/index.js');
-      return { texts: [...new SqliteLedger(database).run(command)] };
+      return { texts: [...(await new SqliteLedger(database).run(command))] };
     } catch (error) {
       return failed(error);
     }

@@ -292,6 +292,25 @@ test('SQLite: a lock held elsewhere, a file of another kind, one that cannot be 
   assert.throws(() => new SqliteLedger(other), /readonly|read-only/);
 });
 
+test('SQLite: a file that another process sets up is waited for, and others are served', {
+  skip: noSqlite,
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'ledger.db');
+  const other = database(path);
+  other.exec('BEGIN EXCLUSIVE');
+  const ledger = new SqliteLedger(database(path));
+  const reply = ledger.run({ script: 'revoke', keys: ['swl1:{a}:p:b'], args: ['0', '0'] });
+  let isServed = false;
+  setImmediate(() => {
+    isServed = true;
+    other.exec('COMMIT');
+  });
+  assert.deepEqual(await reply, ['ok', '0']);
+  assert.ok(isServed);
+});
+
 test('SQLite: a BEGIN that failed locks nobody out', { skip: noSqlite }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   closing.push(() => rmSync(folder, { recursive: true }));

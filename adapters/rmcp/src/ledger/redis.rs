@@ -149,7 +149,7 @@ impl Redis {
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
-        let (mut dialogue, mut next) = self.dialogues.begin(command.clone(), true);
+        let (mut dialogue, mut next) = self.dialogues.begin(command.clone());
         // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
         let mut used = [const { None }; 2];
         loop {

@@ -237,7 +237,6 @@ type Command struct {
 	Keys     []string `json:"keys"`
 	Args     []string `json:"args"`
 	WithinMs uint64   `json:"withinMs,omitempty"`
-	Checked  bool     `json:"checked,omitempty"`
 }
 
 // NewCommand returns a command. Its lists may be nil.

@@ -14,6 +14,7 @@ const (
 	kindGuard, kindMessage, kindRevocation, kindReport                 = 1, 2, 4, 5
 	kindHandle, kindStore, kindDialogue, kindMemory                    = 6, 7, 8, 9
 	kindHTTP, kindConnection, kindLine, kindLeaves                     = 11, 12, 13, 14
+	kindSQLite                                                         = 15
 	kindEvent, kindResult, kindSealState, kindWrite, kindFork, kindRun = 16, 17, 19, 20, 21, 22
 	kindTold, kindIdempotencyKey, kindStep, kindDeliver                = 23, 24, 32, 33
 	kindBody, kindAnswer, kindPiece, kindAnswered                      = 25, 26, 27, 28

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	sealwax "github.com/sealwax/sealwax-go"
@@ -42,52 +42,36 @@ func (m *Memory) Run(command *Command, now int64) (reply []string, err error) {
 	return reply, err
 }
 
-// LedgerText returns a script or statement for a store.
-func LedgerText(name string) (text string, err error) {
-	return text, host.Do(func(c *host.Call) error {
-		at, size := c.Text(name)
-		out := c.Room(8)
-		if err := c.Check(c.Xsealwax_ledger_text(at, size, out, out+4, c.Error())); err != nil {
-			return err
-		}
-		text = c.String(c.Ptr(out), c.Uint32(out+4))
-		return nil
-	})
+// SQLite is what is said to a file of SQLite: about a command, or about opening it.
+type SQLite struct{ machine }
+
+// SQLiteNext is what to do next: one of its members.
+type SQLiteNext struct {
+	Run []struct {
+		SQL   string    `json:"sql"`
+		Args  []*string `json:"args"`
+		Reads bool      `json:"reads"`
+	} `json:"run"`
+	Wait   int64    `json:"wait"`
+	Done   []string `json:"done"`
+	Failed string   `json:"failed"`
 }
 
-// Judgement is the outcome of a command in a store's transaction.
-type Judgement struct {
-	Reply  []string `json:"reply"`
-	Writes []struct {
-		Key   string  `json:"key"`
-		Value *string `json:"value"`
-		Until *int64  `json:"until"`
-	} `json:"writes"`
+// BeginSQLite begins what is said about a [Command], or about opening the file.
+func BeginSQLite(about any) (*SQLite, *SQLiteNext, error) {
+	s, next := &SQLite{}, &SQLiteNext{}
+	f := frame{kindSQLite, 0, []text{document(about)}}
+	return s, next, host.Do(func(c *host.Call) error { return s.begin(c, 0, f, next) })
 }
 
-// Judge judges a command in a store's transaction: now is the store's own clock in Unix seconds, values those of the keys.
-func Judge(command *Command, now int64, values []*string) (*Judgement, error) {
-	written, err := json.Marshal(command)
-	if err != nil {
-		return nil, err
+// On reports what was read, or the error that ended it, and returns what is next.
+func (s *SQLite) On(rows []*string, failed error) (*SQLiteNext, error) {
+	answer := map[string]any{"rows": append([]*string{}, rows...)}
+	if failed != nil {
+		answer = map[string]any{"error": strings.ToValidUTF8(failed.Error(), "?")}
 	}
-	had, err := json.Marshal(values)
-	if err != nil {
-		return nil, err
-	}
-	judged := &Judgement{}
-	return judged, host.Do(func(c *host.Call) error {
-		text, size := c.Put(written)
-		before, beforeLen := c.Put(had)
-		// The reply is at most as long as the stored values and the command, plus a few numbers.
-		found, err := c.Written(2*(len(written)+len(had)+4096), func(out host.Ptr, limit int32, length host.Ptr) int32 {
-			return c.Xsealwax_ledger_judge(text, size, now, before, beforeLen, out, limit, length, c.Error())
-		})
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(found, judged)
-	})
+	next := &SQLiteNext{}
+	return next, s.on(frame{kindEvent, 0, []text{document(answer)}}, next)
 }
 
 // Redis is what is known of a Redis between commands.
@@ -106,21 +90,27 @@ func NewRedis(waits bool) (*Redis, error) {
 
 // Next is what to do next for a command.
 type Next struct {
-	Send   []string `json:"send"`
-	Own    bool     `json:"own"`
-	Done   []string `json:"done"`
-	Plain  string   `json:"plain"`
-	Unfit  string   `json:"unfit"`
-	Failed string   `json:"failed"`
-	Warned []string `json:"warned"`
+	Send []string `json:"send"`
+	Own  bool     `json:"own"`
+	Done []string `json:"done"`
+	// Load is to send after a check, together.
+	Load   [][]string `json:"load"`
+	Plain  string     `json:"plain"`
+	Unfit  string     `json:"unfit"`
+	Failed string     `json:"failed"`
+	Warned []string   `json:"warned"`
 }
 
-// Dialogue is what is said to a Redis for one command.
+// Dialogue is what is said to a Redis: for one command, or a check of it.
 type Dialogue struct{ machine }
 
-// Begin begins the dialogue about a command.
+// Begin begins the dialogue about a command; without one, a check.
 func (r *Redis) Begin(command *Command) (*Dialogue, *Next, error) {
-	f := frame{kindDialogue, 0, []text{document(command)}}
+	about := raw([]byte("{}"))
+	if command != nil {
+		about = document(command)
+	}
+	f := frame{kindDialogue, 0, []text{about}}
 	r.turn.Lock()
 	defer r.turn.Unlock()
 	if dialogue, next, err := r.dialogue(f); err == nil {

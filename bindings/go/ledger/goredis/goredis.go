@@ -44,12 +44,8 @@ type Ledger struct {
 	known   atomic.Int64
 }
 
-const (
-	// connecting is the time limit to connect and to check a server.
-	connecting = 10 * time.Second
-	// rounds are more than any dialogue has.
-	rounds = 9
-)
+// connecting is the time limit to connect and to check a server.
+const connecting = 10 * time.Second
 
 // New returns a ledger in the server of a client, or in its Cluster: a *redis.Client or a *redis.ClusterClient. The
 // guard limits the time of each command, whatever the client's own time limits and retries.
@@ -114,10 +110,7 @@ func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Comma
 	digest := l.plain[command.Script]
 	l.mu.Unlock()
 	if digest != "" {
-		sent := []any{"EVALSHA", digest, len(command.Keys)}
-		for _, text := range append(slices.Clone(command.Keys), command.Args...) {
-			sent = append(sent, text)
-		}
+		sent := append([]any{"EVALSHA", digest, len(command.Keys)}, anys(slices.Concat(command.Keys, command.Args))...)
 		answer, err := answered(conn.Do(ctx, sent...))
 		if err != nil {
 			return nil, err
@@ -127,9 +120,7 @@ func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Comma
 		}
 		first = answer
 	}
-	asked := engine.NewCommand(command.Script, command.Keys, command.Args, command.Within)
-	asked.Checked = true
-	last, err := l.talk(ctx, conn, asked, first, rounds)
+	last, err := l.talk(ctx, conn, engine.NewCommand(command.Script, command.Keys, command.Args, command.Within), first)
 	if err != nil {
 		return nil, err
 	}
@@ -146,22 +137,19 @@ func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Comma
 // passed is the answer to a command that passed, where no replica has to confirm it.
 var passed = []string{"ok", "0"}
 
-// talk sends what the core says, and returns its last word. first is answered already.
-func (l *Ledger) talk(ctx context.Context, conn *redis.Conn, command *engine.Command, first any, most int) (*engine.Next, error) {
+// talk sends what the core says about a command, or without one to check the server, and returns its last word. first is answered
+// already.
+func (l *Ledger) talk(ctx context.Context, conn *redis.Conn, command *engine.Command, first any) (*engine.Next, error) {
 	dialogue, next, err := l.redis.Begin(command)
 	if err != nil {
 		return nil, err
 	}
 	defer dialogue.Free()
-	for ; len(next.Send) > 0 && most > 0; most-- {
+	for len(next.Send) > 0 {
 		answer := first
 		first = nil
 		if answer == nil {
-			sent := make([]any, len(next.Send))
-			for i, text := range next.Send {
-				sent[i] = text
-			}
-			if answer, err = answered(conn.Do(ctx, sent...)); err != nil {
+			if answer, err = answered(conn.Do(ctx, anys(next.Send)...)); err != nil {
 				return nil, err
 			}
 		}
@@ -233,24 +221,14 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	defer fresh.Close()
 	conn := fresh.Conn()
 	defer conn.Close()
-	last, err := l.ask(ctx, conn)
+	last, err := l.talk(ctx, conn, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	// Otherwise the first commands would take two round trips. A server may refuse it.
-	for _, name := range []string{"open", "admit", "commit", "revoke"} {
-		text, err := engine.LedgerText(name)
-		if err != nil {
-			return nil, err
-		}
-		_, _ = answered(conn.Do(ctx, "SCRIPT", "LOAD", text))
+	for _, load := range last.Load {
+		_, _ = answered(conn.Do(ctx, anys(load)...))
 	}
 	return last.Warned, nil
-}
-
-// ask checks the server of a connection. A dialogue begins with the check; its command is not sent.
-func (l *Ledger) ask(ctx context.Context, conn *redis.Conn) (*engine.Next, error) {
-	return l.talk(ctx, conn, engine.NewCommand("open", nil, nil, 300*time.Millisecond), nil, 1)
 }
 
 // checkAgain checks the server that has just answered, if the client has connected since the last time: go-redis does so without a
@@ -260,7 +238,7 @@ func (l *Ledger) checkAgain(ctx context.Context, conn *redis.Conn) error {
 	if dialed == l.known.Load() {
 		return nil
 	}
-	_, err := l.ask(ctx, conn)
+	_, err := l.talk(ctx, conn, nil, nil)
 	if err == nil {
 		l.known.Store(dialed)
 	}
@@ -315,6 +293,14 @@ func (dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next
 // ProcessPipelineHook does nothing.
 func (dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
+}
+
+func anys(texts []string) []any {
+	all := make([]any, len(texts))
+	for i, text := range texts {
+		all[i] = text
+	}
+	return all
 }
 
 // answered returns an answer in the form of the core.

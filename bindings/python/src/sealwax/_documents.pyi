@@ -31,6 +31,7 @@ class DestructiveOptions(TypedDict):
 class DialogueStep(TypedDict):
     done: NotRequired[Sequence[str] | None]
     failed: NotRequired[str | None]
+    load: NotRequired[Sequence[Sequence[str]] | None]
     own: NotRequired[bool | None]
     plain: NotRequired[str | None]
     send: NotRequired[Sequence[str] | None]
@@ -79,10 +80,6 @@ class HandleTimes(TypedDict):
     needsReseal: NotRequired[bool | None]
 
 Item: TypeAlias = "Literal['request-state'] | Literal['cursor'] | Literal['handle'] | Literal['handle-state'] | Literal['session']"
-
-class Judgement(TypedDict):
-    reply: Sequence[str]
-    writes: Sequence[Write]
 
 class LedgerSettings(TypedDict):
     acceptIssuedSince: NotRequired[int | None]
@@ -196,6 +193,25 @@ class Settings(TypedDict):
     timeLimitMs: NotRequired[int | None]
     transport: NotRequired[TransportSettings | None]
 
+class RowsSqliteAnswer(TypedDict):
+    rows: Sequence[str | None]
+
+class ErrorSqliteAnswer(TypedDict):
+    error: str
+
+SqliteAnswer: TypeAlias = "RowsSqliteAnswer | ErrorSqliteAnswer"
+
+class SqliteStep(TypedDict):
+    done: NotRequired[Sequence[str] | None]
+    failed: NotRequired[str | None]
+    run: NotRequired[Sequence[Statement] | None]
+    wait: NotRequired[int | None]
+
+class Statement(TypedDict):
+    args: NotRequired[Sequence[str | None] | None]
+    reads: NotRequired[bool | None]
+    sql: str
+
 class AskStep(TypedDict):
     args: NotRequired[Sequence[str] | None]
     keys: NotRequired[Sequence[str] | None]
@@ -301,8 +317,3 @@ class TransportSettings(TypedDict):
     required: NotRequired[bool | None]
     sep1359: NotRequired[bool | None]
     ttl: NotRequired[int | None]
-
-class Write(TypedDict):
-    key: str
-    until: int | None
-    value: str | None

@@ -22,24 +22,23 @@ from ._connections import Connections
 from ._errors import InvalidArgument
 from ._log import write
 from ._machine import Machine, frame, text_of
-from ._native import Opaque, call, call_for_text, ffi, lib, number, pair
+from ._native import Opaque, lib, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from anyio import CapacityLimiter
 
     from ._connections import Connection
+    from ._documents import SqliteAnswer, SqliteStep, Statement
 
 __all__ = ["Command", "Ledger", "LedgerError", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
 #: A command for a ledger: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
-#: A command for which a server is checked.
-_OPEN: Command = {"script": "open", "keys": [], "args": [], "withinMs": 300}
 #: The answer to a command that passed, where no replica has to confirm it.
 _PASSED = {"texts": ["ok", "0"]}
-#: The time limit to open a file that other processes open too, in seconds.
-_OPENING = 5.0
 
 
 class Ledger(Protocol):
@@ -117,30 +116,10 @@ class SQLite:
         _create(path)
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-            until = time.monotonic() + _OPENING
-            while not self._is_set_up():
-                if time.monotonic() > until:
-                    raise sqlite3.OperationalError("locked by another process")
-                time.sleep(0.005)
-            if not durable:
-                self._connection.execute(_text("sqlite-normal"))
+            self._talk({"durable": durable})
         except sqlite3.Error as error:
             expected = "path: expected a file of SQLite that can be written"
             raise LedgerUnfit(f"{expected}, found {path}: {error}") from error
-        names = ("begin", "now", "read", "write", "delete", "sweep")
-        self._sql = {name: _text(f"sqlite-{name}") for name in names}
-
-    def _is_set_up(self) -> bool:
-        """Set up the file unless it is locked: changing to WAL does not wait for a lock."""
-        try:
-            for name in ("sqlite-connect", "sqlite-create"):
-                for statement in filter(str.strip, _text(name).split(";")):
-                    self._connection.execute(statement)
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error):
-                raise
-            return False
-        return True
 
     async def run(self, command: Command, /) -> list[str]:
         """Run a command, in a thread: it waits for the disk."""
@@ -154,28 +133,40 @@ class SQLite:
         )
 
     def _run(self, command: Command) -> list[str]:
-        sql = self._sql
         with self._lock:
-            self._connection.execute(sql["begin"])
-            try:
-                execute = self._connection.execute
-                ((now,),) = execute(sql["now"])
-                rows = [execute(sql["read"], (key, now)).fetchone() for key in command["keys"]]
-                judged = _judged(command, now, [row and row[0] for row in rows])
-                for write in judged["writes"]:
-                    if write["value"] is None:
-                        execute(sql["delete"], (write["key"],))
-                    else:
-                        execute(sql["write"], (write["key"], write["value"], write["until"]))
-                if judged["writes"]:
-                    execute(sql["sweep"], (now,))
-                execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
-        reply: list[str] = judged["reply"]
-        return reply
+            return self._talk(command)
+
+    def _talk(self, about: dict[str, Any]) -> list[str]:
+        """Do what the core says about a command, or about opening the file."""
+        dialogue, said = Machine.new(frame(lib.SEALWAX_SQLITE, (_json.document(about),)))
+        step: SqliteStep = json.loads(text_of(said))
+        failure: BaseException | None = None
+        while (done := step.get("done")) is None:
+            if why := step.get("failed"):
+                raise failure or LedgerError(why)
+            answer: SqliteAnswer = {"rows": []}
+            if wait := step.get("wait"):
+                failure = None
+                time.sleep(wait / 1000)
+            else:
+                try:
+                    answer = {"rows": self._rows(step.get("run") or ())}
+                # Whatever ended it, its transaction is rolled back.
+                except BaseException as error:
+                    failure = failure or error
+                    answer = {"error": str(error)}
+            step = dialogue.on(answer)
+        return list(done)
+
+    def _rows(self, statements: Sequence[Statement]) -> list[str | None]:
+        """Run statements, and return what was read."""
+        rows = []
+        for statement in statements:
+            args = tuple(statement.get("args") or ())
+            row = self._connection.execute(statement["sql"], args).fetchone()
+            if statement.get("reads"):
+                rows.append(str(row[0]) if row else None)
+        return rows
 
     def close(self) -> None:
         """Close the file."""
@@ -223,8 +214,7 @@ class Redis:
             answer = await connection.execute("EVALSHA", digest, len(keys), *keys, *args)
             if answer == _PASSED:
                 return ["ok", "0"]
-        document = {"withinMs": 300, **command, "checked": True}
-        last = await self._talk(connection, document, answer)
+        last = await self._talk(connection, {"withinMs": 300, **command}, answer)
         if "plain" in last:
             self._plain[script] = last["plain"]
         else:
@@ -241,30 +231,25 @@ class Redis:
         return self.warnings
 
     async def _check(self, connection: Connection) -> None:
-        # A dialogue begins with the check. The command is not sent.
-        last = await self._talk(connection, _OPEN, rounds=1)
+        last = await self._talk(connection, {})
         warned: list[str] = last.get("warned", [])
         for warning in set(warned).difference(self.warnings):
             write(logger, logging.WARNING, f"sealwax: ledger: {warning}")
         self.warnings = warned
-        # Otherwise the first commands would take two round trips. A server may refuse it.
-        scripts = ("open", "admit", "commit", "revoke")
-        for name in scripts:
-            await connection.send("SCRIPT", "LOAD", _text(name))
-        for _ in scripts:
+        for load in last["load"]:
+            await connection.send(*load)
+        for _ in last["load"]:
             await connection.answer()
 
-    async def _talk(
-        self, connection: Connection, command: Command, first: Any = None, rounds: int = 9
-    ) -> Any:
+    async def _talk(self, connection: Connection, about: dict[str, Any], first: Any = None) -> Any:
         """Send what the core says, and return its last word. `first` is answered already."""
         # Nobody else has the connection meanwhile, so that `WAIT` covers what was sent.
-        given = frame(lib.SEALWAX_DIALOGUE, (_json.document(command),))
+        given = frame(lib.SEALWAX_DIALOGUE, (_json.document(about),))
         dialogue, step = Machine.new(given, self._store)
         last = json.loads(text_of(step))
-        while "send" in last and rounds:
+        while "send" in last:
             answer, first = first or await connection.execute(*last["send"]), None
-            last, rounds = dialogue.on(answer), rounds - 1
+            last = dialogue.on(answer)
         if "unfit" in last:
             raise LedgerUnfit(last["unfit"])
         if "failed" in last:
@@ -286,18 +271,3 @@ def _expect_process(made_in: int) -> None:
         raise LedgerUnfit(
             "expected the process that made the ledger, found a fork of it: make one in each"
         )
-
-
-def _text(name: str) -> str:
-    text, length = ffi.new("const char **"), ffi.new("size_t *")
-    call(lib.sealwax_ledger_text, *pair(name.encode()), text, length)
-    found: bytes = ffi.unpack(text[0], length[0])
-    return found.decode()
-
-
-def _judged(command: Command, now: int, values: list[str | None]) -> Any:
-    written, had = json.dumps(command).encode(), json.dumps(values).encode()
-    # The reply is at most as long as the stored values and the command, plus a few numbers.
-    capacity = 2 * (len(written) + len(had) + 4096)
-    arguments = (*pair(written), now, *pair(had))
-    return json.loads(call_for_text(lib.sealwax_ledger_judge, *arguments, capacity=capacity))

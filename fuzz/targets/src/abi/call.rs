@@ -79,7 +79,6 @@ pub enum Function {
     SessionFork,
     MachineNew,
     MachineOn,
-    LedgerText,
     Judge,
     Inspect,
     Words,

@@ -97,7 +97,7 @@ const KNOWN: &[&str] = &[
     "{\"result\":{\"members\":{\"nextCursor\":\"s3cr3t\"}}}", "{\"op\":\"mint\",\"type\":\"basket\"}", "{\"op\":\"seal\",\"type\":\"cart\"}",
     "{\"http\":\"POST\",\"method\":\"initialize\",\"principal\":{\"subject\":\"alice\"}}", "{\"protocolVersion\":\"2025-06-18\"}",
     "{\"http\":\"DELETE\"}", "{\"subject\":\"alice\"}", "{\"iss\":\"i\",\"sub\":\"alice\",\"azp\":\"c\"}",
-    "{\"code\":\"expired\",\"kind\":\"session\",\"message\":\"m\"}", "input_required", "public", "admit", "sqlite-create",
+    "{\"code\":\"expired\",\"kind\":\"session\",\"message\":\"m\"}", "input_required", "public", "admit",
     "{\"script\":\"open\",\"keys\":[\"swl1:{0}:began\",\"swl1:{0}:fence\"],\"args\":[]}", "[null,null]", "{\"text\":\"INFO\"}",
     "{\"texts\":[\"ok\",\"0\"]}", "{\"number\":1}", "{\"error\":\"NOSCRIPT\"}", "request-state", "handle", "mcp-session-id", "data-layer",
     "{\"args\":[\"keygen\"]}", "{\"args\":[\"inspect\",\"sess_\"]}", "a", "\u{e9}",

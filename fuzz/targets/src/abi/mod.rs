@@ -464,7 +464,6 @@ impl Caller {
                 Function::MachineOn => {
                     sealwax_machine_on(machine, frame.0, frame.1, texts_out, len_out, error)
                 }
-                Function::LedgerText => sealwax_ledger_text(a.0, a.1, texts_out, len_out, error),
                 Function::Judge => {
                     let (out_, cap, len_) = (out.data(), out.cap(), out.len());
                     sealwax_ledger_judge(

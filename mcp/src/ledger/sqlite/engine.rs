@@ -4,16 +4,11 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-use std::time::Instant;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, TransactionBehavior, params};
+use rusqlite::Connection;
 
-use super::{CONNECT, CREATE, DELETE, NORMAL, NOW, READ, SWEEP, WRITE};
+use super::{Answer, Dialogue, Next, Statement};
 use crate::ledger::Command;
-
-/// The time to try to open the file while other processes open it too.
-const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A ledger in a SQLite file: for the processes of one machine, and across restarts.
 ///
@@ -46,23 +41,7 @@ impl Sqlite {
     ///
     /// [`SqliteError`] if the file cannot be opened and written, or is not a ledger.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
-        let path = path.as_ref();
-        create(path);
-        let connection = Connection::open(path)?;
-        let until = Instant::now() + TIMEOUT;
-        loop {
-            // SQLite does not wait for a lock while a file changes to WAL.
-            match connection.execute_batch(CONNECT) {
-                Err(error) if is_busy(&error) && Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                connected => break connected?,
-            }
-        }
-        connection.execute_batch(CREATE)?;
-        Ok(Self {
-            connection: Mutex::new(connection),
-        })
+        Self::opened(path.as_ref(), true)
     }
 
     /// As [`open`](Self::open), but an answered command survives only `kill -9`, not a loss of
@@ -72,11 +51,16 @@ impl Sqlite {
     ///
     /// As [`open`](Self::open).
     pub fn open_normal(path: impl AsRef<Path>) -> Result<Self, SqliteError> {
-        let mut ledger = Self::open(path)?;
-        let connection = ledger.connection.get_mut();
-        let connection = connection.unwrap_or_else(PoisonError::into_inner);
-        connection.execute_batch(NORMAL)?;
-        Ok(ledger)
+        Self::opened(path.as_ref(), false)
+    }
+
+    fn opened(path: &Path, durable: bool) -> Result<Self, SqliteError> {
+        create(path);
+        let connection = Connection::open(path)?;
+        talk(&connection, Dialogue::open(durable))?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+        })
     }
 
     /// Runs a command, and returns the reply.
@@ -86,35 +70,56 @@ impl Sqlite {
     /// [`SqliteError`] if nothing was done: the disk is full, the file is locked, or similar.
     pub fn run(&self, command: &Command) -> Result<Vec<String>, SqliteError> {
         let connection = self.connection.lock();
-        let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
-        // As `BEGIN` says; it rolls back if anything fails.
-        let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let now: i64 = sql.prepare_cached(NOW)?.query_row([], |row| row.get(0))?;
-        let mut values: Vec<Option<String>> = Vec::new();
-        for key in &command.keys {
-            let read = (key, now);
-            let value = sql.prepare_cached(READ)?.query_row(read, |row| row.get(0));
-            values.push(value.optional()?);
-        }
-        let judged = command.judge(now.unsigned_abs(), &values);
-        for write in &judged.writes {
-            match &write.value {
-                Some(value) => {
-                    let until = write
-                        .until
-                        .map(|until| i64::try_from(until).unwrap_or(i64::MAX));
-                    let kept = params![write.key, value, until];
-                    sql.prepare_cached(WRITE)?.execute(kept)?
-                }
-                None => sql.prepare_cached(DELETE)?.execute([&write.key])?,
-            };
-        }
-        if !judged.writes.is_empty() {
-            sql.prepare_cached(SWEEP)?.execute([now])?;
-        }
-        sql.commit()?;
-        Ok(judged.reply)
+        let connection = connection.unwrap_or_else(PoisonError::into_inner);
+        talk(&connection, Dialogue::begin(command.clone()))
     }
+}
+
+/// Does what a dialogue says, and returns the ledger's reply.
+fn talk(
+    connection: &Connection,
+    (mut dialogue, mut next): (Dialogue, Next),
+) -> Result<Vec<String>, SqliteError> {
+    let mut failure = None;
+    loop {
+        let answer = match next {
+            Next::Run(statements) => match rows(connection, &statements) {
+                Ok(rows) => Answer::Rows(rows),
+                Err(error) => {
+                    let why = Answer::Error(error.to_string());
+                    failure.get_or_insert(error);
+                    why
+                }
+            },
+            Next::Wait(time) => {
+                failure = None;
+                std::thread::sleep(time);
+                Answer::Rows(Vec::new())
+            }
+            Next::Done(reply) => return Ok(reply),
+            Next::Failed(_) => {
+                return Err(failure.unwrap_or(rusqlite::Error::InvalidQuery).into());
+            }
+        };
+        next = dialogue.on(answer);
+    }
+}
+
+fn rows(
+    connection: &Connection,
+    statements: &[Statement],
+) -> rusqlite::Result<Vec<Option<String>>> {
+    let mut rows = Vec::new();
+    for statement in statements {
+        let mut prepared = connection.prepare_cached(statement.sql)?;
+        let args = rusqlite::params_from_iter(&statement.args);
+        let mut found = prepared.query(args)?;
+        let row = found.next()?;
+        if statement.reads {
+            rows.push(row.map(|row| row.get(0)).transpose()?);
+        }
+    }
+    Ok(rows)
 }
 
 /// The reason why SQLite did nothing.
@@ -159,10 +164,6 @@ fn create(path: &Path) {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let _ = options.open(path);
-}
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 #[cfg(test)]

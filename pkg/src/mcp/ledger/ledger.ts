@@ -1,6 +1,6 @@
 import { checked, count } from '../../input.js';
 import { Machine, MEMORY, RUN } from '../../machine.js';
-import { core, WIDE } from '../../module.js';
+import { WIDE } from '../../module.js';
 
 /** A command to a ledger: one atomic step. LEDGER.md defines its reply. */
 export interface Command {
@@ -100,9 +100,4 @@ export class MemoryLedger implements Ledger {
   #now(): number {
     return Math.floor(this.#clock() / 1000);
   }
-}
-
-/** Returns a text for stores by name: a script, or a statement of SQLite. */
-export function storeText(name: string): string {
-  return core().ledgerText(name);
 }

@@ -148,11 +148,11 @@ export class RedisLedger implements Ledger {
     return this.#warnings;
   }
 
-  /** Returns what the core says of a server. A dialogue begins with the check; its command is not sent. */
+  /** Returns what the core says of a server. */
   #judged(info: unknown): DialogueStep {
-    const dialogue = this.#begin({ script: 'open', keys: [], args: [] }, false);
-    const next = told(dialogue, { text: String(info) });
-    dialogue.free();
+    const check = this.#begin({});
+    const next = told(check, { text: String(info) });
+    check.free();
     return next;
   }
 
@@ -172,15 +172,16 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  #begin(command: Command, checked: boolean): Machine {
-    const texts = [JSON.stringify({ ...command, checked })];
+  /** Begins a dialogue about a command, or a check. */
+  #begin(about: Command | object): Machine {
+    const texts = [JSON.stringify(about)];
     return new Machine(this.#redis, { kind: DIALOGUE, texts }, WIDE);
   }
 
   /** Has the core's dialogue about a command: sends what it says, and reports the answers to it; `first` came already. */
   async #dialogue(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
     const checked = this.#checked;
-    const dialogue = this.#begin(command, true);
+    const dialogue = this.#begin(command);
     const [key = ''] = command.keys;
     const connections = this.#connections;
     let own: Connection | undefined;

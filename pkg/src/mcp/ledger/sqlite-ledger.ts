@@ -1,7 +1,9 @@
-import type { Judgement } from '../../documents.js';
+import type { SqliteAnswer, SqliteStep, Statement } from '../../documents.js';
 import { checked, flag } from '../../input.js';
-import { core, WIDE } from '../../module.js';
-import { type Command, type Ledger, storeText } from './ledger.js';
+import { type Answer, EVENT, Machine, SQLITE } from '../../machine.js';
+import { WIDE } from '../../module.js';
+import { after, isPromiseLike } from '../later.js';
+import { type Command, type Ledger, LedgerFailure } from './ledger.js';
 
 /** A database for {@link SqliteLedger}, as of `node:sqlite` and `better-sqlite3`. */
 export interface SqliteDatabase {
@@ -22,19 +24,14 @@ export interface SqliteStatement {
   run(...values: SqliteValue[]): unknown;
 }
 
-const STATEMENTS = ['now', 'read', 'write', 'delete', 'sweep'] as const;
-
-/** How long to retry while other processes open the file too, in milliseconds. */
-const OPENING = 5_000;
-
 /**
  * A ledger in a SQLite file, for the processes of one machine. It survives a restart, and what it has recorded
  * survives a power failure. Do not use a file on a network.
  *
  * Give it a database connection of its own; the file may have other tables. A new file becomes its owner's alone
- * (0600), in Node from 20.16. It blocks the event loop while it
- * waits for the disk, and up to 250 ms for the lock of another process: on most disks a few milliseconds for
- * each request that uses a token or writes.
+ * (0600), in Node from 20.16. While another process opens the file too, the first commands wait for that, up to five
+ * seconds. A command blocks the event loop while it waits for the disk, and up to 250 ms for the lock of another process:
+ * on most disks a few milliseconds for each request that uses a token or writes.
  *
  * @example
  * ```js
@@ -48,8 +45,11 @@ const OPENING = 5_000;
 export class SqliteLedger implements Ledger {
   readonly local = true;
   readonly #database: SqliteDatabase;
-  readonly #begin = storeText('sqlite-begin');
-  readonly #statements: Readonly<Record<(typeof STATEMENTS)[number], SqliteStatement>>;
+  readonly #durable: boolean | undefined;
+  readonly #statements = new Map<string, SqliteStatement>();
+  #isOpen = false;
+  /** Set while another process is waited for. */
+  #opening: Promise<void> | undefined;
 
   /**
    * @param given `durable`: true by default. With false, records survive `kill -9` but not a power failure,
@@ -58,72 +58,97 @@ export class SqliteLedger implements Ledger {
    */
   constructor(database: SqliteDatabase, given: { readonly durable?: boolean | undefined } = {}) {
     const { durable } = checked(given, { durable: flag });
-    setUp(database);
-    if (durable === false) database.exec(storeText('sqlite-normal'));
     this.#database = database;
-    const prepared = STATEMENTS.map((name) => [
-      name,
-      database.prepare(storeText(`sqlite-${name}`)),
-    ]);
-    this.#statements = Object.fromEntries(prepared);
+    this.#durable = durable;
+    keepPrivate(database);
+    // What goes wrong later, the next command finds too.
+    Promise.resolve(this.#open()).catch(() => {});
   }
 
-  run(command: Command): readonly string[] {
-    try {
-      this.#database.exec(this.#begin);
-      const reply = this.#judged(command);
-      this.#database.exec('COMMIT');
-      return reply;
-    } catch (error) {
-      this.#rollBack();
-      throw error;
-    }
+  run(command: Command): Reply | Promise<Reply> {
+    return this.#isOpen ? this.#talk(command) : after(this.#open(), () => this.run(command));
   }
 
-  #judged(command: Command): readonly string[] {
-    const statements = this.#statements;
-    const now = Number(first(statements.now.get()));
-    const values = command.keys.map((key) => first(statements.read.get(key, now)) ?? null);
-    const judged = core(WIDE).ledgerJudge(JSON.stringify(command), now, JSON.stringify(values));
-    const { reply, writes }: Judgement = JSON.parse(judged);
-    for (const { key, value, until } of writes) {
-      if (value === null) statements.delete.run(key);
-      else statements.write.run(key, value, until);
-    }
-    if (writes.length > 0) statements.sweep.run(now);
-    return reply;
+  #open(): void | Promise<void> {
+    if (this.#opening !== undefined) return this.#opening;
+    const opened = after(this.#talk({ durable: this.#durable }), () => {
+      this.#isOpen = true;
+    });
+    if (!isPromiseLike(opened)) return;
+    this.#opening = Promise.resolve(opened).finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
   }
 
-  /** Rolls back, unless an error such as a full disk has done so already. */
-  #rollBack(): void {
-    try {
-      this.#database.exec('ROLLBACK');
-    } catch {
-      // The first error is the one to throw.
+  #talk(about: unknown): Reply | Promise<Reply> {
+    const texts = [JSON.stringify(about)];
+    const dialogue = new Machine(undefined, { kind: SQLITE, texts }, WIDE);
+    return this.#goOn(dialogue, dialogue.first);
+  }
+
+  /** Does what the core says, now or, where it says to wait, later. */
+  #goOn(dialogue: Machine, said: Answer, failure?: unknown): Reply | Promise<Reply> {
+    const next: SqliteStep = JSON.parse(said.text as string);
+    if (next.wait !== undefined) {
+      const waited = new Promise<void>((resolve) => setTimeout(resolve, next.wait));
+      return waited.then(() => this.#goOn(dialogue, told(dialogue, { rows: [] })));
     }
+    if (next.run !== undefined) {
+      let [answer, first]: [SqliteAnswer, unknown] = [{ rows: [] }, failure];
+      try {
+        answer = { rows: this.#rows(next.run) };
+      } catch (error) {
+        answer = { error: String(Object(error).message) };
+        first ??= error;
+      }
+      return this.#goOn(dialogue, told(dialogue, answer), first);
+    }
+    dialogue.free();
+    if (next.done !== undefined) return next.done;
+    throw failure ?? new LedgerFailure(next.failed);
+  }
+
+  /** Runs statements, and returns what was read. */
+  #rows(statements: readonly Statement[]): (string | null)[] {
+    const rows = [];
+    for (const { sql, args = [], reads } of statements) {
+      if (args.length === 0 && !reads) {
+        this.#database.exec(sql);
+        continue;
+      }
+      const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+      if (reads) {
+        const found = first(statement.get(...args));
+        rows.push(found === undefined ? null : String(found));
+      } else statement.run(...args);
+    }
+    return rows;
   }
 }
 
-/** Creates the tables, and retries while the file is locked: SQLite does not wait to change to WAL. */
-function setUp(database: SqliteDatabase): void {
-  const until = Date.now() + OPENING;
-  for (;;) {
-    try {
-      keepPrivate(database);
-      database.exec(storeText('sqlite-connect'));
-      database.exec(storeText('sqlite-create'));
-      return;
-    } catch (error) {
-      if (!String(Object(error).message).includes('locked') || Date.now() > until) throw error;
-    }
+type Reply = readonly string[];
+
+function told(dialogue: Machine, answer: SqliteAnswer): Answer {
+  try {
+    return dialogue.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE);
+  } catch (error) {
+    dialogue.free();
+    throw error;
   }
 }
 
 /** Makes a new file its owner's alone, before SQLite makes others beside it with the same permissions. */
 function keepPrivate(database: SqliteDatabase): void {
-  const isNew = first(database.prepare('SELECT count(*) FROM sqlite_master').get()) === 0;
   const { file } = Object(database.prepare('PRAGMA database_list').get());
-  if (!isNew || typeof file !== 'string' || file === '') return;
+  if (typeof file !== 'string' || file === '') return;
+  try {
+    if (first(database.prepare('SELECT count(*) FROM sqlite_master').get()) !== 0) return;
+  } catch {
+    // Another process has it, or it is no database: opening tells.
+    return;
+  }
   const { process } = globalThis as unknown as {
     process?: { getBuiltinModule?(name: string): { chmodSync(path: string, mode: number): void } };
   };

@@ -1,6 +1,6 @@
 //! Ledgers in stores with transactions.
 
-use super::{Places, nulls, places};
+use super::{Places, nulls};
 use crate::as_c::{OPEN, Pick, World, c};
 use crate::ledger::*;
 use crate::status::*;
@@ -9,8 +9,6 @@ use crate::status::*;
 fn ledgers() {
     let mut world = World::new();
     let (error, mut places) = (world.error(), Places::new());
-    places!(reply: *const std::ffi::c_char, len: usize);
-    nulls!("rrro", sealwax_ledger_text(["open"], reply, len, error));
     nulls!(
         "rrrro",
         sealwax_ledger_judge(

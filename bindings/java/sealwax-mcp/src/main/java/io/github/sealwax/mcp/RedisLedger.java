@@ -2,7 +2,6 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.InternalErrorException;
 import io.github.sealwax.internal.Frame;
-import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Machine;
 import io.github.sealwax.internal.Text;
@@ -10,7 +9,6 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -35,11 +33,6 @@ import org.slf4j.LoggerFactory;
 public final class RedisLedger implements Ledger, AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.ledger");
 
-  /** A command for which a server is checked. */
-  private static final Command OPEN =
-      new Command("open", List.of(), List.of(), Duration.ofMillis(300));
-
-  private static final List<String> SCRIPTS = List.of("open", "admit", "commit", "revoke");
   private static final Map<String, Object> PASSED = Map.of("texts", List.of("ok", "0"));
   private static final List<String> OK = List.of("ok", "0");
   private static final Duration CONNECTING = Duration.ofSeconds(10);
@@ -135,17 +128,15 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private CompletableFuture<List<String>> talked(
       RedisConnection connection, Command command, @Nullable Map<String, Object> first) {
-    Map<String, Object> document = new HashMap<>(command.document());
-    document.put("checked", true);
-    Dialogue dialogue = new Dialogue(document);
+    Dialogue dialogue = new Dialogue(command.document());
     Step next = dialogue.first;
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
           connections.withOwn(
-              command.keys().get(0), own -> dialogue.talk(own, next, null, 9), command.within());
+              command.keys().get(0), own -> dialogue.talk(own, next, null), command.within());
     } else {
-      last = dialogue.talk(connection, next, first, 9);
+      last = dialogue.talk(connection, next, first);
     }
     return last.thenApply(
         done -> {
@@ -160,14 +151,18 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   /** Checks the server of a new connection. */
   private CompletableFuture<RedisConnection> check(RedisConnection connection) {
-    // A dialogue begins with the check. The command is not sent.
-    Dialogue dialogue = new Dialogue(OPEN.document());
-    return dialogue
-        .talk(connection, dialogue.first, null, 1)
+    Dialogue check = new Dialogue(Map.of());
+    return check
+        .talk(connection, check.first, null)
         .thenCompose(
             step -> {
               warn(step.texts("warned"));
-              return loaded(connection);
+              CompletableFuture<?>[] loads =
+                  step.list("load").stream()
+                      .map(load -> ((List<?>) load).stream().map(String::valueOf).toList())
+                      .map(connection::send)
+                      .toArray(CompletableFuture<?>[]::new);
+              return CompletableFuture.allOf(loads).thenApply(all -> connection);
             })
         .orTimeout(CONNECTING.toMillis(), TimeUnit.MILLISECONDS);
   }
@@ -181,34 +176,13 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     warnings = List.copyOf(found);
   }
 
-  /**
-   * Loads the scripts: otherwise the first commands would take two round trips. A server may refuse
-   * it.
-   */
-  private CompletableFuture<RedisConnection> loaded(RedisConnection connection) {
-    CompletableFuture<?>[] loads =
-        SCRIPTS.stream()
-            .map(name -> connection.send(List.of("SCRIPT", "LOAD", script(name))))
-            .toArray(CompletableFuture<?>[]::new);
-    return CompletableFuture.allOf(loads).thenApply(all -> connection);
-  }
-
-  private String script(String name) {
-    byte[] written = Text.bytes("name", name);
-    return library.cross(
-        x -> {
-          long out = x.withBytes(written).callFor(Function.LEDGER_TEXT, 2);
-          return x.text(x.readWord(out), (int) x.readWord(out + 8));
-        });
-  }
-
-  /** What the core says to send for one command. */
+  /** What the core says to send: for one command, or to check a server. */
   private final class Dialogue {
     private final Machine machine;
     private final Step first;
 
-    Dialogue(Map<String, Object> command) {
-      byte[] written = Text.bytes("command", Json.write(command));
+    Dialogue(Map<String, Object> about) {
+      byte[] written = Text.bytes("command", Json.write(about));
       try {
         Machine.Begun begun = known.begin(new Frame(Frame.DIALOGUE, written));
         machine = begun.machine();
@@ -229,8 +203,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
      * first.
      */
     CompletableFuture<Step> talk(
-        RedisConnection connection, Step next, @Nullable Map<String, Object> answered, int rounds) {
-      if (!next.has("send") || rounds == 0) {
+        RedisConnection connection, Step next, @Nullable Map<String, Object> answered) {
+      if (!next.has("send")) {
         machine.close();
         return ended(next);
       }
@@ -238,7 +212,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
           answered == null
               ? connection.send(next.texts("send"))
               : CompletableFuture.completedFuture(answered);
-      return answer.thenCompose(told -> talk(connection, on(told), null, rounds - 1));
+      return answer.thenCompose(told -> talk(connection, on(told), null));
     }
 
     private CompletableFuture<Step> ended(Step last) {

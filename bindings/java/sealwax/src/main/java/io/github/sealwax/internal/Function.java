@@ -57,8 +57,6 @@ public enum Function {
   MACHINE_NEW("ipppppppp"),
   MACHINE_ON("ipppppp"),
   MACHINE_FREE("vp"),
-  LEDGER_TEXT("ippppp"),
-  LEDGER_JUDGE("ipplpppppp"),
   INSPECT("ipppp"),
   REPORT_WORDS("ippplpppp"),
   REPORT_JSON("ippppppp"),
