@@ -15,7 +15,7 @@
 #   make test-dist   tries all of it, natively, under QEMU and Wine, and writes the table of docs/platforms.md
 #
 # Whatever else is needed is installed below build/, pkg/node_modules and rustup's own folder. Of the system, the tests
-# use Go, Maven, pkg-config, g++, valgrind, luajit, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
+# use Go, Maven, pkg-config, g++, valgrind, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
 # say "LEFT OUT", and what.
 
 BUILD := $(CURDIR)/build

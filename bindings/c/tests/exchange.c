@@ -231,6 +231,30 @@ static void what_a_client_sent_is_no_failure_of_a_call(void) {
   sealwax_machine_free(guard);
 }
 
+/* (NULL, 0) is absent, and a pointer with the size 0 is empty. What is no UTF-8 is a client's fault
+   in what it sent, and the caller's elsewhere. */
+static void texts_are_absent_empty_or_no_texts(void) {
+  sealwax_view *view = NULL;
+  size_t len;
+  CHECK(sealwax_view_new(codec, NULL, 0, TEXT(""), TEXT("alice"), &view, &error) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("\xff"), &view, &error) == SEALWAX_NOT_UTF8);
+  CHECK(view == NULL && strstr(error.message, "UTF-8") != NULL);
+  CHECK(sealwax_open(alice, &SESSION, NULL, TEXT("sw1.\xff"), NULL, 0, &len, NULL, NULL) ==
+        SEALWAX_MALFORMED);
+}
+
+static void a_buffer_that_is_a_byte_too_small_is_not_written_to(void) {
+  uint8_t payload[5] = {0};
+  size_t len;
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, 4, &len, NULL, &error) ==
+        SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(len == 5 && payload[0] == 0 && payload[4] == 0);
+  CHECK(sealwax_open(alice, &SESSION, NULL, token, token_len, payload, 5, &len, NULL, &error) ==
+        SEALWAX_OK);
+  CHECK(memcmp(payload, "hello", 5) == 0);
+}
+
 static void commands(void) {
   sealwax_machine *command;
   CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0,
@@ -255,6 +279,8 @@ int main(void) {
                         TEST(an_exchange_has_its_session_and_its_handles),
                         TEST(exchanges_end_at_any_moment),
                         TEST(machines_refuse_null_and_invalid_documents),
+                        TEST(texts_are_absent_empty_or_no_texts),
+                        TEST(a_buffer_that_is_a_byte_too_small_is_not_written_to),
                         TEST(commands)};
   return RUN(tests, "guards, exchanges and the command");
 }

@@ -1,14 +1,12 @@
-//! Calls every function as C does, with memory of exactly the size that is told. They are made for Miri, which sees in
-//! them what no tool for C sees (`assurance/miri`); `cargo test` runs them too.
+//! Calls functions as C does: with memory that is input and output at once, and by threads. It is made for Miri, which sees in
+//! it what no tool for C sees (`assurance/miri`); `cargo test` runs it too. fuzz/targets/src/abi calls every function.
 
 mod aliases;
-mod nulls;
-mod results;
 mod threads;
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
-use std::{mem, ptr, slice};
+use std::{ptr, slice};
 
 use sealwax_mcp::machine::Frame;
 
@@ -20,7 +18,7 @@ use crate::status::{SEALWAX_BUFFER_TOO_SMALL, SEALWAX_OK, Status};
 use crate::testing::{
     TestClock, sealwax_test_clock_free, sealwax_test_clock_new, sealwax_test_codec_new,
 };
-use crate::token::{Lifetime, Purpose, SEALWAX_KIND_SESSION};
+use crate::token::{Purpose, SEALWAX_KIND_SESSION};
 use crate::view::{View, sealwax_view_free, sealwax_view_new};
 
 /// The first of the vectors, and another one.
@@ -41,86 +39,33 @@ const SESSION: Purpose = Purpose {
     context: ptr::null(),
     context_len: 0,
 };
-const MINUTE: Lifetime = Lifetime {
-    ttl: 60,
-    no_expiry: false,
-};
 
 /// Calls a function. `[text]` stands for a pointer and a size, `[]` for (NULL, 0).
 macro_rules! c {
-    (@ $pick:ident $f:ident ($($done:tt)*) ()) => {
+    (@ $f:ident ($($done:tt)*) ()) => {
         // SAFETY: the tests keep to the rules of the header.
         unsafe { $f($($done)*) }
     };
-    (@ $pick:ident $f:ident ($($done:tt)*) ([] $(, $($rest:tt)*)?)) => {
-        c!(@ $pick $f ($($done)* $pick.of(std::ptr::null()), 0,) ($($($rest)*)?))
+    (@ $f:ident ($($done:tt)*) ([] $(, $($rest:tt)*)?)) => {
+        c!(@ $f ($($done)* std::ptr::null(), 0,) ($($($rest)*)?))
     };
-    (@ $pick:ident $f:ident ($($done:tt)*) ([$text:expr] $(, $($rest:tt)*)?)) => {
-        c!(@ $pick $f (
-            $($done)* $pick.of($crate::as_c::bytes(&$text).as_ptr().cast()), $crate::as_c::bytes(&$text).len(),
+    (@ $f:ident ($($done:tt)*) ([$text:expr] $(, $($rest:tt)*)?)) => {
+        c!(@ $f (
+            $($done)* $crate::as_c::bytes(&$text).as_ptr().cast(), $crate::as_c::bytes(&$text).len(),
         ) ($($($rest)*)?))
     };
-    (@ $pick:ident $f:ident ($($done:tt)*) ($argument:expr $(, $($rest:tt)*)?)) => {
-        c!(@ $pick $f ($($done)* $pick.of($argument),) ($($($rest)*)?))
+    (@ $f:ident ($($done:tt)*) ($argument:expr $(, $($rest:tt)*)?)) => {
+        c!(@ $f ($($done)* $argument,) ($($($rest)*)?))
     };
-    ($f:ident($($arguments:tt)*)) => {{
-        let mut pick = $crate::as_c::Pick::default();
-        c!(@ pick $f () ($($arguments)*))
-    }};
+    ($f:ident($($arguments:tt)*)) => {
+        c!(@ $f () ($($arguments)*))
+    };
 }
 use c;
 
 fn bytes<T: AsRef<[u8]> + ?Sized>(bytes: &T) -> &[u8] {
     bytes.as_ref()
 }
-
-/// Passes arguments on, and NULL for one of the pointers.
-#[derive(Default)]
-struct Pick {
-    seen: usize,
-    /// Counted from 1.
-    nulled: usize,
-}
-
-impl Pick {
-    fn of<A: Argument>(&mut self, argument: A) -> A {
-        match argument.null() {
-            None => argument,
-            Some(null) => {
-                self.seen += 1;
-                if self.seen == self.nulled {
-                    null
-                } else {
-                    argument
-                }
-            }
-        }
-    }
-}
-
-trait Argument: Copy {
-    fn null(self) -> Option<Self> {
-        None
-    }
-}
-
-impl<T> Argument for *const T {
-    fn null(self) -> Option<Self> {
-        Some(ptr::null())
-    }
-}
-
-impl<T> Argument for *mut T {
-    fn null(self) -> Option<Self> {
-        Some(ptr::null_mut())
-    }
-}
-
-impl Argument for bool {}
-impl Argument for i32 {}
-impl Argument for u32 {}
-impl Argument for u64 {}
-impl Argument for usize {}
 
 /// What the tests of one thread begin with: freed in an order in which nobody would.
 struct World {
@@ -186,11 +131,6 @@ fn made<T>(call: impl FnOnce(*mut T) -> Status) -> T {
     assert_eq!(call(place.as_mut_ptr()), SEALWAX_OK);
     // SAFETY: it succeeded, so it was written.
     unsafe { *place.assume_init() }
-}
-
-/// Takes an object out of its place, to free it.
-fn take<T>(place: &mut *mut T) -> *mut T {
-    mem::replace(place, ptr::null_mut())
 }
 
 /// Returns what a call writes to a buffer: first to none, then to one that is too small by a byte, then to one that

@@ -25,16 +25,16 @@ pub struct Call<'a> {
 impl Call<'_> {
     /// A frame for a machine, mostly of a kind and a number of texts that there are; `None` for the first text as it is.
     pub fn frame(&self, texts: &[Text; 4]) -> Option<Text> {
-        let first = match self.function {
-            Function::MachineNew => 1,
-            _ => 16,
+        let (first, kinds) = match self.function {
+            Function::MachineNew => (1, 15),
+            _ => (16, 13),
         };
         let [flags, count] = self.numbers;
         let count = usize::try_from(count % 16)
             .ok()
             .filter(|count| *count <= 12)?;
         let texts: Vec<_> = texts.iter().cycle().take(count).collect();
-        Some(Text::frame(first + self.kind % 12, flags as u16, &texts))
+        Some(Text::frame(first + self.kind % kinds, flags as u16, &texts))
     }
 }
 
