@@ -217,6 +217,28 @@ GUARDS = {
             f"{CARGO} test -q --offline -p sealwax-rmcp --lib --test official -- {RMCP}",
         ),
     ),
+    "c": Guard(
+        copied=(
+            *("Cargo.toml", "Cargo.lock", "README.md", "src", "mcp/Cargo.toml", "mcp/src", "mcp/README.md"),
+            *("cli/Cargo.toml", "cli/src", "cli/commands.json", "cli/README.md", "bindings/c", "fuzz/abi", "fuzz/targets"),
+            *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs", "assurance/altered"),
+        ),
+        prepare="""
+            sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "fuzz/abi", "fuzz/targets"]|' Cargo.toml
+            python3 bindings/c/tests/vectors.py "$ROOT"/tests/vectors/v1.json "$ROOT"/tests/vectors/more.json > vectors.txt
+        """,
+        build=f"{CARGO} build -q --offline -p sealwax-c && {CARGO} test -q --offline -p sealwax-fuzz-targets --test replay --no-run",
+        tests=(
+            f"{CARGO} test -q --offline -p sealwax-fuzz-targets --test replay what_is_called",
+            """
+            cd bindings/c/tests
+            for program in vectors exchange; do
+                cc -rdynamic -pthread -I ../include $program.c environment.c ../../../target/debug/libsealwax.a -ldl -lm -o program
+                ./program < ../../../vectors.txt
+            done
+            """,
+        ),
+    ),
     "go": Guard(
         copied=("bindings/go", "tests/vectors/wire.json"),
         prepare="",
