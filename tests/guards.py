@@ -206,7 +206,7 @@ GUARDS = {
     "rmcp": Guard(
         copied=(
             *("Cargo.toml", "Cargo.lock", "README.md", "src", "mcp/Cargo.toml", "mcp/src", "mcp/README.md"),
-            *("adapters/rmcp", "assurance/altered"),
+            "adapters/rmcp",
         ),
         prepare="""
             sed -i 's|^members = .*|members = ["mcp", "adapters/rmcp"]|' Cargo.toml
@@ -221,7 +221,7 @@ GUARDS = {
         copied=(
             *("Cargo.toml", "Cargo.lock", "README.md", "src", "mcp/Cargo.toml", "mcp/src", "mcp/README.md"),
             *("cli/Cargo.toml", "cli/src", "cli/commands.json", "cli/README.md", "bindings/c", "fuzz/abi", "fuzz/targets"),
-            *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs", "assurance/altered"),
+            *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
         ),
         prepare="""
             sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "fuzz/abi", "fuzz/targets"]|' Cargo.toml

@@ -116,8 +116,6 @@ pub struct World {
     /// The characters of the longest sealed token.
     pub limit: usize,
     pub keys: Vec<[u8; 4]>,
-    /// The text of the ring.
-    pub ring: String,
 }
 
 impl World {
@@ -145,11 +143,6 @@ impl World {
             Principal::anonymous(),
         ];
         let alice = view(&[&one, &two], AUDIENCE, &me)?;
-        let text = |key: &Key| {
-            key.to_text()
-                .map(|text| text.to_string())
-                .unwrap_or_default()
-        };
         Ok(Self {
             alice_elsewhere: view(&[&two, &one], AUDIENCE, &me)?,
             others: others
@@ -165,7 +158,6 @@ impl World {
                 .ids()
                 .map(|id| *id.as_bytes())
                 .collect(),
-            ring: format!("{},{}", text(&one), text(&two)),
             alice,
             host,
         })
