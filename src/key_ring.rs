@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::format::key::PREFIX;
 use crate::{Error, Key, KeyId};
 
 /// The limit of keys in a ring.
 const MAX_KEYS: usize = 16;
+/// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
+pub(crate) const MAX_FILE: usize = 1 << 16;
 
 /// 1 to 16 [`Key`]s in order: the first seals, all of them open.
 ///
@@ -98,6 +101,31 @@ impl KeyRing {
             each(line, &words);
         }
         Self::of(keys)
+    }
+
+    /// Returns the ring of a file: of the bytes that were read of it, at most 65,537, or the reason why it was not read.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidKey`], which names the file.
+    #[doc(hidden)]
+    pub fn of_file(path: &str, read: Result<&[u8], &str>) -> Result<Self, Error> {
+        // Whoever takes one variable for the other is to find no key in a log.
+        if path.contains(PREFIX) {
+            return Err(Error::InvalidKey(
+                "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS"
+                    .into(),
+            ));
+        }
+        let invalid = |why: &str| Error::InvalidKey(format!("keys file {path}: {why}").into());
+        let bytes = read.map_err(invalid)?;
+        if bytes.len() > MAX_FILE {
+            return Err(invalid("expected at most 65,536 bytes, found more"));
+        }
+        // Decoded as it is: a byte that were dropped or replaced could hide a key.
+        let text = str::from_utf8(bytes).map_err(|_| invalid("expected UTF-8"))?;
+        text.parse()
+            .map_err(|error: Error| invalid(&error.to_string()))
     }
 
     /// Not inlined: two callers, and the size of the WebAssembly module counts.

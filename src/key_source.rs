@@ -2,21 +2,14 @@
 
 use std::env::{self, VarError};
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use zeroize::Zeroizing;
 
-use crate::format::key::PREFIX;
+use crate::key_ring::MAX_FILE;
 use crate::{Error, KeyRing, Variables};
-
-/// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
-const MAX_LEN: usize = 1 << 16;
-
-const NOT_A_PATH: &str =
-    "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS";
 
 impl KeyRing {
     /// Reads the ring in a file.
@@ -26,25 +19,9 @@ impl KeyRing {
     /// [`Error::InvalidKey`] if the file cannot be read, or holds no valid ring.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let invalid = |why: &dyn fmt::Display| {
-            let path = path.display();
-            Error::InvalidKey(format!("keys file {path}: {why}").into())
-        };
-        // Whoever takes one variable for the other is to find no key in a log.
-        if path.to_string_lossy().contains(PREFIX) {
-            return Err(Error::InvalidKey(NOT_A_PATH.into()));
-        }
-        let file = File::open(path).map_err(|error| invalid(&error))?;
-        // Allocated in full: growing would leave an unwiped copy behind.
-        let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_LEN + 1));
-        file.take(MAX_LEN as u64 + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| invalid(&error))?;
-        if bytes.len() > MAX_LEN {
-            return Err(invalid(&"expected at most 65,536 bytes, found more"));
-        }
-        let text = std::str::from_utf8(&bytes).map_err(|_| invalid(&"expected UTF-8"))?;
-        text.parse().map_err(|error: Error| invalid(&error))
+        let read = bytes(path).map_err(|error| error.to_string());
+        let read = read.as_ref().map(|bytes| bytes.as_slice());
+        Self::of_file(&path.to_string_lossy(), read.map_err(String::as_str))
     }
 
     /// Reads the ring from the environment: from the file that `SEALWAX_KEYS_FILE` names, from `SEALWAX_KEYS`, or, by
@@ -60,6 +37,15 @@ impl KeyRing {
             FromEnv::Ring(ring) => Ok(ring),
         }
     }
+}
+
+/// Reads a file, or one byte more of it than it may have.
+fn bytes(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    // Allocated in full: growing would leave an unwiped copy behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE + 1));
+    let file = File::open(path)?;
+    file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Where the environment says that the keys are.

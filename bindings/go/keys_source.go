@@ -10,36 +10,34 @@ import (
 	"github.com/sealwax/sealwax-go/internal/host"
 )
 
-// A file is larger than 16 keys and what may be said of them, or it is no file of keys.
-const maxKeysFile = 1 << 16
+// One byte more than a file of keys may have.
+const maxKeysFile = 1<<16 + 1
 
 // ReadKeyRing reads the ring in a file.
 func ReadKeyRing(path string) (*KeyRing, error) {
-	wrong := func(why any) error { return invalid(ErrInvalidKey, fmt.Sprintf("keys file %s: %v", path, why)) }
-	// Whoever takes one variable for the other is to find no key in a log.
-	if strings.Contains(path, "swk1_") {
-		return nil, invalid(ErrInvalidKey, "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS")
+	// Of its full size: growing would leave an unwiped copy behind.
+	text := make([]byte, maxKeysFile)
+	defer clear(text)
+	n, err := readFile(path, text)
+	why := ""
+	if err != nil {
+		why = strings.ToValidUTF8(reason(err).Error(), "?")
 	}
+	return makeRing(host.RingOfFile(strings.ToValidUTF8(path, "?"), text[:n], why))
+}
+
+// readFile reads as much of a file as there is room for.
+func readFile(path string, text []byte) (int, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, wrong(reason(err))
+		return 0, err
 	}
 	defer file.Close()
-	// Of its full size: growing would leave an unwiped copy behind.
-	text := make([]byte, maxKeysFile+1)
-	defer clear(text)
 	n, err := io.ReadFull(file, text)
-	if err == nil {
-		return nil, wrong("expected at most 65,536 bytes, found more")
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
 	}
-	if err != io.EOF && err != io.ErrUnexpectedEOF {
-		return nil, wrong(reason(err))
-	}
-	ring, err := parseRing(text[:n])
-	if told, ok := err.(*Error); ok && told.Code == ErrInvalidKey {
-		return nil, wrong(told.Message)
-	}
-	return ring, err
+	return n, err
 }
 
 // reason returns what the system says, without the path.

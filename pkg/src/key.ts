@@ -203,6 +203,12 @@ export function ringOfVariables(variables: string): KeyRing | undefined {
   return ring && new KeyRing(ring as unknown as KeyRing);
 }
 
+/** Returns the ring of what was read of a file, or throws what reading it gave instead. */
+export function ringOfFile(path: string, found: Uint8Array | Error): KeyRing {
+  const [data, why] = found instanceof Error ? [new Uint8Array(), found.message] : [found];
+  return new KeyRing(core().KeyRing.ofFile(path, data, why) as unknown as KeyRing);
+}
+
 /** The error for missing keys: most likely the variable is not set. */
 function noKeys(): SealwaxError {
   const message =

@@ -1,11 +1,8 @@
 /** A file of keys, where the runtime has files; and its watch. */
 
-import { invalidArgument, SealwaxError } from './error.js';
-import { KeyRing, ringOfVariables } from './key.js';
+import { invalidArgument } from './error.js';
+import { type KeyRing, ringOfFile, ringOfVariables } from './key.js';
 import { type Logger, write } from './log.js';
-
-/** A larger file is none of keys. */
-const MAX_BYTES = 65_536;
 
 /** What a runtime has of Node. */
 interface Builtins {
@@ -49,15 +46,16 @@ export function keysOfEnvironment(): { keys: KeyRing } | { keysFile: string } {
   return keys ? { keys } : { keysFile: env.SEALWAX_KEYS_FILE as string };
 }
 
-const NOT_A_PATH =
-  'keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS';
-
 /** Reads a ring; an error names the file. The caller frees it. */
 export function readRing(path: string): KeyRing {
-  // Whoever takes one variable for the other is to find no key in a log.
-  if (String(path).includes('swk1_')) throw invalidKey(NOT_A_PATH);
   const fs = builtin('node:fs');
-  return about(path, () => ringOf(fs.readFileSync(path)));
+  let found: Uint8Array | Error;
+  try {
+    found = fs.readFileSync(path);
+  } catch (error) {
+    found = error as Error;
+  }
+  return ringOfFile(path, found);
 }
 
 /**
@@ -81,7 +79,7 @@ export function follow(
     const before = fault;
     fault = undefined;
     try {
-      const ring = about(path, () => ringOf(found));
+      const ring = ringOfFile(path, found);
       const { ids } = ring;
       const isNew = codec.setKeys(ring);
       ring.free();
@@ -107,35 +105,7 @@ export function follow(
   };
 }
 
-function about<T>(path: string, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    throw invalidKey(`keys file ${path}: ${(error as Error).message}`);
-  }
-}
-
-/** Returns the ring of a file's bytes; throws what reading the file gave instead. */
-function ringOf(found: Uint8Array | Error): KeyRing {
-  if (found instanceof Error) throw found;
-  if (found.length > MAX_BYTES) throw new Error(`expected at most ${MAX_BYTES} bytes, found more`);
-  return new KeyRing(textOf(found));
-}
-
-/** Decodes a file as it is: a byte that were dropped or replaced could hide a key. */
-function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Error('expected UTF-8');
-  }
-}
-
 function log(logger: Logger, level: 'info' | 'warn', code: string, message: string): void {
   const fields = { time: new Date().toISOString(), level, code, message };
   write(logger, `sealwax: ${code} message=${JSON.stringify(message)}`, fields);
-}
-
-function invalidKey(message: string): SealwaxError {
-  return new SealwaxError('invalid_key', message, false);
 }

@@ -147,6 +147,34 @@ fn a_bad_file_is_an_error_at_the_start() {
     }
 }
 
+#[test]
+fn what_was_read_of_a_file_is_a_ring_or_an_error_that_names_it() {
+    let large = [b'#'; 65_537];
+    for (read, said) in [
+        (Ok(&b"\xff"[..]), "expected UTF-8"),
+        (
+            Ok(b"\xef\xbb\xbf"),
+            "expected UTF-8 without a byte order mark, found one",
+        ),
+        (Ok(b""), "expected 1 to 16 keys, found none"),
+        (Ok(&large), "expected at most 65,536 bytes, found more"),
+        (Err("no such file"), "no such file"),
+    ] {
+        let error = KeyRing::of_file("/keys", read).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("keys file /keys: {said}")),
+            "{error}"
+        );
+    }
+    let (keys, none) = (text(&[1, 2]), text(&[1]));
+    assert_eq!(
+        KeyRing::of_file("/keys", Ok(keys.as_bytes())).unwrap(),
+        ring(&[1, 2])
+    );
+    let error = KeyRing::of_file(&none, Err("no such file")).unwrap_err();
+    assert!(!error.to_string().contains(&none[5..]), "{error}");
+}
+
 /// What is said on stderr is of a process: this test starts itself again.
 #[test]
 fn a_change_is_logged_unless_the_program_takes_it() {

@@ -534,6 +534,19 @@ sealwax_status sealwax_ring_read(const char *path,
                                  struct sealwax_ring **ring,
                                  struct sealwax_error *error);
 
+// Makes the ring of a file that the caller read: of its bytes, at most 65,537, or, with a `why` of a size, of nothing: then it
+// could not be read. For a host whose files C does not see.
+//
+// Fails as sealwax_ring_read.
+sealwax_status sealwax_ring_of_file(const char *path,
+                                    size_t path_len,
+                                    const uint8_t *data,
+                                    size_t data_len,
+                                    const char *why,
+                                    size_t why_len,
+                                    struct sealwax_ring **ring,
+                                    struct sealwax_error *error);
+
 // Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, from SEALWAX_KEYS, or, as
 // sealwax_key_derive does, from SEALWAX_SECRET and SEALWAX_SECRET_FALLBACKS.
 //

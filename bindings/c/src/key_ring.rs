@@ -55,6 +55,34 @@ pub unsafe extern "C" fn sealwax_ring_read(
     })
 }
 
+/// Makes the ring of a file that the caller read: of its bytes, at most 65,537, or, with a `why` of a size, of nothing: then it
+/// could not be read. For a host whose files C does not see.
+///
+/// Fails as sealwax_ring_read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sealwax_ring_of_file(
+    path: *const c_char,
+    path_len: usize,
+    data: *const u8,
+    data_len: usize,
+    why: *const c_char,
+    why_len: usize,
+    ring: *mut *mut Ring,
+    error: *mut ErrorReport,
+) -> Status {
+    call(error, || {
+        let path = input::text("path", path, path_len)?;
+        let data = input::slice("data", data, data_len)?;
+        let read = match input::text("why", why, why_len)? {
+            "" => Ok(data),
+            why => Err(why),
+        };
+        let ring = Slot::new("ring", ring)?;
+        ring.give(Ring(KeyRing::of_file(path, read)?));
+        Ok(())
+    })
+}
+
 /// Reads the ring from the environment: from the file that SEALWAX_KEYS_FILE names, from SEALWAX_KEYS, or, as
 /// sealwax_key_derive does, from SEALWAX_SECRET and SEALWAX_SECRET_FALLBACKS.
 ///

@@ -86,6 +86,8 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   CALL(key_to_text, nothing, all.key, OUT, ERROR)                                                  \
   CALL(ring_parse, ring, TEXT(KEY_TEXT), &to->made.ring, ERROR)                                    \
   CALL(ring_read, ring, all.file, strlen(all.file), &to->made.ring, ERROR)                         \
+  CALL(ring_of_file, ring, TEXT("/keys"), (const uint8_t *)KEY_TEXT, sizeof KEY_TEXT - 1, NULL, 0, \
+       &to->made.ring, ERROR)                                                                      \
   CALL(ring_from_env, ring, &to->made.ring, ERROR)                                                 \
   CALL(ring_from_variables, ring, VARIABLES, sizeof VARIABLES, &to->made.ring, ERROR)              \
   CALL(ring_join, ring, (const sealwax_ring *const *)&all.ring, 1, &to->made.ring, ERROR)          \

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::environment::{Host, OWN_CLOCK};
 use crate::error::Result;
+use crate::input::{Bytes, Text, bytes, cut};
 
 #[wasm_bindgen]
 #[derive(Debug)]
@@ -69,6 +70,15 @@ impl KeyRing {
 
     pub fn parse(text: String) -> Result<Self> {
         Ok(Self(Zeroizing::new(text).parse()?))
+    }
+
+    /// Makes a ring of a file that was read, or was not, and why.
+    #[wasm_bindgen(js_name = ofFile)]
+    pub fn of_file(path: &Text, data: &Bytes, why: Option<String>) -> Result<Self> {
+        bytes(data, |data| {
+            let read = why.as_deref().map_or(Ok(data), Err);
+            sealwax::KeyRing::of_file(&cut(path), read).map(Self)
+        })
     }
 
     pub fn share(&self) -> Self {

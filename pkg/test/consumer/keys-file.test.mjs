@@ -88,7 +88,7 @@ test('a codec follows its file, and keeps its keys while the file is bad', async
     [half, /key 2 of the ring: expected a key text/],
     ['', /expected 1 to 16 keys, found none/],
     [undefined, /ENOENT/],
-    ['#'.repeat(70_000), /expected at most 65536 bytes/],
+    ['#'.repeat(70_000), /expected at most 65,536 bytes/],
     [`\ufeff${textOf(a, b)}`, /byte order mark/],
     [`# retired\r${textOf(a, b)}`, /a CR without LF/],
     [Buffer.from(`${textOf(a, b)}\n# \xff`, 'latin1'), /: expected UTF-8;/],

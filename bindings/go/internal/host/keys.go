@@ -73,6 +73,15 @@ func RingOf(text []byte) *Ring {
 	})
 }
 
+// RingOfFile returns a ring of a copy of what was read of a file; or of nothing, and why it was not read.
+func RingOfFile(path string, text []byte, why string) *Ring {
+	return ringOfText(text, func(c *Call, text Ptr, size int32, out Ptr) int32 {
+		at, n := c.Text(path)
+		said, m := c.Text(why)
+		return c.Xsealwax_ring_of_file(at, n, text, size, said, m, out, c.Error())
+	})
+}
+
 // RingOfVariables returns a ring of a copy of variables of the environment. It is 0 where they name a file.
 func RingOfVariables(variables []byte) *Ring {
 	return ringOfText(variables, func(c *Call, text Ptr, size int32, out Ptr) int32 {

@@ -42,6 +42,7 @@ header! {
     sealwax_key_to_text(In, Out, usize, Len, Mut) -> Status;
     sealwax_key_free(Mut) -> Nothing;
     sealwax_ring_parse(Bytes, usize, Give, Mut) -> Status;
+    sealwax_ring_of_file(Bytes, usize, Bytes, usize, Bytes, usize, Give, Mut) -> Status;
     sealwax_ring_new(Array, usize, Give, Mut) -> Status;
     sealwax_ring_ids(In, Out, usize, Len, Mut) -> Status;
     sealwax_ring_free(Mut) -> Nothing;

@@ -245,7 +245,12 @@ impl Caller {
                     self.buffer(&out, status);
                     return;
                 }
-                Function::RingParse => sealwax_ring_parse(a.0, a.1, give, error),
+                Function::RingParse if call.kind.is_multiple_of(2) => {
+                    sealwax_ring_parse(a.0, a.1, give, error)
+                }
+                Function::RingParse => {
+                    sealwax_ring_of_file(b.0, b.1, a.0, a.1, c.0, c.1, give, error)
+                }
                 Function::RingNew => {
                     let keys: Vec<In> = call
                         .objects

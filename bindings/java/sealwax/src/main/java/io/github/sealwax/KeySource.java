@@ -1,5 +1,7 @@
 package io.github.sealwax;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.github.sealwax.internal.Ring;
 import io.github.sealwax.internal.Text;
 import java.io.IOException;
@@ -18,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * neither.
  */
 record KeySource(@Nullable Path file, @Nullable KeyRing ring) {
-  /** A file is larger than 16 keys and what may be said of them, or it is no file of keys. */
-  private static final int MAX_LENGTH = 1 << 16;
+  /** One byte more than a file of keys may have. */
+  private static final int MAX_LENGTH = (1 << 16) + 1;
 
   private static final String FILE = "SEALWAX_KEYS_FILE";
   private static final List<String> VARIABLES =
@@ -35,11 +37,10 @@ record KeySource(@Nullable Path file, @Nullable KeyRing ring) {
       return new KeySource(null, KeyRing.of(ring));
     }
     String file = environment.getOrDefault(FILE, "");
-    checkNoKey(file);
     try {
       return new KeySource(Path.of(file), null);
     } catch (InvalidPathException invalid) {
-      throw new InvalidKeyException("keys file " + file + ": " + invalid.getReason());
+      return new KeySource(null, of(file, new byte[0], invalid.getReason()));
     }
   }
 
@@ -47,33 +48,18 @@ record KeySource(@Nullable Path file, @Nullable KeyRing ring) {
     return ring != null ? ring : read(Objects.requireNonNull(file));
   }
 
-  /** Whoever takes one variable for the other is to find no key in a log. */
-  private static void checkNoKey(String path) {
-    if (path.contains("swk1_")) {
-      throw new InvalidKeyException(
-          "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS");
-    }
-  }
-
   static KeyRing read(Path path) {
-    checkNoKey(path.toString());
-    byte[] bytes;
+    byte[] bytes = new byte[0];
+    String why = "";
     try (InputStream file = Files.newInputStream(path)) {
-      bytes = file.readNBytes(MAX_LENGTH + 1);
+      bytes = file.readNBytes(MAX_LENGTH);
     } catch (IOException failed) {
-      throw invalid(path, failed.toString());
+      why = failed.toString();
     }
-    if (bytes.length > MAX_LENGTH) {
-      throw invalid(path, "expected at most 65,536 bytes, found more");
-    }
-    try {
-      return KeyRing.parse(bytes);
-    } catch (SealwaxException refused) {
-      throw invalid(path, refused.getMessage());
-    }
+    return of(path.toString(), bytes, why);
   }
 
-  private static InvalidKeyException invalid(Path path, @Nullable String why) {
-    return new InvalidKeyException("keys file " + path + ": " + why);
+  private static KeyRing of(String path, byte[] bytes, String why) {
+    return KeyRing.of(Ring.ofFile(path.getBytes(UTF_8), bytes, why.getBytes(UTF_8)));
   }
 }

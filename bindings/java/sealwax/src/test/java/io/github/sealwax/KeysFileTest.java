@@ -180,18 +180,14 @@ class KeysFileTest {
   @Test
   void aFileThatIsNoRing() throws IOException {
     CodecBuilder settings = Codec.builder("a").keysFile(path);
-    for (String text : new String[] {"", "\n", "# nothing", "swk1_x", "a".repeat(70_000)}) {
-      replace(text);
-      var none = assertThrows(InvalidKeyException.class, settings::build);
-      assertTrue(none.getMessage().startsWith("keys file " + path + ": "), none.getMessage());
-    }
+    replace("swk1_x");
+    var none = assertThrows(InvalidKeyException.class, settings::build);
+    assertTrue(none.getMessage().startsWith("keys file " + path + ": "), none.getMessage());
     Path taken = Path.of(first.toText());
     var refused = assertThrows(InvalidKeyException.class, () -> KeyRing.read(taken));
     assertEquals(
         "keys file: expected a path, found the text of a key: that belongs in SEALWAX_KEYS",
         refused.getMessage());
-    Files.write(path, new byte[] {(byte) 0xFF});
-    assertThrows(InvalidKeyException.class, settings::build);
     Files.delete(path);
     assertThrows(InvalidKeyException.class, settings::build);
     assertThrows(InvalidKeyException.class, () -> KeyRing.read(folder));

@@ -19,6 +19,7 @@ public enum Function {
   KEY_TO_TEXT("ippppp"),
   KEY_FREE("vp"),
   RING_PARSE("ipppp"),
+  RING_OF_FILE("ipppppppp"),
   RING_FROM_VARIABLES("ipppp"),
   RING_JOIN("ipppp"),
   RING_NEW("ipppp"),

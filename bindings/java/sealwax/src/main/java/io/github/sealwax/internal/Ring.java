@@ -28,6 +28,16 @@ public final class Ring {
     return new Ring(x -> read(x, Function.RING_PARSE, text));
   }
 
+  /** Returns the ring of what was read of a file; or of nothing, and why it was not read. */
+  public static Ring ofFile(byte[] path, byte[] data, byte[] why) {
+    return new Ring(
+        x -> {
+          long ring = x.room(x.pointerSize());
+          x.withBytes(path).withBytes(data).withBytes(why).call(Function.RING_OF_FILE, ring);
+          return x.readWord(ring);
+        });
+  }
+
   /** Returns the ring of variables of the environment; without ids if they name a file. */
   public static Ring ofVariables(byte[] variables) {
     return new Ring(x -> read(x, Function.RING_FROM_VARIABLES, variables));
