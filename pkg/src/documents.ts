@@ -30,7 +30,7 @@ export interface DialogueStep {
   readonly failed?: string | undefined;
   readonly load?: readonly (readonly string[])[] | undefined;
   readonly own?: boolean | undefined;
-  readonly plain?: string | undefined;
+  readonly plain?: Plain | undefined;
   readonly send?: readonly string[] | undefined;
   readonly unfit?: string | undefined;
   readonly warned?: readonly string[] | undefined;
@@ -100,6 +100,11 @@ export interface OpenedSession {
   readonly id: string;
   readonly ulid: string;
   readonly value: string | null;
+}
+
+export interface Plain {
+  readonly passes: readonly string[];
+  readonly send: readonly string[];
 }
 
 export interface Predecessor {

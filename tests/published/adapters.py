@@ -16,7 +16,7 @@ ADAPTERS = {
     "bindings/java/sealwax-mcp/src/main": "*.java",
     "bindings/go/mcp": "*.go",
 }
-NO_GUARD = re.compile(r"_test\.go$")
+NO_GUARD = re.compile(r"_test\.go$|go/internal/module/")
 # Comments of any of them, and Python's docstrings.
 NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.MULTILINE)
 # What stands in an adapter is an act that the engine is asked for, by the name that authors know.
@@ -40,6 +40,19 @@ WIRE_RULES = {
     "names a status": re.compile(
         r"(?<![\w.\-])(?:20[0-9]|4\d\d|50[1-9])(?![\w.]|\s*\*)"
         r"|http\.Status(?!OK|Text|InternalServerError)[A-Z]\w+|HTTPStatus\.(?!INTERNAL)|SC_(?!INTERNAL)[A-Z]+|StatusCode::(?!INTERNAL)[A-Z]\w+"
+    ),
+}
+# What a store or a file of keys is told, and what its text says, is of mcp/src/ledger and src/key_ring.rs.
+STORES = {
+    **ADAPTERS,
+    "pkg/src": "*.ts",
+    "bindings/python/src/sealwax": "*.py",
+    "bindings/go": "*.go",
+    "bindings/java/sealwax/src/main": "*.java",
+}
+STORE_RULES = {
+    "names what a store is told": re.compile(
+        r"[\"'`](?:EVAL|EVALSHA|SCRIPT|WAIT|INFO|BEGIN|COMMIT|ROLLBACK)\b|\bPRAGMA\b|swk1_\w*(?!short)\W"
     ),
 }
 # What stands at an SDK's handlers, which give objects and no bytes, and what only a framework can say. A text may stand in a file.
@@ -67,6 +80,8 @@ KNOWN = {
     ("jsonrpc", "transport/echo.rs"),
     # go-sdk's own rule for the messages at its handlers.
     ("2026-07-28", "middleware.go"),
+    # A database of the author's does not say where its file is.
+    ("PRAGMA", "sqlite-ledger.ts"),
     # An address that is none makes no request.
     ("400", "transport/node.ts"),
 }
@@ -78,9 +93,12 @@ UNTYPED_RULES = {
 }
 
 
-def faults(file: pathlib.Path) -> list[str]:
+def adapter_rules(file: pathlib.Path) -> dict[str, re.Pattern[str]]:
+    return {**RULES, **WIRE_RULES} if file.suffix == ".rs" else {**RULES, **WIRE_RULES, **UNTYPED_RULES}
+
+
+def faults(file: pathlib.Path, rules: dict[str, re.Pattern[str]]) -> list[str]:
     """Return what stands in a file that should not."""
-    rules = {**RULES, **WIRE_RULES} if file.suffix == ".rs" else {**RULES, **WIRE_RULES, **UNTYPED_RULES}
     text = file.read_text()
     code = NO_CODE.sub(lambda found: "\n" * found.group().count("\n"), text)
     return [
@@ -104,16 +122,24 @@ def finds_what_is_put_back() -> bool:
         for suffix, line in lines.items():
             file = pathlib.Path(folder) / f"put_back{suffix}"
             file.write_text(line + "\n")
-            if len(faults(file)) < 2:
+            if len(faults(file, adapter_rules(file))) < 2:
+                return False
+            file.write_text("send('EVALSHA', digest, `1`)\n")
+            if not faults(file, STORE_RULES):
                 return False
     return True
 
 
-def main() -> None:
-    files = [file for folder, kind in ADAPTERS.items() for file in sorted((ROOT / folder).rglob(kind))]
+def files_of(folders: dict[str, str]) -> list[pathlib.Path]:
+    files = [file for folder, kind in folders.items() for file in sorted((ROOT / folder).rglob(kind))]
     if len(files) < 30:
         sys.exit(f"adapters: found {len(files)} files only")
-    found = [fault for file in files if not NO_GUARD.search(str(file)) for fault in faults(file)]
+    return [file for file in files if not NO_GUARD.search(str(file))]
+
+
+def main() -> None:
+    found = [fault for file in files_of(ADAPTERS) for fault in faults(file, adapter_rules(file))]
+    found += [fault for file in files_of(STORES) for fault in faults(file, STORE_RULES)]
     if found:
         sys.exit("\n".join(found))
     if not finds_what_is_put_back():

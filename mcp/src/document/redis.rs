@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::read::{parse, read};
 use super::write;
-use crate::ledger::redis::{Answer, Dialogue, Next, Redis, Send};
+use crate::ledger::redis::{Answer, Dialogue, Next, Plain, Redis, Send};
 use crate::members::is_false;
 use sealwax::Error;
 
@@ -32,9 +32,9 @@ pub(super) struct DialogueStep<'a> {
     /// With `done` of a check: send these then, together; their answers do not matter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     load: Vec<[&'static str; 3]>,
-    /// With `done`: by which digest later commands of this script may be sent without a dialogue.
+    /// With `done`: how later commands of this script may be sent without a dialogue.
     #[serde(skip_serializing_if = "Option::is_none")]
-    plain: Option<&'static str>,
+    plain: Option<Plain>,
     /// Why the server must not be a ledger.
     #[serde(skip_serializing_if = "Option::is_none")]
     unfit: Option<String>,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Command, Confirmation, Fitness, Reply, Script};
 use crate::members::Millis;
@@ -70,6 +70,19 @@ pub struct Send {
     /// dialogue. `WAIT` blocks that connection, and covers what was written on it, so what need not
     /// be confirmed has another one. Dialogues may share it, and then wait for each other.
     pub own: bool,
+}
+
+/// How a command is sent without a dialogue, where `own` is false: this, the number of keys, keys and arguments. The server is
+/// checked as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Plain {
+    /// The beginning of the command.
+    pub send: [&'static str; 2],
+    /// The answer that is the ledger's reply. With any other, begin a dialogue, and report it in place of the answer to the first
+    /// command, if that is not `own`.
+    pub passes: [&'static str; 2],
 }
 
 /// A server's answer.
@@ -183,15 +196,16 @@ impl Dialogue {
         &self.warned
     }
 
-    /// Returns, after [`Next::Done`], the SHA-1 with which later commands of this script may be sent without a
-    /// dialogue: `EVALSHA`, it, the number of keys, keys and arguments, where `own` is false. The answer `["ok", "0"]` is the
-    /// ledger's reply. With any other, begin a dialogue, and report it in place of that to the first command, if that is
-    /// not `own`. The server is checked as before. If it is `None`, all later commands take a dialogue.
+    /// Returns, after [`Next::Done`], how later commands of this script may be sent without a dialogue. If it is `None`, all
+    /// later commands take one.
     #[must_use]
-    pub fn plain(&self) -> Option<&'static str> {
+    pub fn plain(&self) -> Option<Plain> {
         let script = self.command.as_ref()?.script;
         let may_be = matches!(script, Script::Admit | Script::Commit);
-        (may_be && !self.store.must_confirm.load(Ordering::Relaxed)).then(|| script.sha1())
+        (may_be && !self.store.must_confirm.load(Ordering::Relaxed)).then(|| Plain {
+            send: ["EVALSHA", script.sha1()],
+            passes: ["ok", "0"],
+        })
     }
 
     fn send(&self, args: Vec<Cow<'static, str>>) -> Next {
@@ -312,7 +326,8 @@ mod tests {
         assert_eq!(sent(&next), ("EVAL", false));
         assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
         // The server has it now.
-        assert_eq!(dialogue.plain(), Some(Script::Commit.sha1()));
+        let plain = dialogue.plain().map(|plain| plain.send[1]);
+        assert_eq!(plain, Some(Script::Commit.sha1()));
 
         assert_eq!(dialogue.loads().len(), 0);
 

@@ -8,11 +8,10 @@ use futures::future::{BoxFuture, Shared, join_all};
 use futures::{FutureExt as _, TryFutureExt as _};
 use redis::aio::ConnectionLike;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
-use sealwax_mcp::ledger::Fitness;
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Dialogues, Send as ToSend};
 use tokio::time::timeout;
 
-use super::{Command, Ledger, LedgerError, Reply, Script};
+use super::{Command, Ledger, LedgerError, Reply};
 use crate::refusal::said;
 use crate::{cause, log};
 
@@ -41,11 +40,11 @@ pub struct Redis {
     store: Arc<Store>,
     /// The connections: for most commands, and for those that a replica should confirm.
     connected: Mutex<[Option<Connecting>; 2]>,
-    dialogues: Dialogues,
 }
 
 /// The server, and what the log was told of it.
 struct Store {
+    dialogues: Dialogues,
     connect: Box<dyn Fn() -> RedisFuture<'static, Arc<dyn Connection>> + Send + Sync>,
     warned: Once,
 }
@@ -57,8 +56,8 @@ type Connecting = Shared<BoxFuture<'static, Result<Arc<dyn Connection>, LedgerEr
 trait Connection: Send + Sync {
     fn send(&self, command: Cmd) -> RedisFuture<'static, Value>;
 
-    /// Asks the server of a key about itself.
-    fn info(&self, key: &str) -> RedisFuture<'static, String>;
+    /// Sends a command to the server of a key, and returns a text.
+    fn ask(&self, key: &str, command: Cmd) -> RedisFuture<'static, String>;
 }
 
 impl<C: ConnectionLike + Clone + Send + Sync + 'static> Connection for C {
@@ -67,13 +66,14 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Connection for C {
         async move { command.query_async(&mut connection).await }.boxed()
     }
 
-    fn info(&self, key: &str) -> RedisFuture<'static, String> {
+    fn ask(&self, key: &str, command: Cmd) -> RedisFuture<'static, String> {
         let mut connection = self.clone();
         let mut asked = Pipeline::new();
-        asked.cmd("EXISTS").arg(key).ignore().cmd("INFO");
+        // A command without a key goes where the one before it goes.
+        asked.cmd("EXISTS").arg(key).ignore().add_command(command);
         async move {
-            let (info,) = asked.query_async(&mut connection).await?;
-            Ok(info)
+            let (text,) = asked.query_async(&mut connection).await?;
+            Ok(text)
         }
         .boxed()
     }
@@ -123,11 +123,14 @@ impl Redis {
     {
         let shared = |connection| Arc::new(connection) as Arc<dyn Connection>;
         let connect = Box::new(move || connect().map_ok(shared).boxed());
-        let warned = Once::new();
-        Self {
-            store: Arc::new(Store { connect, warned }),
-            connected: Mutex::default(),
+        let store = Store {
             dialogues: Dialogues::new(true),
+            connect,
+            warned: Once::new(),
+        };
+        Self {
+            store: Arc::new(store),
+            connected: Mutex::default(),
         }
     }
 
@@ -149,7 +152,7 @@ impl Redis {
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
-        let (mut dialogue, mut next) = self.dialogues.begin(command.clone());
+        let (mut dialogue, mut next) = self.store.dialogues.begin(command.clone());
         // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
         let mut used = [const { None }; 2];
         loop {
@@ -180,10 +183,8 @@ impl Redis {
         let was_made = connecting.peek().is_some();
         let connection = connecting.clone().await;
         let mut failure = Failure(self, was_made.then(|| connecting.clone()));
-        let mut command = redis::cmd(&send.args[0]);
-        command.arg(&send.args[1..]);
         let answer = match connection {
-            Ok(connection) => connection.send(command).await,
+            Ok(connection) => connection.send(command(&send.args)).await,
             Err(error) => {
                 failure.1 = Some(connecting.clone());
                 return Err(error);
@@ -209,6 +210,14 @@ impl Redis {
     }
 }
 
+fn command(texts: &[impl AsRef<str>]) -> Cmd {
+    let mut command = Cmd::new();
+    for text in texts {
+        command.arg(text.as_ref());
+    }
+    command
+}
+
 /// Begins to connect, in a task that goes on if nobody waits any more.
 fn connecting(store: Arc<Store>, key: String) -> Connecting {
     let connected = async move {
@@ -231,18 +240,19 @@ impl Store {
     /// Returns a connection whose server has been checked, and which of its settings may lose records.
     async fn connect(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
         let connection = (self.connect)().await.map_err(failed)?;
-        let found = Fitness::of(&connection.info(key).await.map_err(failed)?);
-        if !found.refused.is_empty() {
-            return Err(LedgerError::Unfit(found.refused.join("; ")));
+        let (mut check, mut next) = self.dialogues.check();
+        while let Next::Send(send) = next {
+            let said = connection.ask(key, command(&send.args)).await;
+            next = check.on(Answer::Text(said.map_err(failed)?));
         }
-        // A command that has to send its script waits twice. If loading is not allowed, it does.
-        join_all(Script::ALL.map(|script| {
-            let mut load = redis::cmd("SCRIPT");
-            load.arg("LOAD").arg(script.lua());
-            connection.send(load)
-        }))
-        .await;
-        let warnings = found.warned.into_iter().map(Into::into).collect();
+        match next {
+            Next::Done(_) => {}
+            Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
+            other => return Err(LedgerError::Unavailable(format!("redis: {other:?}"))),
+        }
+        let loads = check.loads();
+        join_all(loads.iter().map(|load| connection.send(command(load)))).await;
+        let warnings = check.warned().iter().map(ToString::to_string).collect();
         Ok((connection, warnings))
     }
 }

@@ -315,7 +315,7 @@ async fn a_file_that_is_locked_or_no_database() {
     let told = had.presents().await;
     for told in told {
         assert!(
-            told.contains("locked") || told.contains("no answer"),
+            told.contains("locked") || told.contains("in time"),
             "{told}"
         );
     }

@@ -88,6 +88,9 @@ func NewRedis(waits bool) (*Redis, error) {
 	return r, r.renew(r.nothing)
 }
 
+// Plain is how a command is sent without a dialogue: Send, the number of keys, keys and arguments; Passes is then the reply.
+type Plain struct{ Send, Passes []string }
+
 // Next is what to do next for a command.
 type Next struct {
 	Send []string `json:"send"`
@@ -95,7 +98,7 @@ type Next struct {
 	Done []string `json:"done"`
 	// Load is to send after a check, together.
 	Load   [][]string `json:"load"`
-	Plain  string     `json:"plain"`
+	Plain  *Plain     `json:"plain"`
 	Unfit  string     `json:"unfit"`
 	Failed string     `json:"failed"`
 	Warned []string   `json:"warned"`

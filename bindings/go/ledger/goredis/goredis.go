@@ -35,8 +35,8 @@ type Ledger struct {
 	checking chan struct{}
 	failed   error
 	warnings []string
-	// plain has the digests of scripts whose commands need no dialogue.
-	plain map[string]string
+	// plain has how scripts are sent whose commands need no dialogue.
+	plain map[string]*engine.Plain
 	// watched has the clients of servers, of which each new connection counts: it may reach another server than the one that was
 	// checked. known is their number when a connection was checked last.
 	watched map[*redis.Client]bool
@@ -56,7 +56,7 @@ func New(client redis.UniversalClient) (*Ledger, error) {
 		return nil, &ledger.Error{Unfit: true, Message: fmt.Sprintf("client: expected a *redis.Client or a *redis.ClusterClient, found %T", client)}
 	}
 	known, err := engine.NewRedis(true)
-	return &Ledger{client: client, redis: known, plain: map[string]string{}, watched: map[*redis.Client]bool{}}, err
+	return &Ledger{client: client, redis: known, plain: map[string]*engine.Plain{}, watched: map[*redis.Client]bool{}}, err
 }
 
 // Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
@@ -107,15 +107,16 @@ func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([
 func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Command) ([]string, error) {
 	var first any
 	l.mu.Lock()
-	digest := l.plain[command.Script]
+	plain := l.plain[command.Script]
 	l.mu.Unlock()
-	if digest != "" {
-		sent := append([]any{"EVALSHA", digest, len(command.Keys)}, anys(slices.Concat(command.Keys, command.Args))...)
+	if plain != nil {
+		sent := append(anys(plain.Send), len(command.Keys))
+		sent = append(sent, anys(slices.Concat(command.Keys, command.Args))...)
 		answer, err := answered(conn.Do(ctx, sent...))
 		if err != nil {
 			return nil, err
 		}
-		if texts, ok := answer["texts"].([]string); ok && slices.Equal(texts, passed) {
+		if texts, ok := answer["texts"].([]string); ok && slices.Equal(texts, plain.Passes) {
 			return texts, nil
 		}
 		first = answer
@@ -126,16 +127,13 @@ func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Comma
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if last.Plain != "" {
+	if last.Plain != nil {
 		l.plain[command.Script] = last.Plain
 	} else {
 		clear(l.plain)
 	}
 	return last.Done, nil
 }
-
-// passed is the answer to a command that passed, where no replica has to confirm it.
-var passed = []string{"ok", "0"}
 
 // talk sends what the core says about a command, or without one to check the server, and returns its last word. first is answered
 // already.

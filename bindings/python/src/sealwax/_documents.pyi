@@ -33,7 +33,7 @@ class DialogueStep(TypedDict):
     failed: NotRequired[str | None]
     load: NotRequired[Sequence[Sequence[str]] | None]
     own: NotRequired[bool | None]
-    plain: NotRequired[str | None]
+    plain: NotRequired[Plain | None]
     send: NotRequired[Sequence[str] | None]
     unfit: NotRequired[str | None]
     warned: NotRequired[Sequence[str] | None]
@@ -95,6 +95,10 @@ class OpenedSession(TypedDict):
     id: str
     ulid: str
     value: str | None
+
+class Plain(TypedDict):
+    passes: Sequence[str]
+    send: Sequence[str]
 
 class Predecessor(TypedDict):
     generation: int

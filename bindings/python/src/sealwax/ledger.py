@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from anyio import CapacityLimiter
 
     from ._connections import Connection
-    from ._documents import SqliteAnswer, SqliteStep, Statement
+    from ._documents import Plain, SqliteAnswer, SqliteStep, Statement
 
 __all__ = ["Command", "Ledger", "LedgerError", "LedgerUnfit", "Memory", "Redis", "SQLite"]
 
 #: A command for a ledger: ``script``, ``keys`` and ``args``, all texts.
 Command: TypeAlias = "dict[str, Any]"
 logger = logging.getLogger("sealwax.ledger")
-#: The answer to a command that passed, where no replica has to confirm it.
-_PASSED = {"texts": ["ok", "0"]}
 
 
 class Ledger(Protocol):
@@ -198,8 +196,8 @@ class Redis:
             )
         self._store, _ = Machine.new(frame(lib.SEALWAX_STORE, flags=lib.SEALWAX_FLAG_WAITS))
         self._connections = Connections(client, self._check)
-        # The digests of scripts whose commands need no dialogue.
-        self._plain: dict[str, str] = {}
+        # How scripts are sent whose commands need no dialogue.
+        self._plain: dict[str, Plain] = {}
         #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
 
@@ -209,11 +207,11 @@ class Redis:
 
     async def _run(self, connection: Connection, command: Command) -> list[str]:
         script, answer = command["script"], None
-        if digest := self._plain.get(script):
+        if plain := self._plain.get(script):
             keys, args = command["keys"], command["args"]
-            answer = await connection.execute("EVALSHA", digest, len(keys), *keys, *args)
-            if answer == _PASSED:
-                return ["ok", "0"]
+            answer = await connection.execute(*plain["send"], len(keys), *keys, *args)
+            if answer == {"texts": plain["passes"]}:
+                return list(plain["passes"])
         last = await self._talk(connection, {"withinMs": 300, **command}, answer)
         if "plain" in last:
             self._plain[script] = last["plain"]

@@ -1,4 +1,4 @@
-import type { DialogueStep, RedisAnswer } from '../../documents.js';
+import type { DialogueStep, Plain, RedisAnswer } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
 import { type Answer, DIALOGUE, EVENT, Machine, STORE, WAITS } from '../../machine.js';
@@ -71,8 +71,8 @@ export class RedisLedger implements Ledger {
   readonly #fit = new WeakSet<Connection>();
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
-  /** The digests of scripts whose commands need no dialogue, while the server counts as checked. */
-  #plain = new Map<string, string>();
+  /** How scripts are sent whose commands need no dialogue, while the server counts as checked. */
+  #plain = new Map<string, Plain>();
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
@@ -103,13 +103,12 @@ export class RedisLedger implements Ledger {
   async run(command: Command): Promise<readonly string[]> {
     const { script, keys, args } = command;
     try {
-      const digest = this.#plain.get(script);
-      if (digest !== undefined) {
-        const sent: Parameters<Send> = ['EVALSHA', digest, `${keys.length}`, ...keys, ...args];
+      const plain = this.#plain.get(script);
+      if (plain !== undefined) {
+        const sent = [...plain.send, `${keys.length}`, ...keys, ...args] as Parameters<Send>;
         const answer = await answered(this.#send(keys[0] ?? '', sent));
-        const [verdict, confirmation, more] = 'texts' in answer ? answer.texts : [];
-        if (verdict === 'ok' && confirmation === '0' && more === undefined) return ['ok', '0'];
-        return await this.#dialogue(command, answer);
+        const isPassed = 'texts' in answer && `${answer.texts}` === `${plain.passes}`;
+        return isPassed ? plain.passes : await this.#dialogue(command, answer);
       }
       do {
         this.#checked ??= this.check();
@@ -139,7 +138,7 @@ export class RedisLedger implements Ledger {
     const warned = new Set<string>();
     const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
     for (const send of servers) {
-      const next = this.#judged(await send('INFO'));
+      const next = await this.#judged((sent) => send(...sent));
       if (next.unfit) unfit.push(next.unfit);
       for (const one of next.warned ?? []) warned.add(one);
     }
@@ -149,11 +148,14 @@ export class RedisLedger implements Ledger {
   }
 
   /** Returns what the core says of a server. */
-  #judged(info: unknown): DialogueStep {
+  async #judged(send: (sent: Parameters<Send>) => PromiseLike<unknown>): Promise<DialogueStep> {
     const check = this.#begin({});
-    const next = told(check, { text: String(info) });
-    check.free();
-    return next;
+    try {
+      const asked = nextOf(check.first).send as Parameters<Send>;
+      return told(check, { text: String(await send(asked)) });
+    } finally {
+      check.free();
+    }
   }
 
   /** Takes a connection of its own. A new one may be to another server, which is checked. */
@@ -161,7 +163,7 @@ export class RedisLedger implements Ledger {
     const own = connections.take();
     try {
       if (!this.#fit.has(own)) {
-        const { unfit } = this.#judged(await connections.answered(own, ['INFO']));
+        const { unfit } = await this.#judged((sent) => connections.answered(own, sent));
         if (unfit) throw new LedgerUnfit(unfit);
         this.#fit.add(own);
       }

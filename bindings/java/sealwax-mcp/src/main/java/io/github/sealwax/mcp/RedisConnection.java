@@ -27,16 +27,6 @@ final class RedisConnection {
     this.whole = whole;
   }
 
-  static List<String> evalsha(String digest, List<String> keys, List<String> args) {
-    List<String> command = new ArrayList<>();
-    command.add("EVALSHA");
-    command.add(digest);
-    command.add(Integer.toString(keys.size()));
-    command.addAll(keys);
-    command.addAll(args);
-    return command;
-  }
-
   /** Sends a command; an error of the server is an answer too. */
   CompletableFuture<Map<String, Object>> send(List<String> texts) {
     CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);

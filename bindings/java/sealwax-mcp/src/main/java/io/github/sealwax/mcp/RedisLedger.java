@@ -9,6 +9,7 @@ import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -33,16 +34,14 @@ import org.slf4j.LoggerFactory;
 public final class RedisLedger implements Ledger, AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.ledger");
 
-  private static final Map<String, Object> PASSED = Map.of("texts", List.of("ok", "0"));
-  private static final List<String> OK = List.of("ok", "0");
   private static final Duration CONNECTING = Duration.ofSeconds(10);
 
   private final Library library = Library.shared();
   private final RedisConnections connections;
   private volatile Machine known;
 
-  /** The digests of scripts whose commands need no dialogue. */
-  private final Map<String, String> plain = new ConcurrentHashMap<>();
+  /** How scripts are sent whose commands need no dialogue. */
+  private final Map<String, Step> plain = new ConcurrentHashMap<>();
 
   private volatile List<String> warnings = List.of();
 
@@ -113,16 +112,21 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   }
 
   private CompletableFuture<List<String>> run(RedisConnection connection, Command command) {
-    String digest = plain.get(command.script());
-    if (digest == null) {
+    Step known = plain.get(command.script());
+    if (known == null) {
       return talked(connection, command, null);
     }
+    List<String> send = new ArrayList<>(known.texts("send"));
+    send.add(Integer.toString(command.keys().size()));
+    send.addAll(command.keys());
+    send.addAll(command.args());
+    List<String> passes = known.texts("passes");
     return connection
-        .send(RedisConnection.evalsha(digest, command.keys(), command.args()))
+        .send(send)
         .thenCompose(
             answer ->
-                answer.equals(PASSED)
-                    ? CompletableFuture.completedFuture(OK)
+                answer.equals(Map.of("texts", passes))
+                    ? CompletableFuture.completedFuture(passes)
                     : talked(connection, command, answer));
   }
 
@@ -141,7 +145,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     return last.thenApply(
         done -> {
           if (done.has("plain")) {
-            plain.put(command.script(), done.text("plain"));
+            plain.put(command.script(), new Step(done.object("plain")));
           } else {
             plain.clear();
           }
