@@ -1,8 +1,9 @@
 /** Plain objects for the module's results. The module calls these functions to create them. */
 
 import type { Answer } from './answer.js';
-import type { Kind } from './sealer.js';
-import type { SessionMetadata } from './sessions.js';
+
+/** The kinds of sealed tokens. */
+export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
 
 export interface OpenedFacts {
   readonly payload: Uint8Array;
@@ -35,6 +36,19 @@ export function identifierFacts(
   needsReseal: boolean,
 ): IdentifierFacts {
   return { createdAtMs, endsAtMs, ulid, needsReseal };
+}
+
+/**
+ * `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and of
+ * `session` in the result of `sessions/create`.
+ */
+export interface SessionMetadata {
+  /** The session id. */
+  readonly sessionId: string;
+  /** The end of the session unless it is renewed, in RFC 3339. */
+  readonly expiresAt?: string;
+  /** The sealed state. */
+  readonly state: string;
 }
 
 /** Without `state` if the server holds it. */

@@ -3,6 +3,7 @@
 import { invalidArgument } from './error.js';
 import { core, entered, inside } from './module.js';
 import type * as raw from './raw.js';
+import type { Answer, Frame } from './shared.js';
 import * as shared from './shared.js';
 
 /** The kinds of frames, as `mcp/src/machine.rs` numbers them. */
@@ -50,24 +51,7 @@ export const CAN_BE_ASKED = 1024;
 export const TOO_LARGE = 2048;
 export const CHANGES = 4096;
 
-/** A text, or its bytes; `true` stands for a client's value that is none. */
-export type Given = string | Uint8Array | true | undefined;
-
-/** What a machine is told: a kind, flags, and texts. */
-export interface Frame {
-  readonly kind: number;
-  readonly flags?: number;
-  readonly texts: readonly Given[];
-}
-
-/** What a machine answers. */
-export interface Answer {
-  readonly kind: number;
-  readonly flags: number;
-  readonly text: string | undefined;
-  /** What is beside a step: bytes that belong to it, or events, as JSON, where it is no document. */
-  readonly beside: string | undefined;
-}
+export type { Answer, Frame, Given } from './shared.js';
 
 export class Machine {
   /** The first answer. */

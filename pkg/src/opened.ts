@@ -1,7 +1,6 @@
 import { SealwaxError } from './error.js';
-import type { OpenedFacts } from './facts.js';
+import type { Kind, OpenedFacts } from './facts.js';
 import { wrongType } from './input.js';
-import type { Kind } from './sealer.js';
 
 /** @internal */
 export let lifeOf: (opened: unknown, kind: Kind) => OpenedFacts;

@@ -1,3 +1,4 @@
+import type { Kind } from './facts.js';
 import { count, json, optional, options, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
 import { lifeOf, Opened } from './opened.js';
@@ -5,8 +6,7 @@ import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
 import * as shared from './shared.js';
 
-/** The kinds of sealed tokens. */
-export type Kind = 'state' | 'request-state' | 'session' | 'cursor' | 'handle-state' | 'custom';
+export type { Kind } from './facts.js';
 
 /** The kind of a token and its bindings. */
 export interface Purpose<K extends Kind = Kind> {

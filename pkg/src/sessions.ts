@@ -1,4 +1,4 @@
-import type { IdentifierFacts } from './facts.js';
+import type { IdentifierFacts, SessionMetadata } from './facts.js';
 import { bytes, wireText, wrongType } from './input.js';
 import type { Lifetime } from './lifetime.js';
 import { Opened } from './opened.js';
@@ -6,18 +6,7 @@ import { Owned } from './owned.js';
 import type * as raw from './raw.js';
 import { readOpened } from './shared.js';
 
-/**
- * `SessionMetadata` of the draft: the value of `_meta["io.modelcontextprotocol/session"]`, and of
- * `session` in the result of `sessions/create`.
- */
-export interface SessionMetadata {
-  /** The session id. */
-  readonly sessionId: string;
-  /** The end of the session unless it is renewed, in RFC 3339. */
-  readonly expiresAt?: string;
-  /** The sealed state. */
-  readonly state: string;
-}
+export type { SessionMetadata } from './facts.js';
 
 /** @internal */
 export let rawSession: (session: unknown) => raw.Session;

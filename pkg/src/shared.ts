@@ -5,7 +5,6 @@
 
 import type { OpenedFacts } from './facts.js';
 import { byteLength, bytes, dateNow, HOST_CLOCK, performanceNow } from './input.js';
-import type { Answer, Frame, Given } from './machine.js';
 import { core, ended, inside, memory as wholeMemory } from './module.js';
 import { drawNonce, NONCE } from './nonce.js';
 import type * as raw from './raw.js';
@@ -17,6 +16,25 @@ export interface Fields {
   readonly label: number;
   readonly sessionId: number;
   readonly context: number;
+}
+
+/** A text, or its bytes; `true` stands for a client's value that is none. */
+export type Given = string | Uint8Array | true | undefined;
+
+/** What a machine is told: a kind, flags, and texts. */
+export interface Frame {
+  readonly kind: number;
+  readonly flags?: number;
+  readonly texts: readonly Given[];
+}
+
+/** What a machine answers. */
+export interface Answer {
+  readonly kind: number;
+  readonly flags: number;
+  readonly text: string | undefined;
+  /** What is beside a step: bytes that belong to it, or events, as JSON, where it is no document. */
+  readonly beside: string | undefined;
 }
 
 const encoder = new TextEncoder();

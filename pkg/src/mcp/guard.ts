@@ -8,7 +8,7 @@ import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
 import { Engine } from './engine.js';
-import type { Call } from './handler/call.js';
+import type { Call, Handled } from './handler/call.js';
 import {
   DataLayerSessions,
   names,
@@ -111,7 +111,7 @@ export let policyOf: (guard: unknown) => Policy;
  * ```
  */
 export class Guard {
-  readonly #policy: Policy;
+  readonly #policy: Handled;
   readonly #codec: Codec;
   #settings: Settings;
   #isProtecting = false;

@@ -1,7 +1,6 @@
 import type { TransportSettings } from '../documents.js';
 import type { Principal } from '../principal.js';
 import type { Engine } from './engine.js';
-import type { Call } from './handler/call.js';
 import type { Listener } from './hooks.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { RequestContext } from './request-context.js';
@@ -41,8 +40,6 @@ export interface Policy extends Listener {
   readonly ledger: Ledger | undefined;
   /** What wrappers know of requests, by the reference in each, until it reaches the handlers. */
   readonly known: Map<unknown, Known>;
-  /** The requests whose handlers run, by their references. */
-  readonly calls: Map<unknown, Call>;
   /** The engine for messages to the handlers. */
   engine: Engine;
   /** Returns the engine for messages to a wrapper around the handlers. */

@@ -48,12 +48,18 @@ export interface Connection extends Peer {
   readonly canBeAsked: boolean;
 }
 
+/** A guard's settings, and its requests. */
+export interface Handled extends Policy {
+  /** Those whose handlers run, by their references. */
+  readonly calls: Map<unknown, Call>;
+}
+
 /** Returns the protected request that a handler's context belongs to. */
 export type CallOf = (context: HandlerContext) => Call;
 
 /** One message to a protected server's handlers, until its response is sent. */
 export class Call {
-  readonly policy: Policy;
+  readonly policy: Handled;
   readonly #caller: Caller;
   readonly #message: Arrived;
   readonly #context: RequestContext;
@@ -73,7 +79,7 @@ export class Call {
   /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
-  constructor(policy: Policy, message: Arrived, context: RequestContext, connection: Connection) {
+  constructor(policy: Handled, message: Arrived, context: RequestContext, connection: Connection) {
     const given = referenceIn(message.params);
     const known = policy.known.get(given);
     policy.known.delete(given);

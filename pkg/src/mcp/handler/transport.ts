@@ -2,7 +2,6 @@
 
 import { quietly } from '../../log.js';
 import { attempt, isPromiseLike } from '../later.js';
-import type { Policy } from '../policy.js';
 import type { RequestContext } from '../request-context.js';
 import type {
   ClientNotification,
@@ -13,12 +12,12 @@ import type {
   ServerResponse,
   Transport,
 } from '../sdk.js';
-import { Call, type Connection, type Entered, internalError } from './call.js';
+import { Call, type Connection, type Entered, type Handled, internalError } from './call.js';
 import { cancelled } from './messages.js';
 import { Questions } from './questions.js';
 
 /** Guards the messages of a transport, from its start on. */
-export function guardTransport(transport: Transport, policy: Policy): void {
+export function guardTransport(transport: Transport, policy: Handled): void {
   const { start } = transport;
   const guarded = new GuardedTransport(transport, policy);
   transport.start = () => {
@@ -30,7 +29,7 @@ export function guardTransport(transport: Transport, policy: Policy): void {
 
 class GuardedTransport {
   readonly #transport: Transport;
-  readonly #policy: Policy;
+  readonly #policy: Handled;
   readonly #send: Transport['send'];
   #deliver: Transport['onmessage'];
   /** The requests that are not answered or dropped yet. No two of them have one id: the SDK pairs by it too. */
@@ -40,7 +39,7 @@ class GuardedTransport {
   /** What the client said at `initialize`, as JSON. */
   #capabilities: string | undefined;
 
-  constructor(transport: Transport, policy: Policy) {
+  constructor(transport: Transport, policy: Handled) {
     this.#transport = transport;
     this.#policy = policy;
     this.#send = transport.send;
