@@ -36,8 +36,8 @@ OWN = {
     "src/environment.rs": CLONES,
     "src/keys_file.rs": KEYS_FILE,
     "src/system.rs": CLONES,
-    "mcp/src/answer.rs": ANSWERS,
-    "mcp/src/token_fields.rs": ANSWERS,
+    "mcp/src/reply/answer.rs": ANSWERS,
+    "mcp/src/message/token_fields.rs": ANSWERS,
 }
 
 

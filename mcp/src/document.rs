@@ -31,7 +31,7 @@ pub use settings::guard;
 pub use sqlite::{sqlite, sqlite_answered};
 
 use crate::exchange::Exchange;
-use crate::step::Step;
+use crate::reply::step::Step;
 use sealwax::Error;
 
 const NO_DOCUMENT: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::caller::{Caller, Callers};
 use crate::confirm::Confirm;
-use crate::destructive::Destructive;
-use crate::json;
+use crate::confirm::destructive::Destructive;
+use crate::exchange::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
-use crate::members::Millis;
+use crate::message::json;
+use crate::message::members::Millis;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings, check};
 use sealwax::{Codec, Error, Principal, RequestContext, View};
 

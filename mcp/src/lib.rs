@@ -101,62 +101,40 @@
 //! test any adapter.
 #![forbid(unsafe_code)]
 
-mod admission;
-mod answer;
-mod caller;
-mod card;
-mod collecting;
 mod confirm;
-mod context;
-mod destructive;
 #[cfg(feature = "documents")]
 pub mod document;
-mod event;
 mod exchange;
 mod guard;
-mod handle;
-mod input;
-mod json;
 pub mod ledger;
-mod log;
 #[cfg(feature = "documents")]
 pub mod machine;
-mod members;
-mod method;
-mod pending;
-mod reason;
+mod message;
+mod reply;
 mod request;
-mod revoking;
-mod session;
-mod set;
 mod settings;
-mod step;
-mod text;
-mod time_left;
-mod token;
-mod token_fields;
 mod transport;
 mod wire;
 
-pub use answer::{
-    Answer, ErrorData, InputRequest, InputRequests, Meta, Profile, Ran, RpcError, Stale, StaleMeta,
-    TextContent, ToolResult,
-};
 pub use confirm::Confirm;
-pub use event::{Happened, TokenEvent};
 pub use exchange::Exchange;
 pub use guard::{Guard, GuardBuilder};
-pub use input::{
+pub use message::input::{
     Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult,
     Message, Outcome, Predecessor, Scope,
 };
-pub use log::{Fault, Level, Origin, Refused};
-pub use session::Session;
-pub use set::{Set, SetValue};
-pub use settings::{LedgerSettings, OnLost, Required, SessionSettings, TransportSettings};
-pub use step::{
+pub use message::token_fields::TokenFields;
+pub use reply::answer::{
+    Answer, ErrorData, InputRequest, InputRequests, Meta, Profile, Ran, RpcError, Stale, StaleMeta,
+    TextContent, ToolResult,
+};
+pub use reply::event::{Happened, TokenEvent};
+pub use reply::log::{Fault, Level, Origin, Refused};
+pub use reply::set::{Set, SetValue};
+pub use reply::step::{
     Called, Deliver, Elicitation, HandleResult, HandleTimes, Item, List, Reply, Report, Respond,
     Step,
 };
-pub use token_fields::TokenFields;
+pub use request::session::Session;
+pub use settings::{LedgerSettings, OnLost, Required, SessionSettings, TransportSettings};
 pub use wire::{AnswerHead, Body, Connection, HttpRequest};

@@ -13,9 +13,9 @@ use frame::{number, sent};
 use crate::document::{self, Members, Next};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Client, ClientSession, ClientValue, Failed, Message};
 use crate::ledger::{Memory, redis, sqlite};
-use crate::members::PrincipalParts;
+use crate::message::input::{Client, ClientSession, ClientValue, Failed, Message};
+use crate::message::members::PrincipalParts;
 use crate::wire::{AnswerHead, Body, Connection, HttpRequest};
 use sealwax::{Codec, Error, Principal};
 

@@ -7,7 +7,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::members::Seconds;
+use crate::message::members::Seconds;
 use sealwax::{Error, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).

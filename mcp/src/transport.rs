@@ -7,17 +7,17 @@ mod refusals;
 use std::time::Duration;
 
 use self::negotiated::{Initialized, Params, negotiated, open, seal};
-use crate::admission::{Admission, RefusedAt};
-use crate::context::{About, Context};
+use crate::exchange::admission::{Admission, RefusedAt};
 use crate::guard::Settings;
-use crate::input::{ClientValue, Event, HandlerResult, Outcome, OwnedClientValue};
 use crate::ledger::Check;
 use crate::ledger::LARGEST_SKEW;
-use crate::log::Origin;
-use crate::reason::Reason;
-use crate::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
-use crate::text::token_id;
-use crate::token::Token;
+use crate::message::context::{About, Context};
+use crate::message::input::{ClientValue, Event, HandlerResult, Outcome, OwnedClientValue};
+use crate::message::text::token_id;
+use crate::message::token::Token;
+use crate::reply::log::Origin;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Deliver, Item, OUT_OF_ORDER, Reply, Report, Respond, Step};
 use crate::wire::{Body, Came, Carrier, Http, IN_USE, Mistake, Nothing, Unread};
 use sealwax::{Error, Kind};
 

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::read::{self, parse, read};
 use super::step;
 use crate::exchange::Exchange;
-use crate::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope};
-use crate::step::{OUT_OF_ORDER, Question};
+use crate::message::input::{ClientValue, Event, Failed, HandlerResult, Outcome, Scope};
+use crate::reply::step::{OUT_OF_ORDER, Question};
 use sealwax::{Error, Principal};
 
 /// What became of a delivered message.

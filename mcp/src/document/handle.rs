@@ -8,8 +8,8 @@ use super::read::{parse, read};
 use super::step::begun;
 use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
-use crate::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
-use crate::members::Seconds;
+use crate::message::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
+use crate::message::members::Seconds;
 use sealwax::Error;
 
 /// An operation of a handler on a handle of one type.

@@ -6,7 +6,7 @@ use super::read::{self, parse};
 use super::step::begun;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::Message;
+use crate::message::input::Message;
 use crate::wire::{Connection, HttpRequest};
 use sealwax::Error;
 

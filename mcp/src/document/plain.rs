@@ -5,9 +5,9 @@ use super::event::Members;
 use super::step::written;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, Failed, Message};
-use crate::step::{Deliver, Report, Respond, Step};
-use crate::token_fields::TokenFields;
+use crate::message::input::{Event, Failed, Message};
+use crate::message::token_fields::TokenFields;
+use crate::reply::step::{Deliver, Report, Respond, Step};
 use sealwax::{Error, Principal};
 
 /// What an adapter does next: a step, or the short form of the ones that most requests have.

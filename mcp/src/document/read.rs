@@ -11,7 +11,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
 use super::NO_DOCUMENT;
-use crate::members::PrincipalParts;
+use crate::message::members::PrincipalParts;
 use sealwax::{Error, Principal};
 
 /// Reads a document: an object. Its nulls are left out, because they mean the same as nothing.
@@ -24,7 +24,7 @@ pub(super) fn parse(document: &str) -> Result<Value, Error> {
 }
 
 pub(super) fn value(json: &str) -> Result<Value, Error> {
-    crate::json::read(json).ok_or(NO_DOCUMENT)
+    crate::message::json::read(json).ok_or(NO_DOCUMENT)
 }
 
 pub(super) fn read<'a, T: Deserialize<'a>>(document: &'a Value) -> Result<T, Error> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::read::{parse, read};
 use super::write;
 use crate::ledger::redis::{Answer, Dialogue, Next, Plain, Redis, Send};
-use crate::members::is_false;
+use crate::message::members::is_false;
 use sealwax::Error;
 
 /// What is begun: a check of the server, unless there is a command's `script`.

@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 
 use super::read::{self, parse};
 use super::{NO_DOCUMENT, write};
-use crate::event::TokenEvent;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::log::{Fault, Origin, Refused};
-use crate::step::Item;
+use crate::reply::event::TokenEvent;
+use crate::reply::log::{Fault, Origin, Refused};
+use crate::reply::step::Item;
 use sealwax::Error;
 
 /// Returns an entry of the log.
@@ -109,10 +109,10 @@ fn text<'a>(document: &'a Value, name: &str) -> Option<&'a str> {
 pub(super) mod types {
     use schemars::JsonSchema;
 
-    use crate::event::Happened;
-    use crate::log::Level;
-    use crate::members::PrincipalParts;
-    use crate::step::Item;
+    use crate::message::members::PrincipalParts;
+    use crate::reply::event::Happened;
+    use crate::reply::log::Level;
+    use crate::reply::step::Item;
 
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "for its schema")]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::read::{parse, read};
 use crate::confirm::Confirm;
 use crate::guard::Guard;
-use crate::members::Seconds;
+use crate::message::members::Seconds;
 use crate::settings::{LedgerSettings, SessionSettings, TransportSettings};
 use sealwax::{Codec, Error};
 

@@ -9,11 +9,11 @@ use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
 use crate::ledger::{Command, Script};
-use crate::members::{Millis, is_false};
-use crate::session::Session;
-use crate::set::Set;
-use crate::step::{Called, Deliver, Elicitation, HandleResult, Question, Reply, Step};
-use crate::token_fields::TokenFields;
+use crate::message::members::{Millis, is_false};
+use crate::message::token_fields::TokenFields;
+use crate::reply::set::Set;
+use crate::reply::step::{Called, Deliver, Elicitation, HandleResult, Question, Reply, Step};
+use crate::request::session::Session;
 use sealwax::Kind;
 
 /// A step, and the refusals on the way.

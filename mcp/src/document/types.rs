@@ -10,8 +10,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::{event, handle, redis, report, settings, sqlite, step};
-use crate::input::ClientValue;
 use crate::ledger::{redis::Answer, sqlite::Answer as SqliteAnswer};
+use crate::message::input::ClientValue;
 
 impl JsonSchema for ClientValue<'_> {
     fn schema_name() -> std::borrow::Cow<'static, str> {

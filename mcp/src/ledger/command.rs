@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{CEILING, LARGEST_SKEW, Namespace, RecordKind};
-use crate::members::Millis;
+use crate::message::members::Millis;
 use sealwax::{Error, Principal};
 
 /// A command to a store, done in one atomic step.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::{Deserialize, Serialize};
 
 use super::{Command, Confirmation, Fitness, Reply, Script};
-use crate::members::Millis;
+use crate::message::members::Millis;
 
 /// One store, between its commands. It is cheap to clone.
 #[derive(Clone, Debug)]

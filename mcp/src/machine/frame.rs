@@ -3,7 +3,7 @@
 use std::slice::ChunksExact;
 
 use super::NO_FRAME;
-use crate::input::ClientValue;
+use crate::message::input::ClientValue;
 use sealwax::Error;
 
 /// The length of a text that is absent, and of a value that is no text.

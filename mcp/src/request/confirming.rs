@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 use super::listing::Listing;
 use super::showing::Shown;
 use super::{Phase, Request, once, read, text};
-use crate::answer::Answer;
-use crate::card::{Named, TOOL, card};
+use crate::confirm::card::{Named, TOOL, card};
 use crate::confirm::{Confirm, Said, Way, Words, form};
-use crate::context::{About, Context};
 use crate::guard::Guard;
-use crate::input::{Client, Failed};
-use crate::json;
-use crate::reason::Reason;
-use crate::step::{Called, Elicitation, Item, Step};
-use crate::text::hex;
-use crate::token::Token;
-use crate::token_fields::TokenFields;
+use crate::message::context::{About, Context};
+use crate::message::input::{Client, Failed};
+use crate::message::json;
+use crate::message::text::hex;
+use crate::message::token::Token;
+use crate::message::token_fields::TokenFields;
+use crate::reply::answer::Answer;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Called, Elicitation, Item, Step};
 use sealwax::{Error, RequestContext, View};
 
 /// What is known of a call's confirmation.

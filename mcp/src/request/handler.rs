@@ -1,11 +1,11 @@
 //! What a handler does with its request: reads and seals its state, reads, writes and forks its session.
 
 use super::{NO_SESSION, Phase, Request};
-use crate::context::Context;
-use crate::reason::Reason;
-use crate::session::{Session, json};
+use crate::message::context::Context;
+use crate::reply::reason::Reason;
+use crate::reply::step::OUT_OF_ORDER;
+use crate::request::session::{Session, json};
 use crate::settings::is_list;
-use crate::step::OUT_OF_ORDER;
 use sealwax::{Error, Inspected, Kind, SessionMetadata, inspect};
 
 impl Request {

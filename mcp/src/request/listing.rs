@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::{Phase, Request};
 use crate::confirm::Words;
-use crate::context::{About, Context};
-use crate::destructive::{MOST, Tool};
-use crate::input::Failed;
-use crate::json;
-use crate::reason::Reason;
-use crate::step::{Item, List, Step};
-use crate::token_fields::TokenFields;
+use crate::confirm::destructive::{MOST, Tool};
+use crate::message::context::{About, Context};
+use crate::message::input::Failed;
+use crate::message::json;
+use crate::message::token_fields::TokenFields;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Item, List, Step};
 use sealwax::{Error, View};
 
 /// How many pages a list may have.

@@ -1,6 +1,9 @@
 //! A request or a notification in the guard: its session and its token on the way in, the token and
 //! the session of its result on the way out.
 
+pub(crate) mod handle;
+pub(crate) mod session;
+
 mod confirming;
 mod handler;
 mod listing;
@@ -14,19 +17,19 @@ use self::confirming::Confirmation;
 use self::responding::{Committing, Outgoing};
 use self::sessions::CREATE;
 use self::showing::Shown;
-use crate::admission;
-use crate::admission::Admission;
-use crate::answer::{Answer, FIELD_LIMIT};
-use crate::context::{About, Context};
-use crate::input::{ClientValue, Event, Message, OwnedClientValue};
+use crate::exchange::admission;
+use crate::exchange::admission::Admission;
 use crate::ledger::Check;
-use crate::log::Origin;
-use crate::reason::Reason;
-use crate::session::Session;
+use crate::message::context::{About, Context};
+use crate::message::input::{ClientValue, Event, Message, OwnedClientValue};
+use crate::message::token::Token;
+use crate::message::token_fields::TokenFields;
+use crate::reply::answer::{Answer, FIELD_LIMIT};
+use crate::reply::log::Origin;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Deliver, Item, Reply, Report, Step};
+use crate::request::session::Session;
 use crate::settings::SessionSettings;
-use crate::step::{Deliver, Item, Reply, Report, Step};
-use crate::token::Token;
-use crate::token_fields::TokenFields;
 use sealwax::{Error, Kind, Opened, RequestContext, View};
 
 pub(super) struct Request {

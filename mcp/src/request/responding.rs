@@ -1,16 +1,16 @@
 //! The result: seals the token in it, and commits the session's new state before it is sent.
 
 use super::{Phase, Request, declares, item};
-use crate::context::{About, Context};
+use crate::exchange::pending::Pending;
 use crate::guard::PAUSE;
-use crate::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
 use crate::ledger::{Command, Commit, Reply};
-use crate::pending::Pending;
-use crate::reason::Reason;
-use crate::session;
-use crate::session::Session;
-use crate::step::{Item, Respond, Step};
-use crate::token_fields::TokenFields;
+use crate::message::context::{About, Context};
+use crate::message::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
+use crate::message::token_fields::TokenFields;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Item, Respond, Step};
+use crate::request::session;
+use crate::request::session::Session;
 use sealwax::{Error, Kind, View};
 
 /// The handler's result.

@@ -1,15 +1,15 @@
 //! Data-layer sessions: begins, opens and deletes them, and answers stale states.
 
 use super::{Phase, Request, reply};
-use crate::answer::{Profile, Stale};
-use crate::context::{About, Context};
-use crate::input::ClientValue;
 use crate::ledger::{Check, Latest};
-use crate::reason::Reason;
-use crate::session;
-use crate::session::{Session, json};
+use crate::message::context::{About, Context};
+use crate::message::input::ClientValue;
+use crate::reply::answer::{Profile, Stale};
+use crate::reply::reason::Reason;
+use crate::reply::step::{Deliver, Item, OUT_OF_ORDER, Step};
+use crate::request::session;
+use crate::request::session::{Session, json};
 use crate::settings::SessionSettings;
-use crate::step::{Deliver, Item, OUT_OF_ORDER, Step};
 use sealwax::{Error, SessionMetadata, View};
 
 pub(super) const CREATE: &str = "sessions/create";

@@ -5,13 +5,13 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 
 use super::Request;
-use crate::card::{Listed, missing, page};
-use crate::context::{About, Context};
+use crate::confirm::card::{Listed, missing, page};
 use crate::guard::Guard;
-use crate::input::{Client, HandlerResult, Scope};
-use crate::json;
-use crate::reason::Reason;
-use crate::step::{Item, Reply, Respond, Step};
+use crate::message::context::{About, Context};
+use crate::message::input::{Client, HandlerResult, Scope};
+use crate::message::json;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Item, Reply, Respond, Step};
 use sealwax::Error;
 
 /// What it shows.

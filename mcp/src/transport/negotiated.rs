@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::input::ClientValue;
 use crate::ledger::Check;
-use crate::step::Item;
-use crate::token::Token;
+use crate::message::input::ClientValue;
+use crate::message::token::Token;
+use crate::reply::step::Item;
 use crate::wire::{Member, string, whole};
 use sealwax::{Error, View, canonical_json};
 

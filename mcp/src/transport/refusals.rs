@@ -1,12 +1,12 @@
 //! The answers to messages that are refused.
 
 use super::TransportFlow;
-use crate::answer::Profile;
-use crate::context::{About, Context};
-use crate::input::ClientValue;
-use crate::reason::Reason;
+use crate::message::context::{About, Context};
+use crate::message::input::ClientValue;
+use crate::reply::answer::Profile;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Item, Reply, Step};
 use crate::settings::OnLost;
-use crate::step::{Item, Reply, Step};
 use crate::wire::{Mistake, Unread};
 use sealwax::Error;
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::spans::{is_json, sent, string};
-use crate::json;
-use crate::set::{Set, SetValue};
+use crate::message::json;
+use crate::reply::set::{Set, SetValue};
 
 /// A message of a server.
 pub(crate) struct Leaving<'t> {

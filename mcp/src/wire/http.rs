@@ -4,12 +4,12 @@ use super::changes::Leaving;
 use super::events::events;
 use super::message::{Came, Claim, without};
 use super::{Carrier, Mistake, message};
-use crate::context::Context;
 use crate::exchange::Exchange;
 use crate::guard::{Guard, Settings};
-use crate::input::{ClientValue, Failed, OwnedClientValue};
+use crate::message::context::Context;
+use crate::message::input::{ClientValue, Failed, OwnedClientValue};
+use crate::reply::step::{Deliver, Report, Respond, Step};
 use crate::settings::TransportSettings;
-use crate::step::{Deliver, Report, Respond, Step};
 use crate::transport::{TransportFlow, TransportMessage};
 use sealwax::Principal;
 

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::changes::{Leaving, key};
 use super::message::{Came, Claim, without};
 use super::{Carrier, Mistake, Unread, message};
-use crate::context::Context;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::input::{Event, HandlerResult, OwnedClientValue};
-use crate::json;
-use crate::step::{Deliver, Report, Step};
+use crate::message::context::Context;
+use crate::message::input::{Event, HandlerResult, OwnedClientValue};
+use crate::message::json;
+use crate::reply::step::{Deliver, Report, Step};
 use crate::transport::{TransportFlow, TransportMessage};
 
 /// The connection of one client on stdio, or on other streams of lines. It is cheap to clone.

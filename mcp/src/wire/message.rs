@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::spans::{Member, Object, Unread, items, object, string, whole};
-use crate::input::{ClientValue, OwnedClientValue};
-use crate::token_fields::TokenFields;
+use crate::message::input::{ClientValue, OwnedClientValue};
+use crate::message::token_fields::TokenFields;
 use crate::transport::TransportMessage;
 
 /// The first revision without sessions of the transport.

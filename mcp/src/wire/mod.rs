@@ -17,7 +17,7 @@ pub(crate) use self::spans::{Member, Unread, string, whole};
 #[cfg(test)]
 mod tests;
 
-use crate::step::{Reply, Step};
+use crate::reply::step::{Reply, Step};
 
 /// What carries a message. It is behind a pointer, so that the flows of messages that nothing carries stay small.
 pub(crate) trait Carrier: Send + Sync {

@@ -111,7 +111,7 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     if !inside.contains('\\') {
         return Some(inside.into());
     }
-    let value = crate::json::read(json)?;
+    let value = crate::message::json::read(json)?;
     value.as_str().map(|text| text.to_owned().into())
 }
 

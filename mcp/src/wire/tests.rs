@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::changes::Leaving;
 use super::events::events;
 use super::message::{Came, without};
-use crate::input::ClientValue;
-use crate::set::{Set, SetValue};
+use crate::message::input::ClientValue;
+use crate::reply::set::{Set, SetValue};
 
 /// Any JSON, a few levels deep.
 fn any_json() -> impl Strategy<Value = Value> {

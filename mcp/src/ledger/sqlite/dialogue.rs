@@ -58,7 +58,7 @@ pub struct Statement {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<Option<String>>,
     /// Whether it reads: the only column of its row, a text, or null if there is no row.
-    #[serde(skip_serializing_if = "crate::members::is_false")]
+    #[serde(skip_serializing_if = "crate::message::members::is_false")]
     pub reads: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::ledger::{Failure, Latest, Refusal, Reply};
 use sealwax::Error;
 
 /// The reason of a refusal or failure, which decides whose fault it is.
-pub(super) enum Reason {
+pub(crate) enum Reason {
     /// A refused token, or a mistake of the author or operator.
     Error(Error),
     /// A value could not be sealed: never the client's fault.

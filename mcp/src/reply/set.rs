@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::input::Scope;
+use crate::message::input::Scope;
+use crate::message::token_fields::TokenFields;
 #[cfg(feature = "documents")]
-use crate::step::Called;
-use crate::step::Respond;
-use crate::token_fields::TokenFields;
+use crate::reply::step::Called;
+use crate::reply::step::Respond;
 use sealwax::{Kind, SessionMetadata};
 
 /// A member to set: the names on the way to it, and its value. An adapter makes each object on the way where there is
@@ -69,7 +69,7 @@ impl Respond {
 #[cfg(feature = "documents")]
 impl Called {
     /// Returns the members of `params` to set.
-    pub(super) fn set(&self) -> Vec<Set<'_>> {
+    pub(crate) fn set(&self) -> Vec<Set<'_>> {
         let name = Set(&["name"], SetValue::Text(&self.name));
         vec![name, Set(&["arguments"], SetValue::Json(&self.arguments))]
     }

@@ -1,15 +1,15 @@
 //! Asks the ledger whether the tokens of a message are accepted: all of them at once.
 
-use crate::context::Context;
-use crate::input::Event;
+use crate::exchange::pending::Pending;
 use crate::ledger::{Check, Command, Failure, Reply, Subject};
-use crate::pending::Pending;
-use crate::reason::Reason;
-use crate::step::Step;
-use crate::token::Token;
+use crate::message::context::Context;
+use crate::message::input::Event;
+use crate::message::token::Token;
+use crate::reply::reason::Reason;
+use crate::reply::step::Step;
 
 /// The open question about a message's tokens.
-pub(super) struct Admission {
+pub(crate) struct Admission {
     tokens: Vec<Token>,
     /// Whether these are sessions of the transport.
     transport: bool,
@@ -17,7 +17,7 @@ pub(super) struct Admission {
 }
 
 /// The index of a refused token, and the reason.
-pub(super) type RefusedAt = (usize, Reason);
+pub(crate) type RefusedAt = (usize, Reason);
 
 impl Admission {
     pub fn new(tokens: Vec<Token>) -> Self {

@@ -3,11 +3,11 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::answer::FIELD_LIMIT;
 use crate::guard::Guard;
-use crate::method::METHODS;
-use crate::step::Item;
-use crate::text::rfc3339;
+use crate::message::method::METHODS;
+use crate::message::text::rfc3339;
+use crate::reply::answer::FIELD_LIMIT;
+use crate::reply::step::Item;
 use sealwax::Principal;
 
 /// The level of an entry of the log.
@@ -81,7 +81,7 @@ impl Origin {
     }
 
     /// Returns its texts, by their names.
-    pub(super) fn texts(&self) -> [(&'static str, Option<&str>); 5] {
+    pub(crate) fn texts(&self) -> [(&'static str, Option<&str>); 5] {
         let named = self.principal.as_deref().and_then(Principal::parts);
         [
             ("method", self.method.as_deref()),
@@ -144,7 +144,7 @@ impl Fault {
         }
     }
 
-    pub(super) fn entry(self, code: &str, level: Level, now_ms: u64) -> Refused<'_> {
+    pub(crate) fn entry(self, code: &str, level: Level, now_ms: u64) -> Refused<'_> {
         Refused {
             time: time(now_ms),
             level,
@@ -238,7 +238,7 @@ fn quote(text: &str, most: usize, line: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::{Fault, Origin, time};
-    use crate::step::Item;
+    use crate::reply::step::Item;
     use sealwax::Principal;
 
     #[test]

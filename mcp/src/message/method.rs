@@ -1,7 +1,7 @@
 //! The names of methods.
 
 /// The methods of the protocol that clients send, of every revision and proposal that the guard knows.
-pub(super) const METHODS: [&str; 30] = [
+pub(crate) const METHODS: [&str; 30] = [
     "completion/complete",
     "initialize",
     "logging/setLevel",

@@ -3,14 +3,14 @@
 
 use serde_json::{Map, Value};
 
+use crate::confirm::destructive::is_destructive;
 use crate::confirm::{Confirm, DECLINES, MIME, Words, agrees};
-use crate::destructive::is_destructive;
 use crate::guard::Settings;
-use crate::input::Client;
-use crate::json;
+use crate::message::input::Client;
+use crate::message::json;
 
 /// The tool that runs another one with a confirmation. A page calls it, and in a preview the model.
-pub(super) const TOOL: &str = "sealwax_confirm";
+pub(crate) const TOOL: &str = "sealwax_confirm";
 
 /// The beginning of the pages' addresses. Clients keep a page by its address, so another page has another version.
 const PAGES: &str = "ui://sealwax/confirm/1/";
@@ -22,7 +22,7 @@ const PAGE: &str = include_str!("card.html");
 
 /// What a list of tools shows of confirmations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Listed {
+pub(crate) struct Listed {
     /// Its client shows pages.
     pub card: bool,
     /// A model may call the tool.
@@ -72,7 +72,7 @@ impl Listed {
 
 /// Returns a confirmed tool that a whole list does not have: a misspelt one protects nothing.
 #[inline(never)]
-pub(super) fn missing<'a>(confirm: &'a [(String, Confirm)], result: &Value) -> Option<&'a str> {
+pub(crate) fn missing<'a>(confirm: &'a [(String, Confirm)], result: &Value) -> Option<&'a str> {
     let tools = result.get("tools")?.as_array()?;
     let mut confirmed = confirm.iter().map(|(tool, _)| &**tool);
     confirmed.find(|confirmed| !tools.iter().any(|tool| name(tool) == *confirmed))
@@ -141,7 +141,7 @@ fn named(mut rest: &[u8]) -> Option<String> {
 
 /// Returns the result of reading a page, if it is one.
 #[inline(never)]
-pub(super) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value> {
+pub(crate) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value> {
     let tool = named(uri.strip_prefix(PAGES)?.as_bytes()).filter(|tool| address(tool) == uri)?;
     // Of those that are marked, the server's list alone has the names.
     if settings.destructive.is_none() && !settings.confirm.iter().any(|(name, _)| *name == tool) {
@@ -164,7 +164,7 @@ pub(super) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value
 
 /// Returns what the page shows, and what it sends, as the `_meta` of a result.
 #[inline(never)]
-pub(super) fn card(tool: &str, arguments: Option<&str>, words: &Words, token: &str) -> Value {
+pub(crate) fn card(tool: &str, arguments: Option<&str>, words: &Words, token: &str) -> Value {
     let parts = Value::Array(words.parts());
     let text = words.text();
     let title = agrees(&text);
@@ -193,7 +193,7 @@ fn call(tool: &str, arguments: Option<&str>, token: &str) -> String {
 }
 
 /// What a call of [`TOOL`] names.
-pub(super) struct Named {
+pub(crate) struct Named {
     /// The tool that it runs.
     pub tool: String,
     /// Its arguments, as JSON.

@@ -5,13 +5,13 @@ use serde_json::Value;
 
 /// Reads any JSON.
 #[inline(never)]
-pub(super) fn read(json: &str) -> Option<Value> {
+pub(crate) fn read(json: &str) -> Option<Value> {
     serde_json::from_slice(json.as_bytes()).ok()
 }
 
 /// Writes it without white space.
 #[inline(never)]
-pub(super) fn written(value: &Value) -> String {
+pub(crate) fn written(value: &Value) -> String {
     // Texts, numbers, and lists and objects of them always serialize.
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -1,20 +1,26 @@
 //! The exchange of one message.
 
+pub(crate) mod admission;
+pub(crate) mod caller;
+pub(crate) mod pending;
+pub(crate) mod revoking;
+pub(crate) mod time_left;
+
 use std::fmt;
 
-use crate::context::{Awaited, Context};
-use crate::event::TokenEvent;
+use crate::exchange::revoking::Revoking;
 use crate::guard::{Guard, PAUSE};
-use crate::handle::HandleFlow;
-use crate::input::{Client, Event, Failed, HandleOp, HandlerResult, Message};
-use crate::log::Refused;
-use crate::reason::Reason;
-use crate::request::Request;
-use crate::revoking::Revoking;
-use crate::session::Session;
-use crate::step::{Called, Item, OUT_OF_ORDER, Question, Respond, Step};
+use crate::message::context::{Awaited, Context};
+use crate::message::input::{Client, Event, Failed, HandleOp, HandlerResult, Message};
 #[cfg(feature = "documents")]
-use crate::token_fields::TokenFields;
+use crate::message::token_fields::TokenFields;
+use crate::reply::event::TokenEvent;
+use crate::reply::log::Refused;
+use crate::reply::reason::Reason;
+use crate::reply::step::{Called, Item, OUT_OF_ORDER, Question, Respond, Step};
+use crate::request::Request;
+use crate::request::handle::HandleFlow;
+use crate::request::session::Session;
 use crate::transport::TransportFlow;
 use crate::wire::{AnswerHead, Body};
 use sealwax::Principal;
@@ -252,13 +258,13 @@ impl Exchange {
     }
 
     /// Begins the exchange of a message on HTTP or stdio.
-    pub(super) fn of_transport(mut context: Context, flow: TransportFlow) -> (Self, Step) {
+    pub(crate) fn of_transport(mut context: Context, flow: TransportFlow) -> (Self, Step) {
         context.message = flow.origin();
         Self::begin(context, Flow::Transport(Box::new(flow)))
     }
 
     /// Makes an exchange whose flow has begun.
-    pub(super) fn with(context: Context, flow: TransportFlow) -> Self {
+    pub(crate) fn with(context: Context, flow: TransportFlow) -> Self {
         Self {
             context,
             flow: Flow::Transport(Box::new(flow)),
@@ -267,7 +273,7 @@ impl Exchange {
     }
 
     /// Makes an exchange that is over.
-    pub(super) fn over(context: Context, text: Option<String>) -> Self {
+    pub(crate) fn over(context: Context, text: Option<String>) -> Self {
         Self::with(context, TransportFlow::over(text))
     }
 
@@ -333,24 +339,24 @@ impl Exchange {
 
     /// Returns what the last step asked.
     #[cfg(feature = "documents")]
-    pub(super) fn asked(&self) -> Option<Question> {
+    pub(crate) fn asked(&self) -> Option<Question> {
         self.asked
     }
 
     /// Returns whether anything was refused, or failed, since the last call of [`refused`](Self::refused).
     #[cfg(feature = "documents")]
-    pub(super) fn was_refused(&self) -> bool {
+    pub(crate) fn was_refused(&self) -> bool {
         !self.context.refused.is_empty()
     }
 
     #[cfg(feature = "documents")]
-    pub(super) fn has_events(&self) -> bool {
+    pub(crate) fn has_events(&self) -> bool {
         !self.context.events.is_empty()
     }
 
     /// Returns the members of the request that carry a token.
     #[cfg(feature = "documents")]
-    pub(super) fn token_fields(&self) -> Option<TokenFields> {
+    pub(crate) fn token_fields(&self) -> Option<TokenFields> {
         match &self.flow {
             Flow::Request(request) => request.token_fields(),
             _ => None,
@@ -506,7 +512,7 @@ impl Step {
         }
     }
 
-    pub(super) fn ends(&self) -> bool {
+    pub(crate) fn ends(&self) -> bool {
         matches!(
             self,
             Self::Respond(_) | Self::Reply(_) | Self::Done(_) | Self::Drop | Self::Replayed

@@ -1,11 +1,11 @@
 //! Collects what happens to tokens that are not refused, if anybody counts them.
 
-use crate::context::Context;
-use crate::event::{Happened, TokenEvent};
 use crate::ledger::Check;
-use crate::step::Item;
-use crate::text::hex;
-use crate::token::Token;
+use crate::message::context::Context;
+use crate::message::text::hex;
+use crate::message::token::Token;
+use crate::reply::event::{Happened, TokenEvent};
+use crate::reply::step::Item;
 use sealwax::{Inspected, KeyId, SessionMetadata, inspect};
 
 impl Context {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The time that is left of the limit. It falls by the codec's clock, only while a question waits for
 /// its answer: neither in the handler nor in the SDK.
 #[derive(Clone, Copy)]
-pub(super) struct TimeLeft {
+pub(crate) struct TimeLeft {
     left: Duration,
     /// The question that waits: since when, in milliseconds, and for how long at most.
     waiting: Option<(u64, Duration)>,

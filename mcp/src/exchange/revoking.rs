@@ -1,11 +1,11 @@
 //! Signs a principal out, for the operator of the server.
-use crate::context::{About, Context};
-use crate::input::Event;
+use crate::exchange::pending::Pending;
 use crate::ledger::{Command, Reply};
-use crate::pending::Pending;
-use crate::step::{Item, Step};
+use crate::message::context::{About, Context};
+use crate::message::input::Event;
+use crate::reply::step::{Item, Step};
 
-pub(super) struct Revoking(Pending);
+pub(crate) struct Revoking(Pending);
 
 impl Revoking {
     pub fn new(command: Command) -> Self {

@@ -29,7 +29,7 @@ impl<'a> ClientValue<'a> {
         }
     }
 
-    pub(super) fn owned(self) -> OwnedClientValue {
+    pub(crate) fn owned(self) -> OwnedClientValue {
         match self {
             Self::Absent => OwnedClientValue::Absent,
             Self::Text(text) => OwnedClientValue::Text(text.into()),
@@ -63,7 +63,7 @@ impl<'a> From<&'a Value> for ClientValue<'a> {
 
 /// An owned [`ClientValue`].
 #[derive(Debug, Default)]
-pub(super) enum OwnedClientValue {
+pub(crate) enum OwnedClientValue {
     #[default]
     Absent,
     Text(String),
@@ -89,7 +89,7 @@ impl OwnedClientValue {
 pub struct Message<'a> {
     /// The method.
     pub method: &'a str,
-    /// The member of `params` that [`TokenFields::target`](super::TokenFields::target) names, if it is a
+    /// The member of `params` that [`TokenFields::target`](crate::TokenFields::target) names, if it is a
     /// text.
     pub target: Option<&'a str>,
     /// `params.arguments` as JSON, as received: before any handler could change them.
@@ -100,14 +100,14 @@ pub struct Message<'a> {
     pub modern: bool,
     /// The HTTP header `Mcp-Session-Id`.
     pub header: Option<&'a str>,
-    /// The member of `params` that [`TokenFields::param`](super::TokenFields::param) names.
+    /// The member of `params` that [`TokenFields::param`](crate::TokenFields::param) names.
     pub token: ClientValue<'a>,
     /// `params._meta["io.modelcontextprotocol/session"]`, of any type.
     pub session: Option<ClientSession<'a>>,
     /// The caller, if the adapter knows it already.
     pub principal: Option<Result<Principal, Failed>>,
     /// The time that is left for its questions, if a wrapper asked some already
-    /// ([`Deliver::within`](super::Deliver::within)).
+    /// ([`Deliver::within`](crate::Deliver::within)).
     pub within: Option<Duration>,
 }
 
@@ -208,25 +208,25 @@ pub struct Predecessor {
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The caller, or that the author's function found none; after
-    /// [`Step::Identify`](super::Step::Identify).
+    /// [`Step::Identify`](crate::Step::Identify).
     Principal(Result<Option<Principal>, Failed>),
-    /// The reply of the ledger; after [`Step::Ledger`](super::Step::Ledger).
+    /// The reply of the ledger; after [`Step::Ledger`](crate::Step::Ledger).
     Ledger(Result<Vec<String>, Failed>),
-    /// The first value of a session as JSON; after [`Step::Begin`](super::Step::Begin).
+    /// The first value of a session as JSON; after [`Step::Begin`](crate::Step::Begin).
     Begun(Result<&'a str, Failed>),
-    /// The question of a confirmation, as a JSON text; after [`Step::Word`](super::Step::Word).
+    /// The question of a confirmation, as a JSON text; after [`Step::Word`](crate::Step::Word).
     Worded(Result<&'a str, Failed>),
-    /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](super::Step::Elicit).
+    /// The result of `elicitation/create`, as JSON; after [`Step::Elicit`](crate::Step::Elicit).
     Elicited(Result<&'a str, Failed>),
-    /// The SDK's answer to the line of [`Step::Replay`](super::Step::Replay); after [`Step::Deliver`](super::Step::Deliver) why the
+    /// The SDK's answer to the line of [`Step::Replay`](crate::Step::Replay); after [`Step::Deliver`](crate::Step::Deliver) why the
     /// SDK cannot begin again what was negotiated.
     Replayed(Result<&'a str, Failed>),
     /// What was delivered failed, so that there is no answer: over HTTP what was expected and found, in words of the adapter's own;
     /// on stdio the SDK cannot read it.
     Broke(String),
-    /// A page of the list of tools, as JSON; after [`Step::List`](super::Step::List).
+    /// A page of the list of tools, as JSON; after [`Step::List`](crate::Step::List).
     Listed(Result<&'a str, Failed>),
-    /// The result that the SDK is about to send; after [`Step::Deliver`](super::Step::Deliver).
+    /// The result that the SDK is about to send; after [`Step::Deliver`](crate::Step::Deliver).
     Result(HandlerResult<'a>),
 }
 
@@ -244,7 +244,7 @@ pub enum Failed {
 
 impl Failed {
     /// Returns the entry's words; `asked` is the name of the question.
-    pub(super) fn says(self, asked: &str) -> String {
+    pub(crate) fn says(self, asked: &str) -> String {
         match self {
             Self::Late => format!("{asked}: expected an answer in time, found none"),
             Self::Threw(found) => format!("{asked}: expected an answer, found {found}"),
@@ -266,7 +266,7 @@ impl Failed {
 pub struct HandlerResult<'a> {
     /// The kind of the result.
     pub outcome: Outcome,
-    /// The member that [`TokenFields::result`](super::TokenFields::result) names.
+    /// The member that [`TokenFields::result`](crate::TokenFields::result) names.
     pub token: ClientValue<'a>,
     /// `cacheScope`; a value that the protocol does not have is [`Scope::Private`].
     pub scope: Option<Scope>,
@@ -275,7 +275,7 @@ pub struct HandlerResult<'a> {
     /// Whether the SDK has no place for `_meta` in this result.
     pub no_meta: bool,
     /// The whole result, as JSON: of `initialize` around HTTP or stdio, and where
-    /// [`Exchange::reports_whole`](super::Exchange::reports_whole) says so.
+    /// [`Exchange::reports_whole`](crate::Exchange::reports_whole) says so.
     pub whole: Option<&'a str>,
 }
 

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
-use crate::admission::{Admission, RefusedAt};
-use crate::answer::RpcError;
-use crate::context::{About, Context};
-use crate::input::{ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor};
+use crate::exchange::admission::{Admission, RefusedAt};
 use crate::ledger::Check;
-use crate::reason::Reason;
-use crate::session::json;
-use crate::step::{HandleResult, HandleTimes, Item, Reply, Step};
-use crate::text::hex;
-use crate::text::{rfc3339, until};
-use crate::token;
+use crate::message::context::{About, Context};
+use crate::message::input::{
+    ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor,
+};
+use crate::message::text::hex;
+use crate::message::text::{rfc3339, until};
+use crate::message::token;
+use crate::reply::answer::RpcError;
+use crate::reply::reason::Reason;
+use crate::reply::step::{HandleResult, HandleTimes, Item, Reply, Step};
+use crate::request::session::json;
 use sealwax::{Error, Handle, Sealer, Token, View, kind};
 
-pub(super) struct HandleFlow {
+pub(crate) struct HandleFlow {
     handle_type: String,
     work: Work,
     /// The value that the model passed.

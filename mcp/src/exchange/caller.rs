@@ -6,7 +6,7 @@ use sealwax::{Error, Principal, View};
 
 /// An identified caller.
 #[derive(Clone)]
-pub(super) struct Caller {
+pub(crate) struct Caller {
     /// The codec, scoped to the caller.
     pub view: Arc<View>,
     /// The ledger's mark of the caller.
@@ -16,7 +16,7 @@ pub(super) struct Caller {
 
 /// The most recent callers, at most [`ROOM`], in order.
 #[derive(Default)]
-pub(super) struct Callers(Mutex<Vec<Caller>>);
+pub(crate) struct Callers(Mutex<Vec<Caller>>);
 
 const ROOM: usize = 64;
 

@@ -1,7 +1,7 @@
 //! What happened to tokens that were not refused, for those who count them.
 
-use crate::log::Origin;
-use crate::step::Item;
+use crate::reply::log::Origin;
+use crate::reply::step::Item;
 use sealwax::KeyId;
 
 /// Something that happened to a token, if [`GuardBuilder::events`](crate::GuardBuilder::events) asks

@@ -4,24 +4,24 @@ use crate::ledger::{CEILING, LARGEST_SKEW};
 use sealwax::{Inspected, inspect};
 
 /// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
-pub(super) fn until(end: Option<u64>) -> Option<u64> {
+pub(crate) fn until(end: Option<u64>) -> Option<u64> {
     end.map(|end| end.saturating_add(LARGEST_SKEW))
 }
 
 /// Returns the time until which the ledger remembers what it is told of a token: `until`, if the
 /// token has an end of its own, and else the end of the longest life. A maximum age is not looked
 /// at, or a larger one would revive what ended.
-pub(super) fn remembered(until: Option<u64>, started_at: u64) -> u64 {
+pub(crate) fn remembered(until: Option<u64>, started_at: u64) -> u64 {
     let longest = started_at.saturating_add(CEILING.as_secs() + LARGEST_SKEW);
     until.map_or(longest, |until| until.min(longest))
 }
 
-pub(super) fn hex(ulid: &[u8; 16]) -> String {
+pub(crate) fn hex(ulid: &[u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(*ulid))
 }
 
 /// Returns a time as RFC 3339 writes it.
-pub(super) fn rfc3339(unix_seconds: u64) -> Option<String> {
+pub(crate) fn rfc3339(unix_seconds: u64) -> Option<String> {
     let seconds = i64::try_from(unix_seconds).ok()?;
     jiff::Timestamp::from_second(seconds)
         .ok()
@@ -29,7 +29,7 @@ pub(super) fn rfc3339(unix_seconds: u64) -> Option<String> {
 }
 
 /// Returns the id that a text claims, if it is a sealed token.
-pub(super) fn token_id(text: &str) -> Option<String> {
+pub(crate) fn token_id(text: &str) -> Option<String> {
     match inspect(text) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
         _ => None,

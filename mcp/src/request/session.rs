@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use crate::input::ClientValue;
 use crate::ledger::Check;
+use crate::message::input::ClientValue;
+use crate::message::text::{hex, remembered, until};
+use crate::message::token::Token;
+use crate::reply::step::Item;
 use crate::settings::SessionSettings;
-use crate::step::Item;
-use crate::text::{hex, remembered, until};
-use crate::token::Token;
 use sealwax::{Error, OpenedSession, SessionId, SessionMetadata, View};
 
 /// The data-layer session of a request, opened and fully checked.
@@ -20,14 +20,14 @@ pub struct Session {
 }
 
 /// The part of a session that is sent with a result.
-pub(super) struct Sealed {
+pub(crate) struct Sealed {
     pub metadata: SessionMetadata,
     /// The new state, if one was sealed: its token id, and the time until which a ledger remembers it.
     pub token: Option<(String, u64)>,
 }
 
 impl Session {
-    pub(super) fn open(
+    pub(crate) fn open(
         settings: &SessionSettings,
         view: &View,
         id: ClientValue<'_>,
@@ -84,7 +84,7 @@ impl Session {
         self.opened.as_ref().map(|_| self.value.as_str())
     }
 
-    pub(super) fn write(&mut self, written: &str) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, written: &str) -> Result<(), Error> {
         if self.opened.is_none() {
             return Err(Error::argument(
                 "write: expected a session that holds its value; the server holds this one's, by its ulid",
@@ -97,7 +97,7 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn fork(
+    pub(crate) fn fork(
         &self,
         settings: &SessionSettings,
         view: &View,
@@ -112,7 +112,7 @@ impl Session {
 
     /// Returns the part to send: the id as received, and a new state if one was written, or is due
     /// and allowed by `renews`.
-    pub(super) fn seal(
+    pub(crate) fn seal(
         &self,
         settings: &SessionSettings,
         view: &View,
@@ -132,26 +132,26 @@ impl Session {
     }
 
     /// Returns the part to send if the state stays as it is.
-    pub(super) fn unchanged(&self) -> Sealed {
+    pub(crate) fn unchanged(&self) -> Sealed {
         Sealed {
             metadata: SessionMetadata::new(self.id(), None),
             token: None,
         }
     }
 
-    pub(super) fn is_written(&self) -> bool {
+    pub(crate) fn is_written(&self) -> bool {
         self.written
     }
 
     /// Returns the opened token's id and generation; `None` if the server holds the value.
-    pub(super) fn seen(&self) -> Option<(String, u32)> {
+    pub(crate) fn seen(&self) -> Option<(String, u32)> {
         let state = self.opened.as_ref()?.state();
         Some((state.token_id().to_string(), state.generation()))
     }
 
     /// Continues with the latest state, as the ledger has it, and returns the metadata for the
     /// client.
-    pub(super) fn continue_from(
+    pub(crate) fn continue_from(
         &mut self,
         settings: &SessionSettings,
         view: &View,
@@ -167,7 +167,7 @@ impl Session {
     }
 
     /// Returns the question about it: whether `state` is its latest one.
-    pub(super) fn token(&self, state: ClientValue<'_>) -> Token {
+    pub(crate) fn token(&self, state: ClientValue<'_>) -> Token {
         let (Some(opened), Some(text)) = (&self.opened, state.text()) else {
             return by_id(&self.id, Check::Live);
         };
@@ -191,7 +191,7 @@ impl Session {
 }
 
 /// Returns the question about a session of which the id alone is known.
-pub(super) fn by_id(id: &SessionId, check: Check) -> Token {
+pub(crate) fn by_id(id: &SessionId, check: Check) -> Token {
     Token {
         key_id: Some(id.key_id()),
         ..Token::made(Item::Session, id.ulid(), id.created_at_ms(), check)
@@ -199,7 +199,7 @@ pub(super) fn by_id(id: &SessionId, check: Check) -> Token {
 }
 
 /// Checks that a payload is JSON.
-pub(super) fn json(payload: &[u8]) -> Result<&str, Error> {
+pub(crate) fn json(payload: &[u8]) -> Result<&str, Error> {
     const EXPECTED: Error = Error::Malformed("a payload that is JSON");
     let text = std::str::from_utf8(payload).map_err(|_| EXPECTED)?;
     serde_json::from_slice::<serde::de::IgnoredAny>(payload).map_err(|_| EXPECTED)?;

@@ -9,7 +9,7 @@ use sealwax::Principal;
 
 /// Confirms each tool that its server marks as destructive.
 #[derive(Debug)]
-pub(super) struct Destructive {
+pub(crate) struct Destructive {
     /// As [`Confirm::preview`](crate::Confirm::preview).
     pub preview: bool,
     /// The lists of the most recent callers: what one may see says nothing of what another may.
@@ -28,11 +28,11 @@ struct Known {
 const AGE: u64 = 60_000;
 
 /// How many tools a list may have, and how many are kept of all callers together.
-pub(super) const MOST: usize = 4_096;
+pub(crate) const MOST: usize = 4_096;
 
 /// A tool of a list.
 #[derive(Clone, Debug)]
-pub(super) struct Tool {
+pub(crate) struct Tool {
     name: String,
     /// What a user reads.
     pub title: String,
@@ -63,7 +63,7 @@ impl Tool {
 }
 
 /// Returns whether a tool of a list is marked as destructive: by the specification, what is not marked is.
-pub(super) fn is_destructive(tool: &Value) -> bool {
+pub(crate) fn is_destructive(tool: &Value) -> bool {
     let hint = |name: &str| {
         let annotations = tool.get("annotations");
         annotations

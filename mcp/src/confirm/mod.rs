@@ -1,11 +1,15 @@
 //! What a tool's user is asked before it runs: settings, the words, the form, and what the answer means.
 
+pub(crate) mod card;
+pub(crate) mod collecting;
+pub(crate) mod destructive;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::input::{Client, Failed};
-use crate::json;
+use crate::message::input::{Client, Failed};
+use crate::message::json;
 use sealwax::Error;
 
 /// A tool that runs only for a call that its user confirmed.
@@ -29,10 +33,10 @@ const LONGEST: usize = 4_000;
 const AT_ONCE: u64 = 1_000;
 
 /// The longest title in characters, of an answer and of a tool.
-pub(super) const LONGEST_TITLE: usize = 100;
+pub(crate) const LONGEST_TITLE: usize = 100;
 
 impl Confirm {
-    pub(super) fn check(&self, tool: &str, bound: Option<&[String]>) -> Result<(), Error> {
+    pub(crate) fn check(&self, tool: &str, bound: Option<&[String]>) -> Result<(), Error> {
         let Some(message) = &self.message else {
             return Ok(());
         };
@@ -112,7 +116,7 @@ fn read(json: Option<&str>) -> Value {
 
 /// A question for the user: a text, an argument, a text, and so on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Words(Vec<String>);
+pub(crate) struct Words(Vec<String>);
 
 impl Words {
     /// Makes a question with a call's arguments, each as JSON: so nobody takes one for words of the server's.
@@ -250,7 +254,7 @@ fn is_hidden(character: char) -> bool {
 
 /// Returns the params of `elicitation/create`: a form with one choice, which has to be made. The legacy form of an `enum`
 /// with names is the one that all revisions have.
-pub(super) fn form(words: &str) -> Value {
+pub(crate) fn form(words: &str) -> Value {
     let [words, agrees, declines] =
         [words, agrees(words), DECLINES].map(|text| json::written(&text.into()));
     let form = format!(
@@ -261,7 +265,7 @@ pub(super) fn form(words: &str) -> Value {
 }
 
 /// Returns the title of the answer by which a user agrees: what will be done.
-pub(super) fn agrees(words: &str) -> &str {
+pub(crate) fn agrees(words: &str) -> &str {
     let title = words.trim().trim_end_matches('?');
     if title.contains('\n') || title.chars().nth(LONGEST_TITLE).is_some() {
         "Yes, do it"
@@ -271,11 +275,11 @@ pub(super) fn agrees(words: &str) -> &str {
 }
 
 /// The title of the other answer.
-pub(super) const DECLINES: &str = "No, leave it";
+pub(crate) const DECLINES: &str = "No, leave it";
 
 /// What an answer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     Yes,
     No,
     /// The user closed the question.
@@ -309,7 +313,7 @@ impl Said {
 
 /// The way to ask a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     /// By a result that requires input (2026-07-28).
     InputRequired,
     /// By a request of the server's, while the call waits.
@@ -323,7 +327,7 @@ pub(super) enum Way {
 }
 
 /// The type of the pages of servers (MCP Apps).
-pub(super) const MIME: &str = "text/html;profile=mcp-app";
+pub(crate) const MIME: &str = "text/html;profile=mcp-app";
 
 /// Returns whether a client shows the pages of servers.
 fn shows_pages(capabilities: &Value) -> bool {
@@ -337,7 +341,7 @@ fn shows_pages(capabilities: &Value) -> bool {
 
 impl Client<'_> {
     /// Returns the first way; after a client did not show the question, the next.
-    pub(super) fn way(&self, modern: bool, was_unshown: bool, preview: bool) -> Way {
+    pub(crate) fn way(&self, modern: bool, was_unshown: bool, preview: bool) -> Way {
         let capabilities = read(self.capabilities);
         // `{}` is by a form, as it was before there were other ways.
         let elicits = capabilities
@@ -354,12 +358,12 @@ impl Client<'_> {
     }
 
     /// Returns whether it shows the pages of servers.
-    pub(super) fn shows_cards(&self) -> bool {
+    pub(crate) fn shows_cards(&self) -> bool {
         shows_pages(&read(self.capabilities))
     }
 
     /// Returns the answer to the question that an `input_required` result asked.
-    pub(super) fn answer(&self) -> Value {
+    pub(crate) fn answer(&self) -> Value {
         let mut responses = read(self.responses);
         responses
             .get_mut(QUESTION)
@@ -373,7 +377,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Confirm, LONGEST, Said, Way, Words, form};
-    use crate::input::Client;
+    use crate::message::input::Client;
 
     fn mistake(message: &str, bound: Option<&[String]>) -> Option<String> {
         let confirm = Confirm {

@@ -1,12 +1,12 @@
 //! A token that a message brought, and what the ledger is asked about it.
 
 use crate::ledger::{Check, RecordKind, Subject};
-use crate::step::Item;
-use crate::text::{hex, remembered, until};
+use crate::message::text::{hex, remembered, until};
+use crate::reply::step::Item;
 use sealwax::{KeyId, Opened};
 
 /// A token that passed every check of its seal, and what the ledger is asked about it.
-pub(super) struct Token {
+pub(crate) struct Token {
     pub item: Item,
     /// The token id, or the ulid of a handle or a data-layer session: 32 hex digits.
     pub id: String,

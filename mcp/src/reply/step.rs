@@ -6,17 +6,17 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::answer::{RpcError, ToolResult};
-use crate::input::{Predecessor, Scope};
-#[cfg(feature = "documents")]
-use crate::json;
 use crate::ledger::Command;
-use crate::members::{Millis, is_false};
+use crate::message::input::{Predecessor, Scope};
+#[cfg(feature = "documents")]
+use crate::message::json;
+use crate::message::members::{Millis, is_false};
+use crate::reply::answer::{RpcError, ToolResult};
 use sealwax::{Error, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
-/// of all others by an [`Event`](super::Event).
+/// of all others by an [`Event`](crate::Event).
 #[derive(Debug)]
 pub enum Step {
     /// Resolve the caller, at most once per request.
@@ -29,9 +29,9 @@ pub enum Step {
     Word(Box<Called>),
     /// Ask the user by `elicitation/create`, a request to the client that belongs to this one.
     Elicit(Box<Elicitation>),
-    /// Read the body of the HTTP request, and give it to [`Exchange::body`](super::Exchange::body).
+    /// Read the body of the HTTP request, and give it to [`Exchange::body`](crate::Exchange::body).
     Body,
-    /// Send the SDK the line in [`Exchange::text`](super::Exchange::text), and report its answer, the text beside
+    /// Send the SDK the line in [`Exchange::text`](crate::Exchange::text), and report its answer, the text beside
     /// [`Replayed`](Self::Replayed).
     Replay,
     /// The line was the SDK's answer to [`Replay`](Self::Replay), and is not for the client.
@@ -54,7 +54,7 @@ pub enum Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Question {
+pub(crate) enum Question {
     /// Who the caller is.
     Principal,
     /// What the ledger replies to a command.
@@ -88,7 +88,7 @@ pub struct Called {
 impl Called {
     /// Returns the `params` of its request.
     #[cold]
-    pub(super) fn params(&self) -> Value {
+    pub(crate) fn params(&self) -> Value {
         let [name, arguments] = [&self.name.as_str().into(), &self.arguments].map(json::written);
         let params = format!(r#"{{"name":{name},"arguments":{arguments}}}"#);
         json::read(&params).unwrap_or_default()
@@ -122,7 +122,7 @@ pub struct List {
 impl List {
     /// Returns the `params` of its request, if there are any.
     #[cold]
-    pub(super) fn params(&self) -> Option<Value> {
+    pub(crate) fn params(&self) -> Option<Value> {
         let cursor = json::written(&self.cursor.as_deref()?.into());
         json::read(&format!(r#"{{"cursor":{cursor}}}"#))
     }
@@ -160,7 +160,7 @@ impl Item {
     }
 
     #[cfg(feature = "documents")]
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         let all = [
             Self::RequestState,
             Self::Cursor,
@@ -212,7 +212,7 @@ pub struct Deliver {
     #[serde(skip_serializing_if = "Report::is_never")]
     pub report: Report,
     /// The time that is left for what the message may still have to ask: for the
-    /// [`Message::within`](super::Message::within) of the message inside.
+    /// [`Message::within`](crate::Message::within) of the message inside.
     #[serde(rename = "withinMs", with = "Millis")]
     pub within: Duration,
 }
@@ -310,7 +310,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    pub(super) fn error(code: i32, message: &'static str) -> Self {
+    pub(crate) fn error(code: i32, message: &'static str) -> Self {
         let data = None;
         Self {
             error: Some(RpcError {
@@ -366,6 +366,6 @@ pub struct HandleTimes {
     pub needs_renewal: bool,
 }
 
-pub(super) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+pub(crate) const OUT_OF_ORDER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "exchange: expected a call that follows the last step, before the answer is sent",
 ));

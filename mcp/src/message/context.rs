@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::answer::{Answer, Profile};
-use crate::caller::Caller;
-use crate::event::TokenEvent;
+use crate::exchange::caller::Caller;
+use crate::exchange::pending::Pending;
+use crate::exchange::time_left::TimeLeft;
 use crate::guard::{Guard, Ledger};
-use crate::input::Failed;
 use crate::ledger::{Confirmation, Done, Reply as LedgerReply};
-use crate::log::{Fault, Level, Origin, Refused};
-use crate::pending::Pending;
-use crate::reason::Reason;
-use crate::step::{Item, Reply, Step};
-use crate::text::token_id;
-use crate::time_left::TimeLeft;
-use crate::token::Token;
+use crate::message::input::Failed;
+use crate::message::text::token_id;
+use crate::message::token::Token;
+use crate::reply::answer::{Answer, Profile};
+use crate::reply::event::TokenEvent;
+use crate::reply::log::{Fault, Level, Origin, Refused};
+use crate::reply::reason::Reason;
+use crate::reply::step::{Item, Reply, Step};
 use sealwax::{Error, Principal, View};
 
-pub(super) struct Context {
+pub(crate) struct Context {
     pub guard: Guard,
     pub refused: Vec<Refused<'static>>,
     pub events: Vec<TokenEvent>,
@@ -33,7 +33,7 @@ pub(super) struct Context {
 }
 
 /// What any message may have to wait for.
-pub(super) enum Awaited {
+pub(crate) enum Awaited {
     /// The adapter is asked for the caller.
     Caller,
     /// The ledger is being opened.
@@ -41,7 +41,7 @@ pub(super) enum Awaited {
 }
 
 /// The subject of a refusal.
-pub(super) struct About<'a> {
+pub(crate) struct About<'a> {
     pub item: Item,
     pub profile: Profile,
     /// The presented text, to read a token id from.

@@ -1,11 +1,11 @@
 //! A command on its way to the ledger.
 
-use crate::input::Failed;
 use crate::ledger::{Command, Failure, Refusal, Reply, Script};
-use crate::step::Step;
+use crate::message::input::Failed;
+use crate::reply::step::Step;
 
 /// A command that the ledger has not answered yet.
-pub(super) struct Pending {
+pub(crate) struct Pending {
     command: Command,
     /// Whether one try got no answer.
     tried: bool,

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::card::TOOL;
 use crate::confirm::Said;
-use crate::members::is_false;
+use crate::confirm::card::TOOL;
+use crate::message::members::is_false;
 use sealwax::{Error, SessionMetadata};
 
 /// The part of the protocol of a refused token.
@@ -177,7 +177,7 @@ impl Stale {
     /// Returns the answer for a method: a result with `isError` for `tools/call`; for the others an
     /// error, -32044 if nothing ran and -32045 if the handler ran.
     #[must_use]
-    pub(super) fn answer(self, method: &str, modern: bool) -> Answer {
+    pub(crate) fn answer(self, method: &str, modern: bool) -> Answer {
         let ran = self.ran;
         if method == "tools/call" {
             return Answer::ToolResult(ToolResult {
@@ -197,7 +197,7 @@ impl Stale {
         }
     }
 
-    pub(super) fn new(ran: bool, session: SessionMetadata) -> Self {
+    pub(crate) fn new(ran: bool, session: SessionMetadata) -> Self {
         Self { ran, session }
     }
 }
@@ -295,7 +295,7 @@ impl Profile {
     }
 
     /// Returns the answer to a caller who is not known.
-    pub(super) fn unauthenticated(self) -> Answer {
+    pub(crate) fn unauthenticated(self) -> Answer {
         match self {
             Self::Handle => Answer::tool_error("Authentication required"),
             _ => Answer::error(-32602, "Authentication required", None),
@@ -339,7 +339,7 @@ impl Answer {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    pub(super) fn invalid_params() -> Self {
+    pub(crate) fn invalid_params() -> Self {
         Self::error(-32602, "Invalid params", None)
     }
 
@@ -352,12 +352,12 @@ impl Answer {
     }
 
     /// Returns what a model hears of arguments that a `requestState` cannot be bound to.
-    pub(super) fn invalid_arguments(why: &Error, modern: bool) -> Self {
+    pub(crate) fn invalid_arguments(why: &Error, modern: bool) -> Self {
         Self::for_model(format!("Invalid arguments. {why}"), modern)
     }
 
     /// Returns a result that requires the answer to a form.
-    pub(super) fn input_required(form: Value, state: String) -> Self {
+    pub(crate) fn input_required(form: Value, state: String) -> Self {
         Self::ToolResult(ToolResult {
             result_type: Some("input_required"),
             input_requests: Some(InputRequests {
@@ -372,7 +372,7 @@ impl Answer {
     }
 
     /// Returns what a model hears of a call that its user did not confirm.
-    pub(super) fn not_confirmed(tool: &str, said: Said, modern: bool) -> Self {
+    pub(crate) fn not_confirmed(tool: &str, said: Said, modern: bool) -> Self {
         let text = match said {
             Said::No => format!(
                 "The user declined. {tool} was not run. Do not try again unless the user asks for it."
@@ -389,7 +389,7 @@ impl Answer {
     }
 
     /// Returns what a model hears that brings the answer itself.
-    pub(super) fn preview(tool: &str, words: &str, consent: &str, modern: bool) -> Self {
+    pub(crate) fn preview(tool: &str, words: &str, consent: &str, modern: bool) -> Self {
         Self::for_model(
             format!(
                 "{tool} was not run: it needs the user's consent, and this client did not ask for it. Ask the user yourself, and \
@@ -401,7 +401,7 @@ impl Answer {
     }
 
     /// Returns what a model hears while its user is asked on a page, which gets the rest.
-    pub(super) fn card(tool: &str, card: Value, modern: bool) -> Self {
+    pub(crate) fn card(tool: &str, card: Value, modern: bool) -> Self {
         let text = format!(
             "[card] The user is asked on a card. {tool} was not run: do not call it again, wait for the user's answer. If the \
              user sees no card, say that this client cannot ask."
@@ -414,7 +414,7 @@ impl Answer {
     }
 
     /// Returns what is heard of a call without a consent, where the client asks its user in another way.
-    pub(super) fn asked_elsewhere(tool: &str, modern: bool) -> Self {
+    pub(crate) fn asked_elsewhere(tool: &str, modern: bool) -> Self {
         let text = format!(
             "{tool} was not run by this call: its user is asked where {tool} itself is called."
         );
@@ -422,7 +422,7 @@ impl Answer {
     }
 
     /// Returns what a model hears of a consent that does not count.
-    pub(super) fn no_consent(tool: &str, modern: bool) -> Self {
+    pub(crate) fn no_consent(tool: &str, modern: bool) -> Self {
         Self::for_model(
             format!(
                 "{tool} was not run: this confirmation does not count. It may be used, expired, not yours, or for other \
@@ -457,7 +457,7 @@ impl ToolResult {
 }
 
 /// The limit of a text field in bytes (SPEC.md).
-pub(super) const FIELD_LIMIT: usize = 1024;
+pub(crate) const FIELD_LIMIT: usize = 1024;
 
 /// Returns whether it is visible ASCII, as the draft requires, and not too long.
 fn is_well_formed(session_id: &str) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serializer};
 
 #[cfg(feature = "documents")]
-use crate::input::ClientValue;
+use crate::message::input::ClientValue;
 #[cfg(feature = "documents")]
 use sealwax::{Error, Principal};
 
