@@ -19,7 +19,7 @@ import redis
 from common import Token
 from model import Service
 from scripts import lua
-from sealwax.ledger import _judged
+from sealwax._native import call_for_text, lib, pair
 from servers import Valkey
 
 CLOCK = "call('TIME')[1]"
@@ -34,6 +34,14 @@ LEFT = (
 )
 
 State = dict[str, tuple[str, int]]
+
+
+def judged(command: dict, now: int, values: list[str | None]) -> dict:
+    """Have the core judge a command, as LEDGER.md says for stores with transactions."""
+    written, had = json.dumps(command).encode(), json.dumps(values).encode()
+    # The reply is at most as long as the stored values and the command, plus a few numbers.
+    room = 2 * (len(written) + len(had) + 4096)
+    return json.loads(call_for_text(lib.sealwax_ledger_judge, *pair(written), now, *pair(had), capacity=room))
 
 
 class Run(Service):
@@ -152,16 +160,16 @@ class Run(Service):
     def judged(self, command: dict) -> list[str]:
         """Return the reply of the judge, and keep what it writes."""
         values = [self.records.get(key, (None, 0))[0] for key in command["keys"]]
-        judged = _judged(command, self.now, values)
-        if judged["reply"] == ["unsupported"]:
-            return judged["reply"]
-        for write in judged["writes"]:
+        verdict = judged(command, self.now, values)
+        if verdict["reply"] == ["unsupported"]:
+            return verdict["reply"]
+        for write in verdict["writes"]:
             if write["value"] is None:
                 self.records.pop(write["key"], None)
             else:
                 self.records[write["key"]] = (write["value"], write["until"] or 0)
         # A store with transactions has no process, and a write to it takes no removal along.
-        return judged["reply"]
+        return verdict["reply"]
 
 
 class Scripts:
