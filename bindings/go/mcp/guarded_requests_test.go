@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,7 +19,6 @@ import (
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/ledger"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
-	"github.com/sealwax/sealwax-go/sealwaxtest"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -229,24 +227,6 @@ func flipped(text string) string {
 	return "a" + text[1:]
 }
 
-// A clock that the test sets: what is over is over, in the same words.
-func TestWhatHasExpiredIsRefused(t *testing.T) {
-	clock := sealwaxtest.NewClock(time.Now())
-	s := newShop(sealwaxtest.NewCodec(t, clock), sealwaxmcp.FromToken)
-	c := overHTTP(t, listening(t, s), "alice", newest)
-	for _, one := range carriers {
-		token := one.good(t, c)
-		altered := one.present(t, c, token+"=")
-		clock.Advance(25 * time.Hour)
-		if told := one.present(t, c, token); told != altered {
-			t.Errorf("%s: %s", one.name, told)
-		}
-	}
-	if codes := s.codes(); !reflect.DeepEqual(codes, slices.Repeat([]string{"malformed", "expired"}, len(carriers))) {
-		t.Errorf("logged %v", codes)
-	}
-}
-
 func TestPromptsAndResourcesHaveRoundsToo(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
 	url := listening(t, s)
@@ -354,24 +334,6 @@ func TestAStateIsUsedOnce(t *testing.T) {
 		if told := row.present(t, at, token); told != row.present(t, at, token+"a") {
 			t.Errorf("ended: %s", told)
 		}
-	}
-}
-
-// A refused handle is a result of the tool in every kind of tool, complete for clients that want to know.
-func TestARefusedHandleIsAResult(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
-	url := listening(t, s)
-	var told []string
-	for _, tool := range []string{"check", "low"} {
-		body := post(t, url, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"handle":"row_x"},`+
-			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, tool), tool)
-		told = append(told, body)
-		if !strings.Contains(body, `"resultType":"complete"`) || !strings.Contains(body, `"isError":true`) {
-			t.Errorf("%s: %s", tool, body)
-		}
-	}
-	if told[0] != told[1] {
-		t.Errorf("%s, and %s", told[0], told[1])
 	}
 }
 

@@ -234,42 +234,6 @@ func raw(t *testing.T, url, user, session string) string {
 	return fmt.Sprint(response.StatusCode, " ", readAll(t, response))
 }
 
-// What a client may say of itself begins a session that holds it, also what some readers of JSON refuse. A number out of range the
-// SDK refuses by itself.
-func TestASessionHoldsWhateverWasSaid(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
-	url := listening(t, s)
-	send := func(session, message string) (string, string) {
-		t.Helper()
-		request := must(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message)))
-		for header, value := range map[string]string{
-			"Authorization": "Bearer " + bearer("alice"), "Accept": "application/json, text/event-stream", "Content-Type": "application/json",
-			"Mcp-Session-Id": session,
-		} {
-			if value != "" {
-				request.Header.Set(header, value)
-			}
-		}
-		response := must(http.DefaultClient.Do(request))
-		defer response.Body.Close()
-		return response.Header.Get("Mcp-Session-Id"), readAll(t, response)
-	}
-	for name, said := range map[string]string{
-		"a lone surrogate": `"\ud83d"`, "100 levels": strings.Repeat("[", 100) + strings.Repeat("]", 100),
-	} {
-		session, told := send("", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
-			`"capabilities":{"experimental":{"x":{"y":`+said+`}}},"clientInfo":{"name":"odd","version":"1"}}}`)
-		if session == "" {
-			t.Errorf("%s: no session: %s, logged %v", name, told, s.codes())
-			continue
-		}
-		_, told = send(session, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"settled","arguments":{}}}`)
-		if !strings.Contains(told, "2025-11-25") || !strings.Contains(told, "odd") {
-			t.Errorf("%s: %s", name, told)
-		}
-	}
-}
-
 // line speaks to a process on stdio, as a client of SEP-1359 does.
 type line struct {
 	t      *testing.T
