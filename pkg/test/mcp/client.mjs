@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, requireBearerAuth } from '@modelcontextprotocol/server';
 import { jwtVerify, SignJWT } from 'jose';
 import { principalFromAuthInfo } from 'sealwax/mcp';
@@ -38,8 +37,8 @@ async function verifyAccessToken(token) {
 }
 
 /** A fetch handler that authenticates, as a server has it. */
-function authenticating(factory, around = (fetch) => fetch) {
-  const fetch = around(createMcpHandler(factory).fetch);
+function authenticating(factory) {
+  const { fetch } = createMcpHandler(factory);
   const gate = requireBearerAuth({ verifier: { verifyAccessToken } });
   return async (request, options) => {
     const authInfo = await gate(request);
@@ -48,7 +47,7 @@ function authenticating(factory, around = (fetch) => fetch) {
 }
 
 /** Serves HTTP on loopback until it is closed. */
-export async function listen(fetch, listener = toNodeHandler({ fetch })) {
+export async function listen(listener) {
   const server = createServer(listener);
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = new URL(`http://127.0.0.1:${server.address().port}/mcp`);
@@ -59,16 +58,13 @@ export async function listen(fetch, listener = toNodeHandler({ fetch })) {
 export const transports = {
   async http(config) {
     const events = [];
-    const principal = config.principal ?? principalFromAuthInfo;
-    const { guard, factory } = world(config, principal, (event) => events.push(event));
-    const around = config.fetch && ((fetch) => guard.fetch(fetch, config.fetch));
-    const fetch = authenticating(factory, around);
-    const { url, close } = await listen(fetch, guard.node(fetch));
+    const told = (event) => events.push(event);
+    const { guard, factory } = world(config, principalFromAuthInfo, told);
+    const { url, close } = await listen(guard.node(authenticating(factory)));
     const connections = [];
     return {
       events,
       guard,
-      url,
       async connect(user, era) {
         const headers = { authorization: await bearer(user) };
         const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } });

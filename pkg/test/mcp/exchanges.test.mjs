@@ -1,4 +1,4 @@
-// An answer belongs to the request that it was made for, whatever ids a client chooses.
+// An answer belongs to the request that it was made for, whatever ids a client chooses; and it is as without a guard.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -8,12 +8,13 @@ import {
   inputRequired,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { anonymous, requestContext } from 'sealwax';
+import { anonymous } from 'sealwax';
 import { LEGACY, MODERN } from './client.mjs';
 import {
   ANYTHING,
   codec,
   door,
+  envelope,
   factoryOf,
   guardOf,
   messagesOf,
@@ -24,277 +25,120 @@ import {
   text,
 } from './wire.mjs';
 
-const view = codec.view(anonymous);
-const cancelled = 'notifications/cancelled';
-
-/** What the SDK takes for no cancellation of request 1: it goes on, and is answered. */
-const bad = [
-  { requestId: 1, reason: 5 },
-  { requestId: 1, reason: null },
-  { requestId: '1' },
-  { requestId: [1] },
-  { reason: 'it names none' },
-];
-
-/** Asks before a transfer, as slowly as its door; then does it. */
-function transfers(guard, doors) {
-  return {
-    'tools/list': () => ({ tools: [] }),
-    'tools/call': async ({ params }, ctx) => {
-      const { to } = params.arguments;
-      const asked = guard.opened(ctx)?.asked;
-      await doors[to]?.pass();
-      if (asked !== undefined) return text(`transferred to ${to}, as asked of ${asked}`);
-      return inputRequired({ requestState: guard.state(ctx, { asked: to }) });
-    },
-  };
+/** What a cursor of a list was before it was sealed. */
+function opened(method, { result }) {
+  const { payload } = codec.view(anonymous).cursor(method).open(result.nextCursor);
+  return new TextDecoder().decode(payload);
 }
-
-const transfer = (to, requestState) => ({
-  ...{ name: 'transfer', arguments: { to } },
-  ...(requestState && { requestState }),
-});
-
-/** For which transfer a state is good, and of which it was asked. */
-function boundTo({ result }) {
-  for (const to of ['alice', 'mallory']) {
-    const context = requestContext('tools/call', 'transfer', { to });
-    try {
-      const { asked } = view.requestState(context).open(result.requestState).json();
-      return { to, asked };
-    } catch (error) {
-      assert.equal(error.code, 'unauthentic');
-    }
-  }
-  return undefined;
-}
-
-test('stdio: what is no cancellation frees no id, and no state is bound to another', async () => {
-  for (const params of bad) {
-    const guard = guardOf();
-    const doors = { mallory: door() };
-    const line = await overStdio(factoryOf(transfers(guard, doors), guard));
-    line.request(1, 'tools/call', transfer('mallory'));
-    await doors.mallory.came;
-    line.notify(cancelled, params);
-    line.request(1, 'tools/call', transfer('alice'));
-    const { error } = await line.came.first(({ id }) => id === 1);
-    assert.equal(error.code, -32600, JSON.stringify(params));
-    doors.mallory.open();
-    const [, first] = await line.came.all(2, ({ id }) => id === 1);
-    assert.deepEqual(boundTo(first), { to: 'mallory', asked: 'mallory' });
-    // What was asked of one does nothing for the other.
-    line.request(2, 'tools/call', transfer('alice', first.result.requestState));
-    const refused = await line.came.first(({ id }) => id === 2);
-    assert.equal(refused.error.code, -32602);
-    await line.close();
-  }
-});
-
-/** Two lists, each with a cursor of its own, and as slow as its door. */
-function lists(first, second) {
-  return {
-    'tools/list': () => ({ tools: [] }),
-    'resources/list': async () => {
-      await first?.pass();
-      return { resources: [], nextCursor: 'resources' };
-    },
-    'resources/templates/list': async () => {
-      await second?.pass();
-      return { resourceTemplates: [], nextCursor: 'templates' };
-    },
-  };
-}
-
-/** Every cursor is of the list that it came with; a request whose id is in use has none. */
-function assertOwnCursors(answers) {
-  for (const { result, error } of answers) {
-    if (error) {
-      assert.equal(error.code, -32600);
-      continue;
-    }
-    const [method, plain] = result.resources
-      ? ['resources/list', 'resources']
-      : ['resources/templates/list', 'templates'];
-    const { payload } = view.cursor(method).open(result.nextCursor);
-    assert.equal(new TextDecoder().decode(payload), plain);
-  }
-}
-
-const [listing, listingTemplates] = ['resources/list', 'resources/templates/list'].map(
-  (method) => ({ jsonrpc: '2.0', id: 1, method, params: {} }),
-);
-const batches = bad.map((params) => [
-  listing,
-  { jsonrpc: '2.0', method: cancelled, params },
-  listingTemplates,
-]);
-
-test('HTTP, a batch of 2025-11-25: no cursor is sealed for another list', async () => {
-  for (const batch of batches) {
-    const { messages } = await overHttp(factoryOf(lists(), guardOf()), batch);
-    assert.ok(messages.length > 0);
-    assertOwnCursors(messages);
-  }
-});
 
 /** A server of an earlier revision that keeps its sessions, and a way to post to it. */
-async function stateful(factory, settings = {}) {
-  const transport = new WebStandardStreamableHTTPServerTransport({
-    sessionIdGenerator: randomUUID,
-    ...settings,
-  });
-  const server = factory();
-  await server.connect(transport);
+async function stateful(factory) {
+  const sessionIdGenerator = randomUUID;
+  const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator });
+  await factory().connect(transport);
   const headers = { 'mcp-protocol-version': LEGACY };
   const post = async (body) => {
     const response = await transport.handleRequest(requestOf(body, headers));
-    return { response, messages: async () => messagesOf(await response.text()) };
+    headers['mcp-session-id'] ??= response.headers.get('mcp-session-id');
+    return messagesOf(await response.text());
   };
   const clientInfo = { name: 'wire', version: '1' };
-  const capabilities = {};
-  const params = { protocolVersion: LEGACY, capabilities, clientInfo };
-  const begun = await post({ jsonrpc: '2.0', id: 'first', method: 'initialize', params });
-  headers['mcp-session-id'] = begun.response.headers.get('mcp-session-id');
-  await begun.messages();
-  return { server, post };
+  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
+  await post({ jsonrpc: '2.0', id: 'first', method: 'initialize', params });
+  return post;
 }
 
-test('HTTP with sessions of the SDK: no cursor is sealed for another list', async () => {
-  for (const enableJsonResponse of [true, false]) {
-    for (const batch of batches) {
-      const { server, post } = await stateful(factoryOf(lists(), guardOf()), {
-        enableJsonResponse,
-      });
-      const messages = await (await post(batch)).messages();
-      assert.ok(messages.length > 0);
-      assertOwnCursors(messages);
-      await server.close();
-    }
-  }
-});
-
 test('of two requests of one id the later is refused, and logged', async () => {
+  const [LIST, OTHER] = ['resources/list', 'resources/templates/list'];
   for (const era of [MODERN, LEGACY]) {
     const slow = door();
+    const lists = {
+      [LIST]: () => slow.pass().then(() => ({ resources: [], nextCursor: 'resources' })),
+      [OTHER]: () => ({ resourceTemplates: [], nextCursor: 'templates' }),
+    };
     const told = [];
     const guard = guardOf({ onRefused: ({ code, message }) => told.push([code, message]) });
-    const line = await overStdio(factoryOf(lists(slow), guard), { era });
-    line.request(1, 'resources/list');
+    const line = await overStdio(factoryOf(lists, guard), { era });
+    line.request(1, LIST);
     await slow.came;
-    line.request(1, 'resources/templates/list');
+    // What the SDK takes for no cancellation frees no id.
+    for (const params of [{ requestId: 1, reason: null }, { requestId: '1' }, { reason: 'none' }])
+      line.notify('notifications/cancelled', params);
+    line.request(1, OTHER);
     const [{ error }] = await line.came.all(1, ({ id }) => id === 1);
     assert.deepEqual(error, { code: -32600, message: 'Invalid Request' });
     // Another type is another id.
-    line.request('1', 'resources/templates/list');
-    assertOwnCursors([await line.came.first(({ id }) => id === '1')]);
+    line.request('1', OTHER);
+    assert.equal(opened(OTHER, await line.came.first(({ id }) => id === '1')), 'templates');
     slow.open();
     const [, first] = await line.came.all(2, ({ id }) => id === 1);
-    assertOwnCursors([first]);
-    assert.ok(first.result.resources);
-    // It is free again.
-    line.request(1, 'resources/templates/list');
-    assertOwnCursors(await line.came.all(3, ({ id }) => id === 1));
+    assert.equal(opened(LIST, first), 'resources');
     assert.deepEqual(told, [['malformed', 'expected an id that no request in progress has']]);
-    await line.close();
-  }
-});
-
-test('a cancelled request is never answered, and its id is free for another', async () => {
-  for (const reason of [undefined, 'no more']) {
-    const guard = guardOf();
-    const doors = { mallory: door() };
-    let signal;
-    const handlers = transfers(guard, doors);
-    const call = handlers['tools/call'];
-    handlers['tools/call'] = (request, ctx) => {
-      signal ??= ctx.mcpReq.signal;
-      return call(request, ctx);
-    };
-    const line = await overStdio(factoryOf(handlers, guard));
-    line.request(1, 'tools/call', transfer('mallory'));
-    await doors.mallory.came;
-    line.notify(cancelled, { requestId: 1, reason });
-    await line.settled();
-    assert.equal(signal.aborted, true);
-    line.request(1, 'tools/call', transfer('alice'));
-    await line.came.first(({ id }) => id === 1);
-    doors.mallory.open();
-    await line.settled();
-    await line.settled();
-    const answers = line.came.messages.filter(({ id }) => id === 1);
-    assert.equal(answers.length, 1);
-    assert.deepEqual(boundTo(answers[0]), { to: 'alice', asked: 'alice' });
     await line.close();
   }
 });
 
 test('a reference that a client chose names nothing', async () => {
   const guard = guardOf();
-  const handlers = {
-    'tools/list': () => ({ tools: [] }),
-    'tools/call': (_, ctx) => inputRequired({ requestState: guard.state(ctx, { asked: 7 }) }),
-  };
-  const line = await overStdio(factoryOf(handlers, guard));
+  const asks = (_, ctx) => inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
   const _meta = { 'io.github.sealwax/exchange': 'x'.repeat(32) };
-  line.request(1, 'tools/call', { name: 'x', arguments: {}, _meta });
-  const { result } = await line.came.first(({ id }) => id === 1);
-  assert.match(result.requestState, /^sw1\./);
-  await line.close();
+  const sent = modern(1, 'tools/call', { name: 'x', arguments: {}, _meta });
+  const { messages } = await overHttp(factoryOf({ 'tools/call': asks }, guard), ...sent);
+  assert.match(messages[0].result.requestState, /^sw1\./);
 });
 
-test("a handler sees the client's id, and no other", async () => {
+test("a handler sees the client's id, and no other, and a subscription keeps its name", async () => {
   const seen = [];
   const factory = () => {
-    const handlers = {
-      'tools/list': (_, ctx) => {
-        seen.push(ctx.mcpReq.id);
-        return { tools: [] };
-      },
+    const list = (_, ctx) => {
+      seen.push(ctx.mcpReq.id);
+      return { tools: [] };
     };
-    const server = factoryOf(handlers, guardOf())();
+    const server = factoryOf({ 'tools/list': list }, guardOf())();
     server.fallbackRequestHandler = async (request, ctx) => {
       seen.push(request.id, ctx.mcpReq.id);
       return {};
     };
     return server;
   };
-  for (const [id, era] of [0, 7, '', 'x', 'sealwax-1'].flatMap((id) => [
-    [id, MODERN],
-    [id, LEGACY],
-  ])) {
+  for (const era of [MODERN, LEGACY]) {
     const line = await overStdio(factory, { era });
-    line.request(id, 'tools/list');
-    assert.ok((await line.came.first((message) => message.id === id)).result);
-    line.request(id, 'acme/own', { some: 'thing' });
-    await line.came.all(2, (message) => message.id === id);
-    assert.deepEqual(seen.splice(0), [id, id, id]);
+    for (const id of [0, '', 'sealwax-1']) {
+      line.request(id, 'tools/list');
+      assert.ok((await line.came.first((message) => message.id === id)).result);
+      line.request(id, 'acme/own', { some: 'thing' });
+      await line.came.all(2, (message) => message.id === id);
+      assert.deepEqual(seen.splice(0), [id, id, id]);
+    }
+    if (era === MODERN) {
+      const params = { _meta: envelope, notifications: { toolsListChanged: true } };
+      line.send({ id: 'mine', method: 'subscriptions/listen', params });
+      const told = await line.came.first(({ method }) => method !== undefined);
+      assert.equal(told.params._meta['io.modelcontextprotocol/subscriptionId'], 'mine');
+    }
     await line.close();
   }
 });
 
 test("what a handler sends meanwhile goes by its request's stream", async () => {
-  const handlers = {
-    'tools/call': async ({ params }, ctx) => {
-      const { progressToken } = params._meta;
-      const progress = (progress) => ({
-        ...{ method: 'notifications/progress', params: { progressToken, progress } },
-      });
-      await ctx.mcpReq.notify(progress(1));
-      await servers.at(-1).notification(progress(2), { relatedRequestId: ctx.mcpReq.id });
-      return text('done');
-    },
-  };
   const servers = [];
   const factory = () => {
-    servers.push(factoryOf(handlers, guardOf())());
+    servers.push(factoryOf({ 'tools/call': handler }, guardOf())());
     return servers.at(-1);
   };
+  const handler = async ({ params }, ctx) => {
+    const { progressToken } = params._meta;
+    const progress = (progress) => ({
+      ...{ method: 'notifications/progress', params: { progressToken, progress } },
+    });
+    await ctx.mcpReq.notify(progress(1));
+    await servers.at(-1).notification(progress(2), { relatedRequestId: ctx.mcpReq.id });
+    return text('done');
+  };
   const params = { name: 'x', arguments: {}, _meta: { progressToken: 1 } };
-  const { post } = await stateful(factory);
-  const posted = await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const post = await stateful(factory);
   for (const messages of [
-    await posted.messages(),
+    await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
     (await overHttp(factory, ...modern(1, 'tools/call', params))).messages,
   ]) {
     assert.deepEqual(
@@ -310,18 +154,49 @@ test("the methods of sessions are the guard's", async () => {
     const guard = guardOf();
     guard.sessions({ initial: () => 0 });
     const factory = () => {
-      const server = factoryOf({ 'tools/list': () => ({ tools: [] }) }, undefined)();
+      const server = factoryOf({}, undefined)();
       const own = () => ({ mine: true });
       if (when === 'before') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
       guard.protect(server);
       if (when === 'after') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
       return server;
     };
-    const line = await overStdio(factory);
-    line.request(1, 'sessions/create');
-    const { result } = await line.came.first(({ id }) => id === 1);
-    assert.equal(result.mine, undefined, when);
-    assert.ok(result.session, when);
-    await line.close();
+    const { messages } = await overHttp(factory, ...modern(1, 'sessions/create'));
+    assert.equal(messages[0].result.mine, undefined, when);
+    assert.ok(messages[0].result.session, when);
+  }
+});
+
+// The SDK finds a status for an error only while it delivers, so nothing may come late that can be decided at once.
+test('answers and their statuses are as without a guard, whenever the principal is told', async () => {
+  const handlers = {
+    'tools/list': () => ({ tools: [] }),
+    'tools/call': ({ params }) => {
+      if (params.name === 'throws') throw Object.assign(new Error('thrown'), { code: -32601 });
+      const a = { method: 'sampling/createMessage', params: {} };
+      return params.name === 'asks' ? inputRequired({ inputRequests: { a } }) : text('done');
+    },
+  };
+  const called = (name) => modern(1, 'tools/call', { name, arguments: {} });
+  const [call, headers] = called('x');
+  const requests = [
+    [404, ...modern(1, 'acme/unknown')],
+    [404, ...modern(1, 'acme/unknown', { requestState: 'x' })],
+    [404, ...modern(1, 'ping')], // of an earlier revision
+    [400, call, { ...headers, 'mcp-protocol-version': '2099-01-01' }],
+    [400, call, { ...headers, 'mcp-method': 'tools/list' }],
+    [400, call, { ...headers, 'mcp-name': 'y' }],
+    [400, ...called('asks')], // without the capability
+    [200, ...called('throws')],
+    ...[['x'], {}, 7, null, true].map((name) => [200, ...called(name)]),
+    [200, call, headers],
+    [200, ...modern(1, 'tools/list')],
+  ];
+  for (const principal of [() => anonymous, async () => anonymous]) {
+    for (const [status, ...request] of requests) {
+      const guarded = await overHttp(factoryOf(handlers, guardOf({ principal })), ...request);
+      assert.deepEqual(guarded, await overHttp(factoryOf(handlers), ...request));
+      assert.equal(guarded.status, status, JSON.stringify(request));
+    }
   }
 });

@@ -35,28 +35,41 @@ test('arguments that cannot be bound refuse a state alone; the model hears of it
     },
     guard,
   );
-  const unsafe = { id: 2 ** 60 };
-  const call = async (more) => {
-    const sent = modern(1, 'tools/call', { name: 'transfer', arguments: unsafe, ...more });
-    return (await overHttp(factory, ...sent)).messages[0].result;
-  };
-  assert.equal((await call()).content[0].text, 'ran');
-  assert.deepEqual([events, lines], [[], []]);
-  const { isError, content } = await call({ requestState: 'x' });
-  assert.ok(isError);
-  assert.match(content[0].text, /argument "id": expected numbers .* pass a larger one as a string/);
-  const { code, kind, method, target, principal } = events.pop();
-  assert.deepEqual(
-    { code, kind, method, target, principal },
-    {
-      ...{ code: 'invalid_request', kind: 'request-state', method: 'tools/call' },
-      ...{ target: 'transfer', principal: { subject: 'alice' } },
-    },
-  );
-  const told =
-    /^sealwax: invalid_request kind=request-state method="tools\/call" target="transfer" /;
-  assert.match(lines.pop(), told);
-  assert.equal(ran, 1);
+  // JSON.stringify would write the infinite as null.
+  for (const [unsafe, expected] of [
+    [
+      `${2 ** 60}`,
+      /^Invalid arguments\. argument "id": expected numbers .* pass a larger one as a string/,
+    ],
+    ...['1e400', '-1e400', '[{"a":1e400}]'].map((of) => [
+      of,
+      /^Invalid arguments\. argument "id": expected/,
+    ]),
+  ]) {
+    const call = async (more) => {
+      const sent = { name: 'transfer', arguments: { id: '?' }, ...more };
+      const [message, headers] = modern(1, 'tools/call', sent);
+      const body = JSON.stringify(message).replace('"?"', unsafe);
+      return (await overHttp(factory, body, headers)).messages[0].result;
+    };
+    assert.equal((await call()).content[0].text, 'ran');
+    assert.deepEqual([events, lines], [[], []]);
+    const { isError, content } = await call({ requestState: 'x' });
+    assert.ok(isError);
+    assert.match(content[0].text, expected);
+    const { code, kind, method, target, principal } = events.pop();
+    assert.deepEqual(
+      { code, kind, method, target, principal },
+      {
+        ...{ code: 'invalid_request', kind: 'request-state', method: 'tools/call' },
+        ...{ target: 'transfer', principal: { subject: 'alice' } },
+      },
+    );
+    const told =
+      /^sealwax: invalid_request kind=request-state method="tools\/call" target="transfer" /;
+    assert.match(lines.pop(), told);
+  }
+  assert.equal(ran, 4);
 });
 
 test('what an author gets for a state is sealed, wherever it is put', async () => {

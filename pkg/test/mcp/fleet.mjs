@@ -36,7 +36,7 @@ export async function serve(transport, config) {
 }
 
 /** A server over HTTP, with sessions and a ledger. */
-export const replica = (ledger, config = {}) => serve('http', { ledger, sessions: {}, ...config });
+export const replica = (ledger, config = {}) => serve('http', { ledger, ...config });
 
 /** The metadata of a new session. */
 export async function created(client) {

@@ -58,7 +58,7 @@ async function onExpress(name, t, settings = {}) {
       await transport.handleRequest(request, response, request.body);
     }),
   );
-  const { url, close } = await listen(undefined, app);
+  const { url, close } = await listen(app);
   t.after(close);
   return { url, guard };
 }
@@ -166,9 +166,7 @@ for (const name of PACKAGES) {
     const served = async (server) => {
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
       await server.connect(transport);
-      const { url, close } = await listen(undefined, (req, res) =>
-        transport.handleRequest(req, res),
-      );
+      const { url, close } = await listen((req, res) => transport.handleRequest(req, res));
       t.after(close);
       return to(url, 'alice');
     };
@@ -210,7 +208,7 @@ for (const name of PACKAGES) {
     });
     const app = new Hono();
     app.all('/mcp', (context) => handler(context.req.raw));
-    const { url, close } = await listen(undefined, guard.node(app.fetch));
+    const { url, close } = await listen(guard.node(app.fetch));
     t.after(close);
     const { to } = await clientsOf(name, t);
     const { client, transport, call } = await to(url, 'alice');

@@ -38,6 +38,37 @@ test('a self-contained handle ends by the maximum age of its type', async () => 
   assert.deepEqual(outcomes, [1, 'HandleRefused']);
 });
 
+test('a handle tells what it is, and until when', async () => {
+  const clock = new TestClock();
+  const guard = guardOf({ codec: testCodec(clock) });
+  const [rows, baskets] = [
+    guard.referenceHandles('row', { maxAge: 60 }),
+    guard.selfContainedHandles('basket', { ttl: 60 }),
+  ];
+  let told;
+  const handler = async (_, ctx) => {
+    const [row, first] = [await rows.mint(ctx), await baskets.seal(ctx, ['a'])];
+    clock.advance(10);
+    const next = await baskets.renew(ctx, first, ['a', 'b']);
+    told = { row, first, next, again: await baskets.open(ctx, next.handle) };
+    return text('done');
+  };
+  await overHttp(factoryOf({ 'tools/call': handler }, guard), ...call());
+  const { row, first, next, again } = told;
+  assert.match(row.handle, /^row_/);
+  assert.match(row.ulid, /^[0-9a-f]{32}$/);
+  assert.match(row.expiresAt, /Z$/);
+  assert.deepEqual([first.value, next.value, again.value], [['a'], ['a', 'b'], ['a', 'b']]);
+  const { startedAt, issuedAt, expiresAt } = next.opened;
+  assert.deepEqual(
+    [startedAt, issuedAt - startedAt, expiresAt - issuedAt],
+    [first.opened.startedAt, 10, 60],
+  );
+  assert.equal(Date.parse(next.expiresAt), expiresAt * 1000);
+  for (const fact of ['generation', 'startedAt', 'issuedAt', 'expiresAt', 'tokenId'])
+    assert.equal(next.opened[fact], again.opened[fact], fact);
+});
+
 test('the first value of a session is by the parameters of its request', async () => {
   const guard = guardOf();
   const sessions = guard.sessions({ initial: ({ params }) => params.from ?? 0 });
@@ -92,36 +123,45 @@ test('what a session of the transport took of the time limit is not there for it
   ]);
 });
 
-test('a refused handle that a tool of an McpServer throws is the fixed result', async () => {
+test('a refused handle is the fixed result of a tool that throws it, and elsewhere an error', async () => {
   const guard = guardOf();
   const rows = guard.referenceHandles('row');
   const factory = () => {
     const server = guard.protect(new McpServer({ name: 'x', version: '1' }));
-    server.registerTool('x', {}, async (ctx) => text((await rows.check(ctx, 'x')).ulid));
+    const check = async (ctx) => text((await rows.check(ctx, 'x')).ulid);
+    server.registerTool('x', {}, check);
+    server.registerPrompt('x', {}, check);
     return server;
   };
   const { messages } = await overHttp(factory, ...call());
   const { content, isError } = messages[0].result;
   assert.deepEqual({ content, isError }, answer('handle').toolResult);
+  const [{ error }] = (await overHttp(factory, ...modern(1, 'prompts/get', { name: 'x' })))
+    .messages;
+  assert.deepEqual(error, { code: -32602, message: content[0].text });
 });
 
 test("what an author's function threw goes to the author's hook, and nowhere else", async () => {
   const thrown = new Error('of a secret');
-  const told = [];
   const throwing = () => {
     throw thrown;
   };
-  for (const principal of [throwing, async () => throwing()]) {
-    const lines = [];
+  for (const [principal, initial, sent] of [
+    [throwing, undefined, call()],
+    [async () => throwing(), undefined, call()],
+    [() => ({ subject: 'alice' }), throwing, modern(1, 'sessions/create')],
+  ]) {
+    const [lines, told] = [[], []];
     const logger = { warn: (...all) => lines.push(JSON.stringify(all)) };
     const guard = guardOf({ principal, logger, onRefused: ({ cause }) => told.push(cause) });
+    if (initial) guard.sessions({ initial });
     const factory = factoryOf({ 'tools/call': () => text('ran') }, guard);
-    const { messages } = await overHttp(factory, ...call());
+    const { messages } = await overHttp(factory, ...sent);
     assert.deepEqual(messages[0].error, { code: -32603, message: 'Internal error' });
     assert.equal(lines.length, 1);
     assert.ok(!lines[0].includes('secret'));
+    assert.deepEqual(told, [thrown]);
   }
-  assert.deepEqual(told, [thrown, thrown]);
 });
 
 /** Bytes, each in a chunk of its own. */
@@ -161,4 +201,27 @@ test('an answer that became longer does not say how long it was', async () => {
   const response = await handler(requestOf(initialize));
   assert.equal(response.headers.get('content-length'), null);
   assert.match((await response.json()).result.sessionId, /^sw1\./);
+});
+
+test('an event with a session is not held back until its stream ends', async () => {
+  let stream;
+  const handler = guardOf().fetch(
+    async (_, { parsedBody }) => {
+      if (parsedBody.method === 'initialize')
+        return Response.json({ jsonrpc: '2.0', id: 0, result: { protocolVersion: LEGACY } });
+      const start = (given) => {
+        stream = given;
+      };
+      const headers = { 'content-type': 'text/event-stream' };
+      return new Response(new ReadableStream({ start }), { headers });
+    },
+    { sep1359: true },
+  );
+  const { sessionId } = (await (await handler(requestOf(initialize))).json()).result;
+  const asked = { jsonrpc: '2.0', id: 1, method: 'tools/list', sessionId };
+  const reader = (await handler(requestOf(asked))).body.getReader();
+  stream.enqueue(new TextEncoder().encode('data: {"jsonrpc":"2.0","method":"x"}\r\r'));
+  const { value } = await reader.read();
+  assert.match(new TextDecoder().decode(value), /^data: \{.*"sessionId":"sw1\..*\}\r\r$/);
+  await reader.cancel();
 });

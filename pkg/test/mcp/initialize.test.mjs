@@ -1,22 +1,11 @@
-// What comes around a session of the earlier revisions, as plain requests: bodies, and what `initialize` says.
+// What `initialize` says, in a session of the earlier revisions.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { createMcpHandler, Server } from '@modelcontextprotocol/server';
 import { LEGACY } from './client.mjs';
-import { factoryOf, guardOf, messagesOf, requestOf, text } from './wire.mjs';
-
-test('a body that is no JSON is a parse error, whoever sends it', async () => {
-  for (const required of [true, false]) {
-    const fetch = guardOf().fetch(createMcpHandler(factoryOf({}, guardOf())).fetch, { required });
-    for (const body of ['{"jsonrpc":', ' ', 'no JSON', '{}{}']) {
-      const response = await fetch(requestOf(body));
-      const { id, error } = await response.json();
-      assert.deepEqual([response.status, id, error.code], [400, null, -32700], body);
-    }
-  }
-});
+import { guardOf, messagesOf, requestOf, text } from './wire.mjs';
 
 test('what an initialize says is kept, whatever the engine could not write again', async () => {
   const guard = guardOf();

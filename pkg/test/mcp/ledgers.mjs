@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { Redis as Upstash } from '@upstash/redis';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
-import { MemoryLedger, RedisLedger, SqliteLedger } from 'sealwax/mcp';
+import { RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
 const HOUR = 3600;
 const require = createRequire(import.meta.url);
@@ -24,8 +24,8 @@ function whyNot() {
 }
 
 /** A database of a file, by the package that this Node can load. */
-export function database(path, client = hasNodeSqlite ? 'node:sqlite' : 'better-sqlite3') {
-  if (client === 'node:sqlite') return new (require('node:sqlite').DatabaseSync)(path);
+export function database(path) {
+  if (hasNodeSqlite) return new (require('node:sqlite').DatabaseSync)(path);
   return new (require('better-sqlite3'))(path);
 }
 
@@ -46,17 +46,8 @@ export const clients = {
 };
 
 const made = {
-  memory({ capacity }) {
-    const { now } = Date;
-    Date.now = () => now() - HOUR * 1000;
-    try {
-      return new MemoryLedger({ capacity });
-    } finally {
-      Date.now = now;
-    }
-  },
-  sqlite({ path, client }) {
-    const opened = database(path, client);
+  sqlite({ path }) {
+    const opened = database(path);
     const set = 'UPDATE sealwax_ledger SET value = ? WHERE key = ?';
     const began = Math.floor(Date.now() / 1000) - HOUR;
     return aged(new SqliteLedger(opened), ([key, fence]) => {
@@ -64,7 +55,7 @@ const made = {
       opened.prepare(set).run(`${began} - ${began}`, fence);
     });
   },
-  redis({ url, client = 'ioredis' }) {
+  redis({ url, client }) {
     const connected = clients[client](url);
     const send = (...command) =>
       client === 'ioredis' ? connected.call(...command) : connected.sendCommand(command);
@@ -79,11 +70,8 @@ const made = {
   },
 };
 
-/** What a config says, which is JSON, or a ledger itself. */
-export function ledgerOf(config) {
-  if (typeof config.run === 'function') return config;
-  return made[config.engine](config);
-}
+/** What a config says, which is JSON. */
+export const ledgerOf = (config) => made[config.engine](config);
 
 /** A ledger that is made older once it is open. */
 function aged(ledger, age) {

@@ -7,11 +7,10 @@ import { createMcpHandler, InMemoryTransport, McpServer } from '@modelcontextpro
 import { Codec, Key } from 'sealwax';
 import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
-import { connected, during, LEGACY, transports } from './client.mjs';
-import { factoryOf, guardOf, modern, requestOf } from './wire.mjs';
+import { connected, LEGACY } from './client.mjs';
+import { factoryOf, guardOf, modern, overHttp, requestOf, text } from './wire.mjs';
 
-const keys = Key.generate().toText();
-const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+const codec = new Codec({ keys: Key.generate(), audience: 'https://mcp.example.com' });
 
 test('who forgot to protect is told so, and nothing leaves', async () => {
   const guard = new Guard({ codec, principal: 'anonymous' });
@@ -71,16 +70,24 @@ test('options are what they should be', () => {
   const guard = new Guard(good);
   assert.throws(() => guard.referenceHandles('row', { ttl: 1 }), TypeError);
   assert.throws(() => guard.selfContainedHandles(7), TypeError);
-  for (const make of [
-    () => guard.referenceHandles('No Type'),
-    () => guard.selfContainedHandles('sw1'),
-    () => guard.referenceHandles('row', { maxAge: 0 }),
-    () => guard.selfContainedHandles('row', { ttl: 0 }),
-    () => new Guard({ ...good, requestStateTtl: 0 }),
-    () => guard.fetch(() => {}, { onLost: 'Serve' }),
+  for (const [make, message] of [
+    [() => guard.referenceHandles('No Type'), /handle type/],
+    [() => guard.selfContainedHandles('sw1'), /handle type/],
+    [() => guard.referenceHandles('row', { maxAge: 0 }), /^maxAge: /],
+    [() => guard.selfContainedHandles('row', { ttl: 2 ** 32 }), /^ttl: /],
+    [() => new Guard({ ...good, requestStateTtl: 0 }), /ttl: /],
+    [() => guard.sessions({ initial: () => 0, ttl: 2 ** 32 }), /^ttl: /],
+    [() => guard.fetch(async () => {}, { ttl: 0 }), /^ttl: /],
+    [() => guard.fetch(async () => {}, { onLost: 'Serve' }), /onLost/],
+    [() => sessionStreams(guard, { ttl: 0 }), /^ttl: /],
+    [() => new MemoryLedger({ capacity: -1 }), /capacity/],
   ]) {
-    assert.throws(make, { code: 'invalid_argument' });
+    assert.throws(make, { code: 'invalid_argument', message });
   }
+  for (const given of [{ required: 1 }, { ttl: '1' }, { needed: true }])
+    assert.throws(() => guard.fetch(async () => {}, given), TypeError);
+  assert.throws(() => guard.fetch({ fetch() {} }), TypeError);
+  assert.throws(() => new MemoryLedger({ rooms: 1 }), TypeError);
 });
 
 test("an author's text is well-formed, or refused before it becomes anything else", async () => {
@@ -137,11 +144,13 @@ test('an idle time takes a ledger, and so does single use', async () => {
   assert.throws(() => guardOf({ ledgerOptions: {} }), /expected a ledger too/);
   assert.throws(() => guardOf({ ledger: {} }), TypeError);
   await assert.rejects(guard.revoke({ subject: 'alice' }), /ledger: expected a guard that has one/);
-  const server = await transports.http({ keys, singleUse: true });
-  const alice = await server.connect('alice');
-  const { events } = await during(server.events, () => alice.call('hold', { value: 1 }));
-  await server.close();
-  const { code, message } = events.find(({ code }) => code);
+  const told = [];
+  const single = guardOf({ onRefused: ({ code, message }) => told.push(code, message) });
+  const baskets = single.selfContainedHandles('basket', { singleUse: true });
+  const handler = async (_, ctx) => text((await baskets.seal(ctx, 1)).handle);
+  const sent = modern(1, 'tools/call', { name: 'x', arguments: {} });
+  await overHttp(factoryOf({ 'tools/call': handler }, single), ...sent);
+  const [code, message] = told;
   assert.equal(code, 'invalid_argument');
   assert.match(message, /single use: expected a guard with a ledger/);
 });

@@ -33,8 +33,7 @@ export function factoryOf(handlers, guard) {
     const server = new Server(info, { capabilities });
     guard?.protect(server);
     for (const [method, handler] of Object.entries(handlers)) {
-      if (typeof handler === 'function') server.setRequestHandler(method, handler);
-      else server.setRequestHandler(method, { params: ANYTHING }, handler.own);
+      server.setRequestHandler(method, handler);
     }
     return server;
   };
