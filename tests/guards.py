@@ -94,17 +94,14 @@ PYTHON = (
 PYTEST = (
     "handed_on.py"
     " confirm.py"
-    " data_layer.py::test_a_mistake_of_the_author_is_told_at_once"
     " principal.py::test_an_access_token_names_somebody"
     " principal.py::test_one_that_names_nobody_is_refused"
     " attacks.py::test_a_state_under_its_name_in_python_is_refused"
     " binding.py::test_a_state_that_cannot_be_bound_is_an_error_for_the_model"
-    " data_layer.py::test_the_first_value_is_the_authors"
-    " data_layer.py::test_the_server_says_that_it_has_sessions"
     " after_answers.py::test_what_is_written_after_the_answer_raises"
     " guard.py::test_nobody_is_never_anonymous"
     " guard.py::test_nor_does_what_the_authors_other_functions_raise_reach_the_client"
-    " http_sessions.py hooks.py servers.py"
+    " wire.py http_sessions.py hooks.py servers.py"
 )
 
 #: The same on mcp 1, whose tests start servers too.

@@ -6,9 +6,7 @@ import json
 import logging
 import os
 import queue
-import re
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -26,8 +24,6 @@ A, B = Key.generate(), Key.generate()
 AUDIENCE = "https://mcp.example.com"
 LONG = 60
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
-#: What Linux and macOS, Wine, and Windows say of a file that is not there.
-ABSENT = re.compile("No such file|(File|Path) not found|The system cannot find")
 
 
 def text_of(*keys: Key) -> str:
@@ -49,30 +45,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "keys"
     path.write_text(text_of(A))
     return path
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [
-        (b"\xef\xbb\xbf%s", "byte order mark"),
-        (b"%s\r", "a CR without LF"),
-        (b"# retired\r%s", "a CR without LF"),
-        (b"%s # \xff", "UTF-8"),
-    ],
-)
-def test_a_text_that_others_read_otherwise_is_refused(
-    wrong: bytes, said: str, path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In a file, in the environment, or as a text: the command reads the same keys as a server."""
-    path.write_bytes(wrong.replace(b"%s", text_of(A).encode()))
-    with pytest.raises(sealwax.InvalidKey, match=said):
-        KeyRing.read(path)
-    monkeypatch.setenv("SEALWAX_KEYS", os.fsdecode(path.read_bytes()))
-    with pytest.raises(sealwax.InvalidKey, match=said):
-        KeyRing.from_env()
-    if said != "UTF-8":
-        with pytest.raises(sealwax.InvalidKey, match=said):
-            KeyRing.parse(path.read_bytes().decode())
 
 
 class Log(logging.Handler):
@@ -108,25 +80,6 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-def test_keys_that_are_set_are_those_of_new_views() -> None:
-    codec = Codec(keys=text_of(A), audience=AUDIENCE)
-    before, nobody = alice(codec), codec.view(anonymous=True)
-    token, public = before.session().seal(b"kept"), nobody.session().seal(b"kept")
-    assert not codec.set_keys(text_of(A))
-    assert alice(codec) is before
-    assert codec.set_keys(KeyRing([B]))
-    assert before.session().open(token).payload == b"kept"
-    with pytest.raises(sealwax.UnknownKey):
-        alice(codec).session().open(token)
-    with pytest.raises(sealwax.UnknownKey):
-        codec.view(anonymous=True).session().open(public)
-    with pytest.raises(sealwax.InvalidKey):
-        codec.set_keys("swk1_short")
-    assert repr(codec) == f"<Codec {AUDIENCE!r}, keys {B.id}>"
-    assert codec.set_keys(f"{B.to_text()} # seals\n{A.to_text()}")
-    assert alice(codec).session().open(token).needs_reseal
-
-
 def test_no_view_of_old_keys_is_kept_while_threads_make_views() -> None:
     codec, done = Codec(keys=text_of(A), audience=AUDIENCE), threading.Event()
     rings = KeyRing([B]), KeyRing([A])
@@ -151,9 +104,7 @@ def test_no_view_of_old_keys_is_kept_while_threads_make_views() -> None:
             thread.join()
 
 
-def test_a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad(
-    path: Path, log: Log
-) -> None:
+def test_the_logger_hears_of_new_keys_and_once_of_a_bad_file(path: Path, log: Log) -> None:
     codec = followed(path)
     token = alice(codec).session().seal(b"kept")
     replace(path, text_of(B, A))
@@ -163,49 +114,19 @@ def test_a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad(
     assert record.getMessage() == f"sealwax: keys_changed message={json.dumps(message)}"
     assert record.__dict__["sealwax_code"] == "keys_changed"
     assert record.__dict__["sealwax_message"] == message
-    assert alice(codec).session().open(token).needs_reseal
-
     half = text_of(A, B)[:80]
-    for bad, said in (
-        (half, "key 2 of the ring: expected a key text"),
-        ("", "expected 1 to 16 keys, found none"),
-        (None, None),
-        ("#" * 70_000, "expected at most 65,536 bytes"),
-    ):
-        if bad is None:
-            path.unlink()
-        else:
-            replace(path, bad)
-        record = log.next()
-        found = record.__dict__["sealwax_message"]
-        assert record.levelno == logging.WARNING
-        assert record.__dict__["sealwax_code"] == "invalid_key"
-        reason = found.removeprefix(f"keys file {path}: ")
-        assert ABSENT.match(reason) if said is None else reason.startswith(said)
-        assert found.endswith("; the present keys stay in use")
-        assert half[5:30] not in found
-        assert alice(codec).session().open(token).needs_reseal
-        # It is read again, and said once.
-        time.sleep(0.05)
-        assert log.said.empty()
-    replace(path, text_of(B))
-    assert log.next().levelno == logging.INFO
-    with pytest.raises(sealwax.UnknownKey):
-        alice(codec).session().open(token)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="links need a right there")
-def test_a_mounted_secret_is_followed_through_its_links(tmp_path: Path, log: Log) -> None:
-    for name, keys in (("one", [A]), ("two", [B, A])):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "keys").write_text(text_of(*keys))
-    (tmp_path / "..data").symlink_to("one")
-    (tmp_path / "keys").symlink_to("..data/keys")
-    codec = followed(tmp_path / "keys")
-    (tmp_path / "..data_tmp").symlink_to("two")
-    (tmp_path / "..data_tmp").replace(tmp_path / "..data")
-    assert "keys_changed" in log.next().getMessage()
-    assert B.id in repr(codec)
+    replace(path, half)
+    record = log.next()
+    assert record.levelno == logging.WARNING
+    assert record.__dict__["sealwax_code"] == "invalid_key"
+    found = record.__dict__["sealwax_message"]
+    assert found.startswith(f"keys file {path}: key 2 of the ring: expected a key text")
+    assert found.endswith("; the present keys stay in use")
+    assert half[5:30] not in found
+    assert alice(codec).session().open(token).needs_reseal
+    # It is read again, and said once.
+    time.sleep(0.05)
+    assert log.said.empty()
 
 
 def test_the_watch_ends_with_its_codec(path: Path, log: Log) -> None:
@@ -300,35 +221,18 @@ def test_no_fork_happens_while_a_codec_takes_keys() -> None:
     thread.join()
 
 
-def test_the_environment_names_a_file_or_has_the_keys(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path.write_text(text_of(B, A))
-
-    def codec_of(keys: str, file: str) -> Codec:
-        monkeypatch.setenv("SEALWAX_KEYS", keys)
-        monkeypatch.setenv("SEALWAX_KEYS_FILE", file)
-        return Codec.from_env(audience=AUDIENCE, skew=30, keys_interval=0.01)
-
-    token = alice(codec_of(text_of(A), "")).session().seal(b"kept")
-    codec = codec_of("", str(path))
-    assert alice(codec).session().open(token).needs_reseal
-    assert KeyRing.from_env().ids == KeyRing.read(path).ids == (B.id, A.id)
-    replace(path, text_of(A))
-    until(lambda: repr(codec).endswith(f"keys {A.id}>"))
-    for keys, file, said in (
-        (text_of(A), str(path), "found more than one"),
-        ("", "", "SEALWAX_KEYS is not set, nor is SEALWAX_KEYS_FILE"),
-        ("", text_of(A), "^keys file: expected a path, found the text of a key: that belongs"),
-        ("", "/nowhere/keys", f"keys file /nowhere/keys: ({ABSENT.pattern})"),
-    ):
-        with pytest.raises(sealwax.InvalidKey, match=said):
-            codec_of(keys, file)
-
-
-def test_options_of_a_file_are_checked(path: Path) -> None:
+def test_options_of_a_file_are_checked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sealwax.InvalidArgument, match="found both"):
         Codec(keys=text_of(A), keys_file=path, audience=AUDIENCE)
     for interval in (0, -1, 1e9, float("nan")):
         with pytest.raises(sealwax.InvalidArgument, match="keys_interval"):
             Codec(keys_file=path, keys_interval=interval, audience=AUDIENCE)
+    monkeypatch.delenv("SEALWAX_KEYS", raising=False)
+    monkeypatch.setenv("SEALWAX_KEYS_FILE", str(path))
+    codec = Codec.from_env(audience=AUDIENCE, keys_interval=0.01)
+    replace(path, text_of(B))
+    until(lambda: repr(codec).endswith(f"keys {B.id}>"))
+    assert KeyRing.from_env().ids == KeyRing.read(path).ids == (B.id,)
+    monkeypatch.setenv("SEALWAX_KEYS", text_of(A))
+    with pytest.raises(sealwax.InvalidKey, match="found more than one"):
+        Codec.from_env(audience=AUDIENCE)

@@ -51,19 +51,8 @@ class RequestState:
         )
         return await outcome(call)
 
-    def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
-        """Make one as a replica would, for the same request or another."""
-        context = sealwax.request_context("tools/call", "ask", {"id": 8 if other else 7})
-        return view.request_state(context).seal(b'{"asked":7,"pad":""}', ttl=ttl)
-
-    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
-        return self.forge(view)
-
     def taken(self, told: dict[str, Any]) -> bool:
         return bool(told["structuredContent"] == {"id": 7, "state": {"asked": 7, "pad": ""}})
-
-    def absent(self, told: dict[str, Any]) -> bool:
-        return bool(told["resultType"] == "input_required")
 
 
 class Cursor:
@@ -81,25 +70,8 @@ class Cursor:
         params = types.PaginatedRequestParams(cursor=token)
         return await outcome(client.session.list_resources(params=params))
 
-    def forge(
-        self,
-        view: sealwax.View,
-        payload: bytes = b"10",
-        *,
-        other: bool = False,
-        ttl: int | None = None,
-    ) -> str:
-        return view.cursor("tools/list" if other else "resources/list").seal(payload, ttl=ttl)
-
-    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
-        # What a cursor holds is the server's affair: FastMCP's is not ours.
-        return self.forge(view, view.cursor("resources/list").open(good).payload)
-
     def taken(self, told: dict[str, Any]) -> bool:
         return bool(told["resources"][0]["uri"] == "item:///10" and len(told["resources"]) == 10)
-
-    def absent(self, told: dict[str, Any]) -> bool:
-        return bool(told["resources"][0]["uri"] == "item:///0")
 
 
 class Handle:
@@ -120,27 +92,14 @@ class Handle:
         arguments = {} if token is None else {"handle": token}
         return await outcome(client.call_tool(self.check, arguments))
 
-    def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
-        return view.mint_handle("order" if other else "basket")
-
-    def made_by_a_replica(self, view: sealwax.View, good: str) -> str:
-        return self.forge(view)
-
     def taken(self, told: dict[str, Any]) -> bool:
         return len(told["structuredContent"]["ulid"]) == 32
-
-    def absent(self, told: dict[str, Any]) -> bool:
-        """A handle is an argument like any other: the SDK says that it is missing."""
-        return "error" in told or told["isError"]
 
 
 class HandleState(Handle):
     kind = "handle-state"
     mint, check, end = "seal", "open", "end_order"
     arguments: ClassVar[dict[str, Any]] = {"items": ["tea"]}
-
-    def forge(self, view: sealwax.View, *, other: bool = False, ttl: int | None = None) -> str:
-        return view.handle_state("basket" if other else "order").seal(b'["tea"]', ttl=ttl)
 
     def taken(self, told: dict[str, Any]) -> bool:
         return bool(told["structuredContent"] == {"items": ["tea"], "generation": 0})

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import ledgers
 import pytest
-from ledgers import ENGINES, SHARED, Store
+from ledgers import SHARED, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,11 +21,6 @@ def valkey() -> Iterator[int]:
     """The port of a Valkey."""
     with ledgers.valkey() as server:
         yield server.port
-
-
-@pytest.fixture(params=ENGINES)
-def store(request: Any, valkey: int, tmp_path: Path) -> Store:
-    return Store(request.param, valkey, tmp_path)
 
 
 @pytest.fixture(params=SHARED)

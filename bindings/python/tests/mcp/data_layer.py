@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
-import pytest
 import tally
 import wire
 from carriers import outcome
@@ -26,10 +25,7 @@ if TYPE_CHECKING:
 
 KEYS = str(sealwax.Key.generate().to_text())
 MODES = {"2026-07-28": "2026-07-28", "2025-11-25": "legacy"}
-SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
-REVISIONS = pytest.mark.parametrize("revision", MODES)
 REQUIRED = sealwax.answer("data-layer-required")
-INTERNAL = sealwax.answer("data-layer", sealwax.InternalError())
 
 
 class Asked(types.Request[types.RequestParams, Any]):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 KEYS = str(sealwax.Key.generate().to_text())
 SYSTEMS = pytest.mark.parametrize("system", tally.SYSTEMS)
 REVISION = "2025-11-25"
-CLIENT = {"name": "raw", "version": "1.2"}
 
 
 class Recording(httpx2.AsyncHTTPTransport):
@@ -37,8 +35,8 @@ class Recording(httpx2.AsyncHTTPTransport):
 
 
 class Served:
-    def __init__(self, url: str, of: tally.Tally, refusals: list[Refusal]) -> None:
-        self.url, self.of, self.refusals = url, of, refusals
+    def __init__(self, url: str, refusals: list[Refusal] | None = None) -> None:
+        self.url, self.refusals = url, [] if refusals is None else refusals
 
     @property
     def codes(self) -> list[str]:
@@ -49,46 +47,29 @@ class Served:
         method: str = "tools/call",
         session: str | None = None,
         *,
-        http: str = "POST",
-        user: str = "alice",
-        version: str | None = REVISION,
-        identity: Any = 1,
         params: Any = None,
-        body: Any = None,
-        **members: Any,
+        version: str | None = REVISION,
     ) -> httpx2.Response:
-        """Send a request, as alice unless said, with the header."""
+        """Send a request as alice, with the header."""
         headers = {
             "Accept": "application/json, text/event-stream",
-            "Authorization": f"Bearer {wire.bearer(user)}",
-            "Content-Type": "application/json",
+            "Authorization": f"Bearer {wire.bearer('alice')}",
+            "Mcp-Session-Id": session,
+            "MCP-Protocol-Version": version,
         }
-        if session is not None:
-            headers["Mcp-Session-Id"] = session
-        if version is not None:
-            headers["MCP-Protocol-Version"] = version
-        given = {"name": "agreed", "arguments": {}} if method == "tools/call" else {}
-        message = {"jsonrpc": "2.0", "method": method, "params": params or given, **members}
-        if identity is not None:
-            message["id"] = identity
-        content = json.dumps(message) if body is None else body
-        sent: Any = {"headers": headers, "content": content if http == "POST" else None}
-        async with wire.http() as client, client.stream(http, self.url, **sent) as told:
-            if http != "GET" or told.status_code != 200:
-                # What the SDK says to a GET never ends.
-                await told.aread()
-            return told
+        given = params or {"name": "agreed", "arguments": {}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
+        sent = {name: value for name, value in headers.items() if value is not None}
+        async with wire.http(headers=sent) as client:
+            return await client.post(self.url, json=message)
 
-    async def initialize(self, user: str = "alice", **capabilities: Any) -> httpx2.Response:
-        params = {
-            "protocolVersion": REVISION,
-            "capabilities": capabilities,
-            "clientInfo": CLIENT,
-        }
-        return await self.send("initialize", user=user, version=None, params=params)
+    async def initialize(self) -> httpx2.Response:
+        info = {"name": "raw", "version": "1.2"}
+        params = {"protocolVersion": REVISION, "capabilities": {}, "clientInfo": info}
+        return await self.send("initialize", version=None, params=params)
 
-    async def session(self, user: str = "alice") -> str:
-        return (await self.initialize(user)).headers["mcp-session-id"]
+    async def session(self) -> str:
+        return (await self.initialize()).headers["mcp-session-id"]
 
 
 @asynccontextmanager
@@ -96,7 +77,6 @@ async def served(
     system: str = "mcpserver",
     *,
     guard: dict[str, Any] | None = None,
-    app: dict[str, Any] | None = None,
     **options: Any,
 ) -> AsyncIterator[Served]:
     refusals: list[Refusal] = []
@@ -106,7 +86,6 @@ async def served(
         "on_refused": refusals.append,
     }
     made = Guard(**{**defaults, **(guard or {})})
-    of = tally.Tally(made, required=None)
-    wrapped = made.asgi(wire.app(system, of, where=tally, **(app or {})), **options)
-    with wire.listening(wrapped) as url:
-        yield Served(url, of, refusals)
+    app = wire.app(system, tally.Tally(made, required=None), where=tally, **options)
+    with wire.listening(made.asgi(app)) as url:
+        yield Served(url, refusals)

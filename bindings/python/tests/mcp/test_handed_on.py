@@ -101,7 +101,7 @@ async def test_who_begins_a_session_is_asked_for_once() -> None:
     server.middleware.append(minting)
     of.protect(server)
     with wire.listening(of.asgi(server.streamable_http_app(stateless_http=True))) as url:
-        told = await Served(url, NOBODYS, []).initialize()
+        told = await Served(url).initialize()
     assert told.headers["mcp-session-id"]
     assert asked == ["initialize"]
 
@@ -153,6 +153,69 @@ async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
     assert told["error"] == {"code": -32000, "message": "the middleware's own"}
 
 
+@pytest.mark.parametrize("revision", ["2026-07-28", "2025-11-25"])
+@pytest.mark.parametrize("system", ["mcpserver", "lowlevel", "fastmcp"])
+async def test_the_server_says_that_it_has_sessions(system: str, revision: str) -> None:
+    async def it(_ctx: Any) -> Any:
+        raise AssertionError
+
+    of = guard()
+    of.sessions(initial=lambda _ctx: 0)
+    info = {"name": "raw", "version": "0"}
+    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": info}
+    method = "initialize" if revision == "2025-11-25" else "server/discover"
+    with wire.listening(wire.app(system, None, where=Lone(of, it))) as url:
+        told = await wire.raw(url, method, params, revision=revision)
+    capabilities = told["result"]["capabilities"]
+    assert capabilities["sessions"] == capabilities["experimental"]["sessions"] == {}
+    assert "tools" in capabilities
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"required": {"methods": ["tools/list"]}},
+        {"required": {"method": ["tools/call"]}},
+        {"required": {"tools": "count"}},
+        {"required": ["tools/call"]},
+        {"initial": None},
+        {"held_by_server": True},
+        {"ttl": 0},
+    ],
+)
+def test_a_mistake_about_sessions_is_told_at_once(options: Any) -> None:
+    with pytest.raises(sealwax.InvalidArgument, match="expected"):
+        guard().sessions(**{"initial": lambda _ctx: 0, **options})
+
+
+def test_sessions_are_asked_for_once_and_before_the_server_is_protected() -> None:
+    of = guard()
+    of.sessions(initial=lambda _ctx: 0)
+    with pytest.raises(sealwax.InvalidArgument, match="once"):
+        of.sessions(initial=lambda _ctx: 0)
+    of = guard()
+    of.protect(Server("shop"))
+    with pytest.raises(sealwax.InvalidArgument, match="before"):
+        of.sessions(initial=lambda _ctx: 0)
+
+
+async def test_the_first_value_is_what_the_authors_function_gives() -> None:
+    async def initial(ctx: Any) -> Any:
+        assert ctx.method == "sessions/create"
+        return next(gives)
+
+    gives = iter([{"count": 40}, object()])
+    of = guard()
+    of.sessions(initial=initial)
+    server: MCPServer[Any] = MCPServer("shop")
+    of.protect(server)
+    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
+        first, second = [await wire.raw(url, "sessions/create", {}) for _ in range(2)]
+    opened = tally.codec(KEYS).view(anonymous=True).sessions().open(first["result"]["session"])
+    assert opened.json() == {"count": 40}
+    assert second["error"] == {"code": -32603, "message": "Internal error"}
+
+
 async def test_an_error_of_the_first_values_function_is_the_clients() -> None:
     def initial(_ctx: Any) -> Any:
         raise MCPError(-32000, "full")
@@ -175,7 +238,7 @@ async def test_the_wrapper_of_another_guard_does_not_say_who_asks() -> None:
     of, around = guard(lambda _ctx: ALICE), guard(lambda _ctx: wire.principal("bob"))
     app = Lone(of, it).mcpserver(None).streamable_http_app(stateless_http=True)
     with wire.listening(around.asgi(app)) as url:
-        served = Served(url, NOBODYS, [])
+        served = Served(url)
         told = await served.send(session=await served.session(), params={"name": "it"})
     handle = wire.told(told.text)["result"]["structuredContent"]["handle"]
     view(tally.codec(KEYS), ALICE).verify_handle("basket", handle)
@@ -203,7 +266,7 @@ async def test_the_time_that_the_wrapper_took_is_not_the_handlers_again() -> Non
         server: MCPServer[Any] = MCPServer("shop")
         of.protect(server)
         with wire.listening(of.asgi(server.streamable_http_app(stateless_http=True))) as url:
-            served = Served(url, NOBODYS, [])
+            served = Served(url)
             session = await served.session()
             ledger.asked.clear()
             await served.send("tools/list", session, params={"cursor": cursor})
@@ -306,7 +369,10 @@ async def test_an_id_that_is_none_is_refused() -> None:
             told = await client.ask("ping", id=identity, sessionId="x")
             assert (told["id"], told["error"]["code"]) == (None, -32600)
         told = await client.ask("ping", id="mine", sessionId="x")
-    assert told == refused("x", "mine")
+        assert told == refused("x", "mine")
+        # Nor is a message that the SDK cannot read left without an answer.
+        told = await client.ask("tools/list", id="x", params=7, sessionId=agreed())
+        assert told["error"] == {"code": -32600, "message": "Invalid Request"}
 
 
 async def test_a_body_comes_whole_or_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""A ledger in a file: locked, full, closed, forked, or no ledger."""
+"""A ledger in a file: locked, forked, or no ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from threading import Barrier
 import pytest
 import shop
 from ledgers import age, keys
-from stores import NO_ANSWER, STATE, failed, served, works
+from stores import NO_ANSWER, failed, served, works
 
 from sealwax.ledger import LedgerUnfit, SQLite
 
@@ -28,14 +28,14 @@ def test_what_survives_no_loss_of_power_is_chosen(tmp_path: Path) -> None:
 
 
 def test_a_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
-    def opened(path: Path) -> None:
+    barrier = Barrier(16)
+
+    def opened(_: int) -> None:
         barrier.wait()
-        SQLite(path).close()
+        SQLite(tmp_path / "ledger.db").close()
 
     with ThreadPoolExecutor(16) as threads:
-        for number in range(5):
-            barrier = Barrier(16)
-            list(threads.map(opened, [tmp_path / f"{number}.db"] * 16))
+        list(threads.map(opened, range(16)))
 
 
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
             SQLite(path)
 
 
-async def test_a_file_that_another_process_keeps_locked(tmp_path: Path) -> None:
+async def test_a_file_that_another_process_keeps_locked_or_that_was_closed(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     ledger = SQLite(path)
     age(ledger, keys(shop.AUDIENCE), path=path)
@@ -59,22 +59,8 @@ async def test_a_file_that_another_process_keeps_locked(tmp_path: Path) -> None:
         assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
         other.execute("COMMIT")
         await works(of)
-
-
-async def test_a_disk_that_is_full(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = SQLite(path)
-    age(ledger, keys(shop.AUDIENCE), path=path)
-    ((pages,),) = ledger._connection.execute("PRAGMA page_count")
-    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
-    async with served(ledger=ledger) as of:
-        told = []
-        while STATE.internal not in told:
-            told.append(await STATE.present(of.client, await STATE.good(of.client)))
-            assert len(told) < 500
-        assert of.refusals[-1].message == f"{NO_ANSWER}SQLITE_FULL (OperationalError)"
-        ledger._connection.execute("PRAGMA max_page_count = 100000")
-        await works(of)
+        ledger.close()
+        assert await failed(of) == f"{NO_ANSWER}ProgrammingError"
 
 
 FORKED = """
@@ -103,13 +89,6 @@ def test_a_process_that_was_forked_off(tmp_path: Path) -> None:
     """It would not know what the others know, or break the file's locks."""
     arguments = [sys.executable, "-c", FORKED, str(tmp_path / "ledger.db")]
     subprocess.run(arguments, check=True)
-
-
-async def test_a_file_that_was_closed(tmp_path: Path) -> None:
-    ledger = SQLite(tmp_path / "ledger.db")
-    ledger.close()
-    async with served(ledger=ledger) as of:
-        assert await failed(of) == f"{NO_ANSWER}ProgrammingError"
 
 
 def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:

