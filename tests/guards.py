@@ -217,7 +217,15 @@ GUARDS = {
     "c": Guard(
         copied=(
             *("Cargo.toml", "Cargo.lock", "README.md", "src", "mcp/Cargo.toml", "mcp/src", "mcp/README.md"),
-            *("cli/Cargo.toml", "cli/src", "cli/commands.json", "cli/README.md", "bindings/c", "fuzz/abi", "fuzz/targets"),
+            *(
+                "cli/Cargo.toml",
+                "cli/src",
+                "cli/commands.json",
+                "cli/README.md",
+                "bindings/c",
+                "fuzz/abi",
+                "fuzz/targets",
+            ),
             *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
         ),
         prepare="""

@@ -152,6 +152,10 @@ def absolute(command: str) -> str:
     return shlex.join(os.path.abspath(part) if "/" in part else part for part in shlex.split(command))
 
 
+#: Of a transport that no client was tried on.
+NONE = "\N{EN DASH}"
+
+
 def main(sealwax: str, node: str, folder: str, *servers: str) -> int:
     told = tomllib.loads((HERE / "clients.toml").read_text())["client"]
     clients = [Client(**it) for it in told]
@@ -184,7 +188,7 @@ def main(sealwax: str, node: str, folder: str, *servers: str) -> int:
             package, version = re.fullmatch(r"(.+?)(?:\[\w+])?(?:==|@)([\d.]+)", it.client.package).groups()
             row = seen.setdefault(f"| {it.client.name} | `{package}` {version} |", {"HTTP": set(), "stdio": set()})
             row[it.transport].add(cell)
-    rows = [row + "".join(f" {' / '.join(sorted(it)) or '–'} |" for it in ways.values()) for row, ways in seen.items()]
+    rows = [row + "".join(f" {' / '.join(sorted(it)) or NONE} |" for it in ways.values()) for row, ways in seen.items()]
     told_there = DOCS.read_text().splitlines()
     wrong = [row for row in rows if row not in told_there]
     print(*wrong, sep="\n", end="\n" if wrong else "")
