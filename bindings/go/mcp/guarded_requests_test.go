@@ -402,3 +402,21 @@ func TestWhatTheSDKRefusesByItself(t *testing.T) {
 		t.Errorf("logged %v", codes)
 	}
 }
+
+// A refused handle is a result of the tool in every kind of tool, complete for clients that want to know.
+func TestARefusedHandleIsAResult(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
+	url := listening(t, s)
+	var told []string
+	for _, tool := range []string{"check", "low"} {
+		body := post(t, url, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"handle":"row_x"},`+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, tool), tool)
+		told = append(told, body)
+		if !strings.Contains(body, `"resultType":"complete"`) || !strings.Contains(body, `"isError":true`) {
+			t.Errorf("%s: %s", tool, body)
+		}
+	}
+	if told[0] != told[1] {
+		t.Errorf("%s, and %s", told[0], told[1])
+	}
+}

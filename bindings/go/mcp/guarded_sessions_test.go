@@ -320,3 +320,37 @@ func TestOnStdioASessionOutlivesTheProcess(t *testing.T) {
 		t.Errorf("told %s", told)
 	}
 }
+
+// Whatever handler stands behind the guard has the session without its token, and a body that the guard changes has another length.
+func TestAHandlerBehindTheGuard(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	var seen http.Header
+	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = r.Header.Clone()
+		const body = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		_, _ = io.WriteString(w, body)
+	})
+	server := httptest.NewServer(must(s.guard.HTTP(inner, sealwaxmcp.SEP1359())))
+	t.Cleanup(server.Close)
+	send := func(session, message string) (string, string) {
+		t.Helper()
+		request := must(http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(message)))
+		request.Header.Set("Content-Type", "application/json")
+		if session != "" {
+			request.Header.Set("Mcp-Session-Id", session)
+		}
+		response := must(http.DefaultClient.Do(request))
+		defer response.Body.Close()
+		return response.Header.Get("Mcp-Session-Id"), readAll(t, response)
+	}
+	session, told := send("", initialize)
+	if !json.Valid([]byte(told)) || !strings.Contains(told, session) || session == "" {
+		t.Errorf("session %q: %s", session, told)
+	}
+	send(session, `{"jsonrpc":"2.0","id":1,"method":"ping","sessionId":"`+session+`"}`)
+	if found := seen.Get("Mcp-Session-Id"); seen == nil || found != "" {
+		t.Errorf("the handler saw %q", found)
+	}
+}
