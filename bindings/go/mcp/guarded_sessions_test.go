@@ -354,3 +354,52 @@ func TestAHandlerBehindTheGuard(t *testing.T) {
 		t.Errorf("the handler saw %q", found)
 	}
 }
+
+// What a handler of one client sends to another is of no request of its own client: it is of the other's only session.
+func TestAHandlerWritesToAnotherClient(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	waiting, release := make(chan *mcp.ServerSession, 1), make(chan struct{})
+	var other *mcp.ServerSession
+	add := func(name string, work func(context.Context, *mcp.CallToolRequest) error) {
+		mcp.AddTool(s.server, &mcp.Tool{Name: name}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{}, nil, work(ctx, r)
+		})
+	}
+	add("wait", func(_ context.Context, r *mcp.CallToolRequest) error {
+		waiting <- r.Session
+		<-release
+		return nil
+	})
+	add("tell", func(ctx context.Context, _ *mcp.CallToolRequest) error {
+		return other.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "told"})
+	})
+	open := func() *line {
+		reads, in := io.Pipe()
+		out, writes := io.Pipe()
+		go func() { _ = s.server.Run(t.Context(), must(s.guard.IO(reads, writes, sealwaxmcp.SEP1359()))) }()
+		t.Cleanup(func() { _, _ = in.Close(), out.Close() })
+		return &line{t, in, json.NewDecoder(out), nil}
+	}
+	begin := func(client *line) string {
+		client.say(initialize)
+		var begun struct{ Result struct{ SessionID string } }
+		if err := json.Unmarshal([]byte(client.hear()), &begun); err != nil {
+			t.Fatal(err)
+		}
+		return begun.Result.SessionID
+	}
+	call := func(client *line, id, tool, session string) {
+		client.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}},"sessionId":"` + session + `"}`)
+	}
+	here, there := open(), open()
+	session := begin(there)
+	call(there, "7", "wait", session)
+	other = <-waiting
+	call(here, "8", "tell", begin(here))
+	if told := there.hear(); !strings.Contains(told, "progress") || !strings.Contains(told, session) {
+		t.Errorf("told %s", told)
+	}
+	close(release)
+	there.hear()
+	here.hear()
+}

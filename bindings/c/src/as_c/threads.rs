@@ -154,9 +154,9 @@ fn dialogues_of_one_redis() {
             scope.spawn(move || {
                 let revoke = frame(SEALWAX_DIALOGUE, 0, &[REVOKE]);
                 let (dialogue, first) = begin(ptr::null(), redis.get(), &revoke);
-                assert!(first.1.contains("INFO"));
-                let fit = r#"{"text":"role:master\r\nmin_replicas_to_write:1"}"#;
-                assert_eq!(tell(dialogue, SEALWAX_EVENT, &[fit]).0, SEALWAX_STEP);
+                assert!(first.1.contains("EVALSHA"));
+                let missing = r#"{"error":"NOSCRIPT No"}"#;
+                assert_eq!(tell(dialogue, SEALWAX_EVENT, &[missing]).0, SEALWAX_STEP);
                 c!(sealwax_machine_free(dialogue));
             });
         }
