@@ -108,12 +108,12 @@ test('the module is within its budget', (t) => {
   const module = readFileSync(`${INSTALLED}dist/sealwax.wasm`);
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
-  assert.ok(module.length < 434_500, `${module.length} bytes`);
-  assert.ok(compressed < 194_500, `${compressed} bytes compressed`);
+  assert.ok(module.length < 450_000, `${module.length} bytes`);
+  assert.ok(compressed < 202_000, `${compressed} bytes compressed`);
   // Of the command, which is no part of any bundle.
   const command = readFileSync(`${INSTALLED}dist/command.wasm`).length;
   t.diagnostic(`${command} bytes of the command`);
-  assert.ok(command < 302_500, `${command} bytes`);
+  assert.ok(command < 303_500, `${command} bytes`);
 });
 
 test('the declarations name every code of the core', () => {

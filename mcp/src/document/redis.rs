@@ -2,19 +2,15 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
+use super::ledger::command_of;
 use super::read::{parse, read};
 use super::write;
 use crate::ledger::redis::{Answer, Dialogue, Next, Plain, Redis, Send};
 use crate::message::members::is_false;
 use sealwax::Error;
-
-/// What is begun: a check of the server, unless there is a command's `script`.
-#[derive(Deserialize)]
-struct Begin {
-    script: Option<String>,
-}
 
 /// What a store's client does next: exactly one of `send`, `done`, `unfit` and `failed`.
 #[derive(Default, Serialize)]
@@ -54,10 +50,9 @@ pub(super) struct DialogueStep<'a> {
 #[inline(never)]
 pub fn dialogue(redis: &Redis, document: &str) -> Result<(Dialogue, String), Error> {
     let document = parse(document)?;
-    let Begin { script } = read(&document)?;
-    let (dialogue, next) = match script {
-        Some(_) => redis.begin(read(&document)?),
-        None => redis.check(),
+    let (dialogue, next) = match document["script"] {
+        Value::Null => redis.check(),
+        _ => redis.begin(command_of(&document)?),
     };
     let next = written(&dialogue, next);
     Ok((dialogue, next))

@@ -1,19 +1,13 @@
 //! The dialogue with a file of SQLite.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
-use super::read::{parse, read};
-use super::write;
+use super::ledger::command_of;
+use super::read::parse;
+use super::{NO_DOCUMENT, write};
 use crate::ledger::sqlite::{Answer, Dialogue, Next, Statement};
 use sealwax::Error;
-
-/// What is begun: a file is opened, unless there is a command's `script`.
-#[derive(Deserialize)]
-struct Begin {
-    /// Whether an answered command survives a loss of power: it does if this is absent.
-    durable: Option<bool>,
-    script: Option<String>,
-}
 
 /// What a file's client does next: exactly one of these.
 #[derive(Default, Serialize)]
@@ -41,10 +35,9 @@ pub(super) struct SqliteStep {
 #[inline(never)]
 pub fn sqlite(document: &str) -> Result<(Dialogue, String), Error> {
     let document = parse(document)?;
-    let Begin { durable, script } = read(&document)?;
-    let (dialogue, next) = match script {
-        Some(_) => Dialogue::begin(read(&document)?),
-        None => Dialogue::open(durable != Some(false)),
+    let (dialogue, next) = match document["script"] {
+        Value::Null => Dialogue::open(document["durable"] != Value::Bool(false)),
+        _ => Dialogue::begin(command_of(&document)?),
     };
     Ok((dialogue, written(next)))
 }
@@ -56,7 +49,19 @@ pub fn sqlite(document: &str) -> Result<(Dialogue, String), Error> {
 /// [`Error::InvalidArgument`] for an invalid document.
 #[inline(never)]
 pub fn sqlite_answered(dialogue: &mut Dialogue, document: &str) -> Result<String, Error> {
-    let answer: Answer = read(&parse(document)?)?;
+    let document = parse(document)?;
+    let answer = match (&document["error"], &document["rows"]) {
+        (Value::String(why), _) => Answer::Error(why.clone()),
+        (_, Value::Array(rows)) => {
+            let row = |row: &Value| match row {
+                Value::Null => Ok(None),
+                Value::String(text) => Ok(Some(text.clone())),
+                _ => Err(NO_DOCUMENT),
+            };
+            Answer::Rows(rows.iter().map(row).collect::<Result<_, _>>()?)
+        }
+        _ => return Err(NO_DOCUMENT),
+    };
     Ok(written(dialogue.on(answer)))
 }
 

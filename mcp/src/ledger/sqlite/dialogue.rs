@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{BEGIN, COMMIT, CONNECT, CREATE, DELETE, NORMAL, NOW, READ, ROLLBACK, SWEEP, WRITE};
 use crate::ledger::Command;
@@ -63,9 +63,13 @@ pub struct Statement {
 }
 
 /// What became of the statements.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "SqliteAnswer"))]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    test,
+    derive(serde::Deserialize, schemars::JsonSchema),
+    schemars(rename = "SqliteAnswer"),
+    serde(rename_all = "camelCase")
+)]
 pub enum Answer {
     /// All were run: what those that read gave.
     Rows(Vec<Option<String>>),
