@@ -253,7 +253,7 @@ export interface AskStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -263,7 +263,7 @@ export interface DeliverStep extends Deliver {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -274,7 +274,7 @@ export interface RespondStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -284,7 +284,7 @@ export interface ReplyStep extends Reply {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -294,7 +294,7 @@ export interface DoneStep extends HandleResult {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -304,7 +304,7 @@ export interface DropStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 
@@ -314,7 +314,7 @@ export interface ReplayedStep {
   readonly members?: readonly string[] | undefined;
   readonly refused?: readonly Refused[] | undefined;
   readonly session?: OpenedSession | undefined;
-  readonly set?: readonly ([readonly string[], unknown])[] | undefined;
+  readonly set?: readonly [readonly string[], unknown][] | undefined;
   readonly whole?: boolean | undefined;
 }
 

@@ -119,10 +119,9 @@ impl Language {
             }
             Some("array") => {
                 let item = self.name(&schema["items"]);
-                let of = if item.contains(' ') {
-                    format!("({item})")
-                } else {
-                    item.clone()
+                let of = match item.contains(" | ") || item.starts_with("readonly ") {
+                    true => format!("({item})"),
+                    false => item.clone(),
                 };
                 self.pick(&format!("readonly {of}[]"), &format!("Sequence[{item}]"))
             }

@@ -155,21 +155,12 @@ impl Redis {
         let (mut dialogue, mut next) = self.store.dialogues.begin(command.clone());
         // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
         let mut used = [const { None }; 2];
-        loop {
-            let failed = match next {
-                Next::Send(send) => {
-                    let connecting = used[usize::from(send.own)]
-                        .get_or_insert_with(|| self.connecting(key, send.own));
-                    next = dialogue.on(self.sent(connecting, &send).await?);
-                    continue;
-                }
-                Next::Done(reply) => return Ok(reply),
-                Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
-                Next::Failed(why) => why,
-                _ => "expected a command to send".into(),
-            };
-            return Err(LedgerError::Unavailable(format!("redis: {failed}")));
+        while let Next::Send(send) = next {
+            let connecting =
+                used[usize::from(send.own)].get_or_insert_with(|| self.connecting(key, send.own));
+            next = dialogue.on(self.sent(connecting, &send).await?);
         }
+        ended(next)
     }
 
     fn connecting(&self, key: &str, own: bool) -> Connecting {
@@ -218,6 +209,17 @@ fn command(texts: &[impl AsRef<str>]) -> Cmd {
     command
 }
 
+/// Returns the reply of a dialogue that has nothing more to send.
+fn ended(next: Next) -> Result<Vec<String>, LedgerError> {
+    let failed = match next {
+        Next::Done(reply) => return Ok(reply),
+        Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
+        Next::Failed(why) => why,
+        _ => "expected a command to send".into(),
+    };
+    Err(LedgerError::Unavailable(format!("redis: {failed}")))
+}
+
 /// Begins to connect, in a task that goes on if nobody waits any more.
 fn connecting(store: Arc<Store>, key: String) -> Connecting {
     let connected = async move {
@@ -245,11 +247,7 @@ impl Store {
             let said = connection.ask(key, command(&send.args)).await;
             next = check.on(Answer::Text(said.map_err(failed)?));
         }
-        match next {
-            Next::Done(_) => {}
-            Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
-            other => return Err(LedgerError::Unavailable(format!("redis: {other:?}"))),
-        }
+        ended(next)?;
         let loads = check.loads();
         join_all(loads.iter().map(|load| connection.send(command(load)))).await;
         let warnings = check.warned().iter().map(ToString::to_string).collect();

@@ -130,9 +130,8 @@ impl Dialogue {
                 },
                 _ => self.rolled_back(NO_ANSWER.into()),
             },
-            (Phase::Reading(command, now), rows) if rows.len() == command.keys.len() => {
-                self.writes(&command, now, &rows)
-            }
+            // Too few or too many are refused there.
+            (Phase::Reading(command, now), rows) => self.writes(&command, now, &rows),
             (Phase::Writing(reply), _) => Next::Done(reply),
             _ => self.rolled_back(NO_ANSWER.into()),
         }
