@@ -20,7 +20,7 @@ mod types;
 use serde::Serialize;
 
 pub use event::{Members, on, told};
-pub use handle::{fork, handle};
+pub use handle::{fork, handle, link};
 pub use ledger::{judge, run};
 pub use message::{http, invalid, leaves, line, message, revoke};
 pub(crate) use plain::next;

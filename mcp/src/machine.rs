@@ -37,7 +37,7 @@ pub mod kind {
     pub const REVOCATION: u8 = 4;
     /// Makes an entry of the log for a mistake of the adapter's side: a document. Its answer is a [`TEXT`], and all there is.
     pub const REPORT: u8 = 5;
-    /// Begins the exchange of an operation on a handle, in that of a request: a document, and a value.
+    /// Begins the exchange of an operation on a handle, in that of a request, or on a link of a guard: a document, and a value.
     pub const HANDLE: u8 = 6;
     /// Makes what is known of a Redis between commands. Its answer is [`MADE`].
     pub const STORE: u8 = 7;
@@ -172,6 +172,9 @@ impl Machine {
             (kind::HANDLE, Some(Self::Exchange(exchange))) => {
                 let (operation, value) = given.documents();
                 document::handle(exchange, operation, value).map(begun)
+            }
+            (kind::HANDLE, Some(Self::Guard(guard))) => {
+                document::link(guard, given.document()).map(begun)
             }
             (kind::STORE, None) => Ok((
                 Self::Store(redis::Redis::new(given.has(flag::WAITS))),

@@ -57,10 +57,13 @@ export interface Fault {
 }
 
 export interface HandleOp {
+  readonly by?: PrincipalParts | undefined;
   readonly handle?: ClientValue | undefined;
+  readonly keep?: boolean | undefined;
+  readonly list?: string | undefined;
   readonly maxAge?: number | undefined;
   readonly once?: boolean | undefined;
-  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end';
+  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end' | 'sealLink' | 'openLink' | 'cursor' | 'position';
   readonly predecessor?: Predecessor | undefined;
   readonly selfContained?: boolean | undefined;
   readonly ttl?: number | undefined;
@@ -72,6 +75,7 @@ export interface HandleResult {
   readonly handle?: string | undefined;
   readonly id: string;
   readonly predecessor?: Predecessor | undefined;
+  readonly principal?: Readonly<Record<string, unknown>> | undefined;
   readonly times?: HandleTimes | undefined;
   readonly value?: string | undefined;
 }
@@ -83,7 +87,7 @@ export interface HandleTimes {
   readonly needsReseal?: boolean | undefined;
 }
 
-export type Item = 'request-state' | 'cursor' | 'handle' | 'handle-state' | 'session';
+export type Item = 'request-state' | 'cursor' | 'handle' | 'handle-state' | 'link' | 'session';
 
 export interface LedgerSettings {
   readonly acceptIssuedSince?: number | undefined;

@@ -15,7 +15,7 @@ SCRIPTED = {
 }
 
 #: The options of an operation on handles.
-OPTIONS = {"as", "maxAge", "once", "selfContained"}
+OPTIONS = {"as", "maxAge", "once", "selfContained", "ttl", "keep", "by", "argument", "list"}
 
 
 @dataclass

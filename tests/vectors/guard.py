@@ -36,6 +36,9 @@ event      via       request: at the SDK's handlers; http, stdio: through the wr
                      ["open", type, handle, options], ["renew", type, handle, value, options], ["end", type, handle, options]
                      in a result, {"$state": value} is what an author gets for a state: `state`, `State::write`
                      Options of handles: `as`, a name for what was made; maxAge; `once`, for a single use; selfContained, of `end`
+                     ["link", name, value, options], ["follow", name, link, options]: seals a link, and opens one
+                     ["cursor", position, options], ["position", null, options]: a cursor for the tool's result, and what the call's is
+                     Options of these: `as`; ttl; `once`; `keep`, for a preview; `by`, who opens it; argument; list
            during    events that happen while the handler runs: after its operations, before it returns
            elicits   what the client answers if it is asked: {"result"} or {"error"}; `after` so many seconds
            again     false: the SDK cannot begin the session that was negotiated again
@@ -85,7 +88,9 @@ from transcripts import (
     ledger_sessions,
     ledger_tokens,
     ledger_transport,
+    links,
     own_methods,
+    pages,
     principal,
     request_state,
     sep1359,
@@ -110,6 +115,8 @@ SUBJECTS = (
     sessions_required,
     sessions_elsewhere,
     handles,
+    links,
+    pages,
     header,
     sep1359,
     stdio,

@@ -78,6 +78,7 @@ const KNOWN: &[&str] = &[
     r#"{"result":{"members":{"nextCursor":"s3cr3t two","cacheScope":"public"}}}"#, r#"{"result":{}}"#,
     r#"{"op":"mint","type":"basket"}"#, r#"{"op":"seal","type":"cart"}"#, r#"{"op":"open","type":"cart"}"#, r#"{"op":"end","type":"basket"}"#,
     r#"{"subject":"alice"}"#, r#"{"code":"expired","kind":"session","message":"m"}"#, r#"{"sessions":{},"ledger":{"local":true}}"#, "{}",
+    r#"{"op":"sealLink","type":"report"}"#, r#"{"op":"cursor","type":"cursor"}"#, r#"{"op":"position","type":"cursor"}"#,
 ];
 
 #[rustfmt::skip]
@@ -88,6 +89,7 @@ const WORDS: &[&str] = &[
     "handle", "maxAge", "ttl", "predecessor", "once", "selfContained", "startedAt", "generation", "until", "http", "version",
     "messageSessionId", "noExpiry", "events", "requestStateTtl", "declares", "only", "sessions", "heldByServer", "required",
     "transport", "sep1359", "idle", "timeLimitMs", "label", "reusableRequestState", "alice", "tools/call", "input_required", "1",
+    "keep", "by", "list", "cursor",
 ];
 
 impl Node<'_> {

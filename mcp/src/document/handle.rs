@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::read::{parse, read};
 use super::step::begun;
 use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
+use crate::guard::Guard;
 use crate::message::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
-use crate::message::members::Seconds;
+use crate::message::members::{PrincipalParts, Seconds};
 use sealwax::Error;
 
 /// An operation of a handler on a handle of one type.
@@ -32,6 +34,12 @@ pub(super) struct Operation<'a> {
     once: bool,
     #[serde(default)]
     self_contained: bool,
+    #[serde(default)]
+    keep: bool,
+    #[serde(default)]
+    by: Option<PrincipalParts<'a>>,
+    #[serde(default)]
+    list: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -43,6 +51,10 @@ enum Op {
     Seal,
     Open,
     End,
+    SealLink,
+    OpenLink,
+    Cursor,
+    Position,
 }
 
 /// Begins an exchange for a handler's operation on a handle; `value` is the state to seal, as JSON.
@@ -57,6 +69,27 @@ pub fn handle(
     value: Option<&str>,
 ) -> Result<(Exchange, String), Error> {
     let document = parse(document)?;
+    Ok(begun(exchange.handle(operation(&document, value)?)))
+}
+
+/// Begins an exchange that opens a link, outside of any request.
+///
+/// # Errors
+///
+/// As [`handle`], and for any other operation.
+#[inline(never)]
+pub fn link(guard: &Guard, document: &str) -> Result<(Exchange, String), Error> {
+    let document = parse(document)?;
+    match operation(&document, None)? {
+        op @ HandleOp {
+            kind: HandleOpKind::OpenLink { .. },
+            ..
+        } => Ok(begun(guard.link(op))),
+        _ => Err(NO_DOCUMENT),
+    }
+}
+
+fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp<'a>, Error> {
     let Operation {
         op,
         handle_type,
@@ -66,12 +99,16 @@ pub fn handle(
         predecessor,
         once,
         self_contained,
-    } = read(&document)?;
+        keep,
+        by,
+        list,
+    } = read(document)?;
+    let value = value.ok_or(NO_DOCUMENT);
     let kind = match op {
         Op::Mint => HandleOpKind::Mint { max_age },
         Op::Check => HandleOpKind::Check { handle, max_age },
         Op::Seal => HandleOpKind::Seal {
-            value: value.ok_or(NO_DOCUMENT)?,
+            value: value?,
             ttl,
             predecessor,
             once,
@@ -86,8 +123,24 @@ pub fn handle(
             max_age,
             self_contained,
         },
+        Op::SealLink => HandleOpKind::SealLink {
+            value: value?,
+            ttl,
+            once,
+        },
+        Op::OpenLink => HandleOpKind::OpenLink {
+            link: handle,
+            keep,
+            by: by.map(PrincipalParts::principal).transpose()?,
+        },
+        Op::Cursor => HandleOpKind::Cursor {
+            position: value?,
+            ttl,
+            list,
+        },
+        Op::Position => HandleOpKind::Position { list },
     };
-    Ok(begun(exchange.handle(HandleOp { handle_type, kind })))
+    Ok(HandleOp { handle_type, kind })
 }
 
 /// Forks the session, and returns the metadata of the new one, for a result.

@@ -106,6 +106,13 @@ impl Guard {
         (exchange, step)
     }
 
+    /// Begins an exchange for an operation on a link outside of any request: it is opened, at a route of the web.
+    #[must_use]
+    pub fn link(&self, op: HandleOp<'_>) -> (Exchange, Step) {
+        let context = Context::new(self.clone(), None, None);
+        Exchange::begin(context, Flow::Handle(Box::new(HandleFlow::new(op, None))))
+    }
+
     /// Signs a principal out everywhere: everything that began until now, or begins within the
     /// clock tolerance after it, is refused. The ledger remembers it for
     /// [`CEILING`](crate::ledger::CEILING), longer than anything lives. A shorter `retain_for` saves space:
@@ -277,12 +284,14 @@ impl Exchange {
         Self::with(context, TransportFlow::over(text))
     }
 
-    /// Begins a separate exchange for a handler's operation on a handle.
+    /// Begins a separate exchange for a handler's operation on a handle, a link, or a cursor in its result.
     #[must_use]
     pub fn handle(&self, op: HandleOp<'_>) -> (Self, Step) {
+        let request = self.flow.request().ok();
+        let page = request.and_then(|request| request.page(&self.context.guard, &op));
         let mut exchange = Self {
             context: self.context.inner(),
-            flow: Flow::Handle(Box::new(HandleFlow::new(op))),
+            flow: Flow::Handle(Box::new(HandleFlow::new(op, page))),
             asked: None,
         };
         let step = exchange.advance();

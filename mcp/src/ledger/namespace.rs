@@ -38,6 +38,8 @@ pub enum RecordKind {
     Transport,
     /// A cursor of a page that is not public.
     Cursor,
+    /// A link.
+    Link,
 }
 
 impl RecordKind {
@@ -49,6 +51,7 @@ impl RecordKind {
             Self::Session => 's',
             Self::Transport => 't',
             Self::Cursor => 'c',
+            Self::Link => 'l',
         }
     }
 }

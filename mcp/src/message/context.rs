@@ -60,6 +60,8 @@ impl About<'_> {
                 Item::RequestState => Profile::RequestState,
                 Item::Cursor => Profile::Cursor,
                 Item::Handle | Item::HandleState => Profile::Handle,
+                // At a route of the web, whose client is a browser.
+                Item::Link => Profile::McpSessionId,
                 Item::Session => Profile::DataLayer,
             },
             token: None,

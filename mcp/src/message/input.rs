@@ -132,10 +132,12 @@ pub struct Client<'a> {
     pub can_be_asked: bool,
 }
 
-/// An operation of a handler on a handle of one type. Lifetimes are in whole seconds.
+/// An operation on what a server hands out by itself: a handle of one type, a link of one name, a cursor in a tool's result.
+/// Lifetimes are in whole seconds.
 #[derive(Clone, Debug)]
 pub struct HandleOp<'a> {
-    /// The type: a small letter, then up to 31 small letters or digits.
+    /// The type of a handle or the name of a link: a small letter, then up to 31 small letters or digits. Of a cursor, the argument
+    /// by which it comes back.
     pub handle_type: &'a str,
     /// The operation.
     pub kind: HandleOpKind<'a>,
@@ -184,6 +186,38 @@ pub enum HandleOpKind<'a> {
         max_age: Option<Duration>,
         /// Whether it holds its state.
         self_contained: bool,
+    },
+    /// Seal a value, as JSON, into a link of the caller's, which is opened elsewhere, by whoever has it.
+    SealLink {
+        /// The value.
+        value: &'a str,
+        /// Its lifetime: 24 hours by default.
+        ttl: Option<Duration>,
+        /// Whether it is good once, which requires a ledger.
+        once: bool,
+    },
+    /// Open a link.
+    OpenLink {
+        /// The text that came.
+        link: ClientValue<'a>,
+        /// Whether one that is good once stays so: what fetches a link to preview it must not use it up.
+        keep: bool,
+        /// Who opens it, if only the user whose it is may.
+        by: Option<Principal>,
+    },
+    /// Seal a position, as JSON, into a cursor for the next call of the caller's with the same tool and other arguments.
+    Cursor {
+        /// The position.
+        position: &'a str,
+        /// Its lifetime: 24 hours by default.
+        ttl: Option<Duration>,
+        /// What the list is made of, if a cursor is not for another list: any text.
+        list: Option<&'a str>,
+    },
+    /// Open the cursor that this call brought: without one it is the first page.
+    Position {
+        /// As [`Cursor`](Self::Cursor) had it.
+        list: Option<&'a str>,
     },
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
 
 #[cfg(feature = "documents")]
 use crate::message::input::ClientValue;
-#[cfg(feature = "documents")]
 use sealwax::{Error, Principal};
 
 /// A lifetime in whole seconds.
@@ -51,6 +51,42 @@ pub(crate) fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+/// A principal as its members.
+pub(crate) struct PrincipalMembers;
+
+impl PrincipalMembers {
+    /// Returns those that are there: `anonymous` alone, or the others.
+    pub fn of(principal: &Principal) -> Map<String, Value> {
+        let Some(parts) = principal.parts() else {
+            return Map::from_iter([("anonymous".into(), true.into())]);
+        };
+        let parts = [
+            ("issuer", parts.issuer),
+            ("client", parts.client),
+            ("subject", parts.subject),
+        ];
+        let there = parts
+            .into_iter()
+            .filter_map(|(name, part)| Some((name, part?)));
+        there
+            .map(|(name, part)| (name.into(), part.into()))
+            .collect()
+    }
+
+    /// Reads these members; others beside them are not looked at.
+    pub fn read(document: &Value) -> Result<Principal, Error> {
+        let text = |name| document.get(name).and_then(Value::as_str);
+        match document.get("anonymous") {
+            Some(Value::Bool(true)) => Ok(Principal::anonymous()),
+            _ => Principal::from_parts(text("issuer"), text("client"), text("subject")),
+        }
+    }
+
+    pub fn serialize<S: Serializer>(given: &Option<Principal>, into: S) -> Result<S::Ok, S::Error> {
+        given.as_ref().map(Self::of).serialize(into)
+    }
+}
+
 /// A principal: `anonymous` alone, or the others.
 #[cfg(feature = "documents")]
 #[derive(Default, Deserialize)]
@@ -88,7 +124,7 @@ impl PrincipalParts<'_> {
         parts.principal()
     }
 
-    fn principal(self) -> Result<Principal, Error> {
+    pub fn principal(self) -> Result<Principal, Error> {
         match (self.issuer, self.client, self.subject, self.anonymous) {
             (issuer, client, subject, false) => Principal::from_parts(issuer, client, subject),
             (None, None, None, true) => Ok(Principal::anonymous()),

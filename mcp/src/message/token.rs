@@ -58,6 +58,7 @@ impl Token {
             Item::Session if transport => RecordKind::Transport,
             Item::Session => RecordKind::Session,
             Item::Cursor => RecordKind::Cursor,
+            Item::Link => RecordKind::Link,
         };
         Some(Subject {
             kind,

@@ -432,6 +432,13 @@ impl Answer {
         )
     }
 
+    /// Returns what a model hears of a cursor in its arguments.
+    pub(crate) fn invalid_cursor(tool: &str, argument: &str, why: &str) -> Self {
+        Self::ToolResult(ToolResult::error(format!(
+            "This {argument} is not valid. {why}. Call {tool} without {argument} for the first page."
+        )))
+    }
+
     fn for_model(text: String, modern: bool) -> Self {
         let mut result = ToolResult::error(text);
         result.result_type = modern.then_some("complete");

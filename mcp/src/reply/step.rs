@@ -10,9 +10,9 @@ use crate::ledger::Command;
 use crate::message::input::{Predecessor, Scope};
 #[cfg(feature = "documents")]
 use crate::message::json;
-use crate::message::members::{Millis, is_false};
+use crate::message::members::{Millis, PrincipalMembers, is_false};
 use crate::reply::answer::{RpcError, ToolResult};
-use sealwax::{Error, SessionMetadata};
+use sealwax::{Error, Principal, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
 /// [`Done`](Self::Done) and [`Drop`](Self::Drop) end the exchange; the adapter reports the outcome
@@ -142,6 +142,8 @@ pub enum Item {
     Handle,
     /// `handle-state`: a handle that holds its state.
     HandleState,
+    /// `link`: a value that is opened elsewhere, by whoever has the link.
+    Link,
     /// `session`: a session of any proposal.
     Session,
 }
@@ -155,6 +157,7 @@ impl Item {
             Self::Cursor => "cursor",
             Self::Handle => "handle",
             Self::HandleState => "handle-state",
+            Self::Link => "link",
             Self::Session => "session",
         }
     }
@@ -166,6 +169,7 @@ impl Item {
             Self::Cursor,
             Self::Handle,
             Self::HandleState,
+            Self::Link,
             Self::Session,
         ];
         all.into_iter().find(|item| item.name() == name)
@@ -323,23 +327,30 @@ impl Reply {
     }
 }
 
-/// The result of a handler's operation on a handle.
+/// The result of an operation on a handle, a link, or a cursor in a result.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HandleResult {
-    /// The handle, if one was made.
+    /// The handle, the link or the cursor, if one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handle: Option<String>,
-    /// The ulid of a handle that is the key of a row, or the token id of one that holds its state.
+    /// The ulid of a handle that is the key of a row, else the token id; empty for the first page.
     pub id: String,
     /// Its end, for the model to read: `YYYY-MM-DDTHH:MM:SSZ`. `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// The value that a handle holds, as JSON.
+    /// The value that it holds, as JSON; `None` for the first page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
+    /// Of an opened link: whose it is.
+    #[serde(skip_serializing_if = "Option::is_none", with = "PrincipalMembers")]
+    #[cfg_attr(
+        test,
+        schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")
+    )]
+    pub principal: Option<Principal>,
     /// For a handle that holds its state: the data to make its successor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub predecessor: Option<Predecessor>,

@@ -1,4 +1,4 @@
-//! The operations of a handler on handles, which a language model carries.
+//! The operations of a handler on handles, which a language model carries, on links, and on cursors in its results.
 
 use std::time::Duration;
 
@@ -11,11 +11,13 @@ use crate::message::input::{
 use crate::message::text::hex;
 use crate::message::text::{rfc3339, until};
 use crate::message::token;
-use crate::reply::answer::RpcError;
+use crate::reply::answer::{Profile, RpcError};
 use crate::reply::reason::Reason;
-use crate::reply::step::{HandleResult, HandleTimes, Item, Reply, Step};
+use crate::reply::step::{HandleResult, HandleTimes, Item, OUT_OF_ORDER, Reply, Step};
+use crate::request::link::{self, Link};
+use crate::request::page::Page;
 use crate::request::session::json;
-use sealwax::{Error, Handle, Sealer, Token, View, kind};
+use sealwax::{Error, Handle, Principal, Sealer, Token, View, kind};
 
 pub(crate) struct HandleFlow {
     handle_type: String,
@@ -23,6 +25,8 @@ pub(crate) struct HandleFlow {
     /// The value that the model passed.
     handle: OwnedClientValue,
     max_age: Option<Duration>,
+    /// The call's page, for its cursor.
+    page: Option<Page>,
     /// The pending checks, and the result once they pass.
     admission: Option<(Admission, HandleResult)>,
 }
@@ -42,10 +46,27 @@ enum Work {
     End {
         self_contained: bool,
     },
+    SealLink {
+        value: String,
+        ttl: Option<Duration>,
+        once: bool,
+    },
+    OpenLink {
+        keep: bool,
+        by: Option<Principal>,
+    },
+    Cursor {
+        position: String,
+        ttl: Option<Duration>,
+        list: Option<String>,
+    },
+    Position {
+        list: Option<String>,
+    },
 }
 
 impl HandleFlow {
-    pub fn new(op: HandleOp<'_>) -> Self {
+    pub fn new(op: HandleOp<'_>, page: Option<Page>) -> Self {
         let (work, handle, max_age) = match op.kind {
             HandleOpKind::Mint { max_age } => (Work::Mint, ClientValue::Absent, max_age),
             HandleOpKind::Check { handle, max_age } => (Work::Check, handle, max_age),
@@ -73,22 +94,52 @@ impl HandleFlow {
                 max_age,
                 self_contained,
             } => (Work::End { self_contained }, handle, max_age),
+            HandleOpKind::SealLink { value, ttl, once } => {
+                let value = value.into();
+                (
+                    Work::SealLink { value, ttl, once },
+                    ClientValue::Absent,
+                    None,
+                )
+            }
+            HandleOpKind::OpenLink { link, keep, by } => (Work::OpenLink { keep, by }, link, None),
+            HandleOpKind::Cursor {
+                position,
+                ttl,
+                list,
+            } => {
+                let work = Work::Cursor {
+                    position: position.into(),
+                    ttl,
+                    list: list.map(Into::into),
+                };
+                (work, ClientValue::Absent, None)
+            }
+            HandleOpKind::Position { list } => {
+                let list = list.map(Into::into);
+                (Work::Position { list }, ClientValue::Absent, None)
+            }
         };
         Self {
             handle_type: op.handle_type.into(),
             work,
             handle: handle.owned(),
             max_age,
+            page,
             admission: None,
         }
     }
 
     pub fn advance(&mut self, context: &mut Context) -> Step {
-        let view = match context.view() {
-            Ok(view) => view,
-            Err(step) => return step,
+        let started = match &self.work {
+            // Whose it is stands in it.
+            Work::OpenLink { keep, by } => self.follow(context, *keep, by.as_ref()),
+            _ => match context.view() {
+                Ok(view) => self.start(context, &view),
+                Err(step) => return step,
+            },
         };
-        match self.start(context, &view) {
+        match started {
             Ok((mut admission, result)) => {
                 let admitted = admission.step(context);
                 self.admission = Some((admission, result));
@@ -116,13 +167,12 @@ impl HandleFlow {
         let settings = context.guard.settings();
         let (result, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
-            Work::Seal { once: true, .. } | Work::Open { once: true }
+            Work::Seal { once: true, .. }
+            | Work::Open { once: true }
+            | Work::SealLink { once: true, .. }
                 if settings.ledger.is_none() =>
             {
-                return Err(Error::argument(
-                    "single use: expected a guard with a ledger, which remembers what was used",
-                )
-                .into());
+                return Err(NO_MEMORY.into());
             }
             Work::Seal {
                 value,
@@ -156,6 +206,22 @@ impl HandleFlow {
                 let (result, token) = self.check(view)?;
                 (result, Some(token))
             }
+            Work::SealLink { value, ttl, once } => {
+                let sealed = self.seal_link(context, value, *ttl, *once);
+                (sealed.map_err(Reason::Unsealed)?, None)
+            }
+            Work::Cursor {
+                position,
+                ttl,
+                list,
+            } => {
+                let value = json(position.as_bytes());
+                let value = value.map_err(|_| Error::argument("cursor: expected JSON"))?;
+                let sealed = self.page()?.seal(view, value, *ttl, list.as_deref())?;
+                (made(sealed), None)
+            }
+            Work::Position { list } => self.position(context, view, list.as_deref())?,
+            Work::OpenLink { .. } => return Err(OUT_OF_ORDER.into()),
         };
         Ok((Admission::new(token.into_iter().collect()), result))
     }
@@ -169,8 +235,13 @@ impl HandleFlow {
             Ok(Some(step)) => step,
             Ok(None) => match self.admission.take() {
                 Some((_, result)) => {
-                    if let (Work::Mint | Work::Seal { .. }, Some(handle)) =
-                        (&self.work, &result.handle)
+                    if let (
+                        Work::Mint
+                        | Work::Seal { .. }
+                        | Work::SealLink { .. }
+                        | Work::Cursor { .. },
+                        Some(handle),
+                    ) = (&self.work, &result.handle)
                     {
                         context.sealed(self.item(), handle, Some(result.id.clone()));
                     }
@@ -227,8 +298,77 @@ impl HandleFlow {
                 needs_renewal: false,
             }),
             handle: Some(token.into_string()),
-            value: None,
+            ..HandleResult::default()
         })
+    }
+
+    fn seal_link(
+        &self,
+        context: &Context,
+        value: &str,
+        ttl: Option<Duration>,
+        once: bool,
+    ) -> Result<HandleResult, Error> {
+        let value = json(value.as_bytes()).map_err(|_| Error::argument("value: expected JSON"))?;
+        let owner = context.principal().ok_or(OUT_OF_ORDER)?;
+        let anyone = context.guard.public()?;
+        link::seal(&anyone, &self.handle_type, &owner, value, ttl, once).map(made)
+    }
+
+    /// Opens a link, whose owner is the caller from here on.
+    #[inline(never)]
+    fn follow(
+        &self,
+        context: &mut Context,
+        keep: bool,
+        by: Option<&Principal>,
+    ) -> Result<(Admission, HandleResult), Reason> {
+        let anyone = context.guard.public()?;
+        let link = Link::open(&anyone, &self.handle_type, self.text()?, by)?;
+        if link.is_single_use() && context.guard.settings().ledger.is_none() {
+            return Err(NO_MEMORY.into());
+        }
+        context.identify(Ok(Some(link.owner.clone())))?;
+        let token = link.token(keep);
+        let result = HandleResult {
+            id: token.id.clone(),
+            expires_at: link.opened.expires_at().and_then(rfc3339),
+            value: Some(link.value),
+            principal: Some(link.owner),
+            ..HandleResult::default()
+        };
+        Ok((Admission::new(vec![token]), result))
+    }
+
+    fn page(&self) -> Result<&Page, Error> {
+        let page = self.page.as_ref();
+        page.ok_or(Error::argument(
+            "cursor: expected a call of a tool, in its handler",
+        ))
+    }
+
+    /// Opens the cursor that the call brought.
+    fn position(
+        &self,
+        context: &Context,
+        view: &View,
+        list: Option<&str>,
+    ) -> Result<(HandleResult, Option<token::Token>), Reason> {
+        let page = self.page()?;
+        let Some(cursor) = page.cursor() else {
+            return Ok((HandleResult::default(), None));
+        };
+        let (opened, position) = page.open(view, cursor, list)?;
+        // What an anonymous caller has belongs to nobody.
+        let check = (!context.is_anonymous()).then_some(Check::Live);
+        let token = token::Token::new(Item::Cursor, &opened, check);
+        let result = HandleResult {
+            id: token.id.clone(),
+            expires_at: opened.expires_at().and_then(rfc3339),
+            value: Some(position),
+            ..HandleResult::default()
+        };
+        Ok((result, Some(token)))
     }
 
     fn check(&self, view: &View) -> Result<(HandleResult, token::Token), Error> {
@@ -268,6 +408,7 @@ impl HandleFlow {
                 needs_reseal: opened.needs_reseal(),
                 needs_renewal: opened.needs_renewal(),
             }),
+            ..HandleResult::default()
         };
         Ok((result, token))
     }
@@ -307,18 +448,29 @@ impl HandleFlow {
             | Work::End {
                 self_contained: true,
             } => Item::HandleState,
+            Work::SealLink { .. } | Work::OpenLink { .. } => Item::Link,
+            Work::Cursor { .. } | Work::Position { .. } => Item::Cursor,
         }
     }
 
     pub fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
+        let cursor = self.page.as_ref().and_then(Page::cursor);
+        let item = self.item();
         let about = About {
-            token: self.handle.borrowed().text(),
+            token: self.handle.borrowed().text().or(cursor),
+            // In a handler the model hears of it.
+            profile: match self.work {
+                Work::OpenLink { .. } => Profile::McpSessionId,
+                _ => Profile::Handle,
+            },
             // A verified handle is known to be of this service, so its id is logged.
             id: self.admission.as_ref().map(|(_, result)| result.id.clone()),
-            ..About::new(self.item())
+            ..About::new(item)
         };
         let code = if reason.is_refusal() { -32602 } else { -32603 };
-        let reply = Reply::from(context.refuse(reason, about));
+        let told = self.page.as_ref().and_then(|page| page.refusal(&reason));
+        let answer = context.refuse(reason, about);
+        let reply = Reply::from(told.unwrap_or(answer));
         let told = reply.tool.as_ref().and_then(|tool| tool.content.first());
         let error = told.map(|told| RpcError {
             code,
@@ -326,6 +478,20 @@ impl HandleFlow {
             data: None,
         });
         Step::Reply(Reply { error, ..reply })
+    }
+}
+
+const NO_MEMORY: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "single use: expected a guard with a ledger, which remembers what was used",
+));
+
+/// Returns the facts of a link or a cursor that was made.
+fn made(token: Token<kind::Custom>) -> HandleResult {
+    HandleResult {
+        id: token.id().to_string(),
+        expires_at: token.expires_at().and_then(rfc3339),
+        handle: Some(token.into_string()),
+        ..HandleResult::default()
     }
 }
 

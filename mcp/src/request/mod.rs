@@ -6,7 +6,9 @@ pub(crate) mod session;
 
 mod confirming;
 mod handler;
+mod link;
 mod listing;
+pub(crate) mod page;
 mod responding;
 mod sessions;
 mod showing;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use sealwax::Principal;
 use sealwax_mcp::{Exchange, HandleOp, HandleOpKind, HandleResult, Predecessor, Step};
 use serde_json::{Value, json};
 
 use crate::messages::sent;
-use crate::stage::report;
+use crate::stage::{principal, report};
 use crate::{Program, say};
 
 /// Returns the handler's result; `None` where it throws.
@@ -92,7 +93,13 @@ fn handled(
     given: &Value,
     options: &Value,
 ) -> Result<Value, Value> {
-    let handle_type = given[0].as_str().unwrap();
+    let handle_type = match name {
+        "cursor" | "position" => options["argument"].as_str().unwrap_or("cursor"),
+        _ => given[0].as_str().unwrap(),
+    };
+    let ttl = options["ttl"].as_u64().map(Duration::from_secs);
+    let list = options["list"].as_str();
+    let by = options.get("by").and_then(principal);
     let max_age = options["maxAge"].as_u64().map(Duration::from_secs);
     let handle = sent(given.get(1));
     let once = options["once"] == true;
@@ -104,6 +111,7 @@ fn handled(
     };
     let (value, predecessor) = match name {
         "renew" => (&given[2], drive(open.clone())?.predecessor),
+        "cursor" => (&given[0], None),
         _ => (&given[1], None),
     };
     let value = value.to_string();
@@ -122,6 +130,22 @@ fn handled(
             max_age,
             self_contained: options["selfContained"] == true,
         },
+        "link" => HandleOpKind::SealLink {
+            value: &value,
+            ttl,
+            once,
+        },
+        "follow" => HandleOpKind::OpenLink {
+            link: handle,
+            keep: options["keep"] == true,
+            by,
+        },
+        "cursor" => HandleOpKind::Cursor {
+            position: &value,
+            ttl,
+            list,
+        },
+        "position" => HandleOpKind::Position { list },
         other => panic!("no operation is named {other}"),
     })?;
     // A token that holds its state tells its times, whether made or opened.
@@ -129,17 +153,31 @@ fn handled(
         let (before, life) = (made.predecessor.clone().unwrap(), made.times.unwrap());
         assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
     }
+    let held = made
+        .value
+        .as_deref()
+        .map(|value| serde_json::from_str::<Value>(value).unwrap());
     Ok(match made.value {
         _ if name == "end" => "ok".into(),
-        Some(value) => {
-            let value: Value = serde_json::from_str(&value).unwrap();
+        _ if name == "position" => json!({ "position": held }),
+        Some(_) if name == "follow" => json!({"value": held, "principal": named(&made.principal)}),
+        Some(_) => {
             let generation = made
                 .predecessor
                 .map(|Predecessor { generation, .. }| generation);
-            json!({"value": value, "generation": generation})
+            json!({"value": held, "generation": generation})
         }
         None => json!({"handle": made.handle}),
     })
+}
+
+fn named(principal: &Option<Principal>) -> Value {
+    match principal.as_ref().unwrap().parts() {
+        None => json!({"anonymous": true}),
+        Some(parts) => {
+            json!({"issuer": parts.issuer, "client": parts.client, "subject": parts.subject})
+        }
+    }
 }
 
 fn drive(
@@ -147,7 +185,11 @@ fn drive(
     exchange: &Exchange,
     act: HandleOp<'_>,
 ) -> Result<HandleResult, Value> {
-    let (mut acting, mut step) = exchange.handle(act);
+    // Links are opened outside of any request.
+    let (mut acting, mut step) = match act.kind {
+        HandleOpKind::OpenLink { .. } => program.stage().guard.link(act),
+        _ => exchange.handle(act),
+    };
     let mut opened = None;
     let done = loop {
         let next = match step {
@@ -161,11 +203,18 @@ fn drive(
                 assert!(opened.is_none_or(|opened| opened == made.value));
                 break Ok(*made);
             }
+            Step::Reply(reply) if reply.status.is_some() => {
+                let kind = match reply.status {
+                    Some(404) => "refused",
+                    _ => "failed",
+                };
+                break Err(json!({kind: true}));
+            }
             Step::Reply(reply) => {
                 let text = reply.tool.unwrap().content[0].text.clone();
                 let elsewhere = reply.error.unwrap();
                 assert_eq!(elsewhere.message, text);
-                let refusals = ["This handle is not valid", "Authentication required"];
+                let refusals = ["This ", "Authentication required", "Invalid arguments"];
                 let (kind, code) = if refusals.iter().any(|one| text.starts_with(one)) {
                     ("refused", -32602)
                 } else {

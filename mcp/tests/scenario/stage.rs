@@ -153,7 +153,7 @@ pub fn report(exchange: &mut Exchange) {
     }
 }
 
-fn principal(parts: &Value) -> Option<Principal> {
+pub fn principal(parts: &Value) -> Option<Principal> {
     if parts["anonymous"] == true {
         return Some(Principal::anonymous());
     }

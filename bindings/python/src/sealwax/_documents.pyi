@@ -56,10 +56,13 @@ class Fault(TypedDict):
     target: NotRequired[str | None]
 
 class HandleOp(TypedDict):
+    by: NotRequired[PrincipalParts | None]
     handle: NotRequired[ClientValue | None]
+    keep: NotRequired[bool | None]
+    list: NotRequired[str | None]
     maxAge: NotRequired[int | None]
     once: NotRequired[bool | None]
-    op: Literal["mint"] | Literal["check"] | Literal["seal"] | Literal["open"] | Literal["end"]
+    op: Literal["mint"] | Literal["check"] | Literal["seal"] | Literal["open"] | Literal["end"] | Literal["sealLink"] | Literal["openLink"] | Literal["cursor"] | Literal["position"]
     predecessor: NotRequired[Predecessor | None]
     selfContained: NotRequired[bool | None]
     ttl: NotRequired[int | None]
@@ -70,6 +73,7 @@ class HandleResult(TypedDict):
     handle: NotRequired[str | None]
     id: str
     predecessor: NotRequired[Predecessor | None]
+    principal: NotRequired[dict[str, Any] | None]
     times: NotRequired[HandleTimes | None]
     value: NotRequired[str | None]
 
@@ -79,7 +83,7 @@ class HandleTimes(TypedDict):
     needsRenewal: NotRequired[bool | None]
     needsReseal: NotRequired[bool | None]
 
-Item: TypeAlias = "Literal['request-state'] | Literal['cursor'] | Literal['handle'] | Literal['handle-state'] | Literal['session']"
+Item: TypeAlias = "Literal['request-state'] | Literal['cursor'] | Literal['handle'] | Literal['handle-state'] | Literal['link'] | Literal['session']"
 
 class LedgerSettings(TypedDict):
     acceptIssuedSince: NotRequired[int | None]

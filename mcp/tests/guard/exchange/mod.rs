@@ -6,6 +6,7 @@ mod handles;
 mod initialize;
 mod keys;
 mod lifetimes;
+mod links;
 mod order;
 mod requests;
 mod time_limit;

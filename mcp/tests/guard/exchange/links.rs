@@ -1,0 +1,149 @@
+//! What links and cursors of results tell the author, the model, the browser and the log.
+
+use super::*;
+use sealwax_mcp::{HandleResult, Happened, Item};
+
+fn link(guard: &Guard, link: &str) -> (Exchange, Step) {
+    guard.link(HandleOp {
+        handle_type: "report",
+        kind: HandleOpKind::OpenLink {
+            link: ClientValue::Text(link),
+            keep: false,
+            by: None,
+        },
+    })
+}
+
+fn done(step: Step) -> HandleResult {
+    match step {
+        Step::Done(done) => *done,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_link_is_opened_outside_of_requests_and_its_owner_is_logged() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.events(true));
+    let (exchange, _) = guard.message(call());
+    let kind = HandleOpKind::SealLink {
+        value: r#"{"id":7}"#,
+        ttl: seconds(60),
+        once: false,
+    };
+    let handle_type = "report";
+    let sealed = done(exchange.handle(HandleOp { handle_type, kind }).1);
+    let text = sealed.handle.unwrap();
+    assert!(
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    );
+    assert_eq!(sealed.expires_at.as_deref(), Some("2027-01-15T08:01:00Z"));
+
+    let (mut exchange, step) = link(&guard, &text);
+    let opened = done(step);
+    assert_eq!(opened.value.as_deref(), Some(r#"{"id":7}"#));
+    assert_eq!(opened.principal, Some(alice()));
+    assert_eq!(
+        (opened.id, opened.expires_at),
+        (sealed.id, sealed.expires_at)
+    );
+    let [event] = &exchange.events()[..] else {
+        panic!("one event")
+    };
+    assert_eq!((event.event, event.item), (Happened::Opened, Item::Link));
+    assert_eq!(event.origin.principal.as_deref(), Some(&alice()));
+
+    let (mut exchange, step) = link(&guard, "report_7");
+    let Step::Reply(reply) = step else {
+        panic!("{step:?}")
+    };
+    assert_eq!((reply.status, reply.tool), (Some(404), None));
+    let [refused] = &exchange.refused()[..] else {
+        panic!("one refusal")
+    };
+    assert!(
+        refused.line.starts_with("sealwax: malformed kind=link"),
+        "{}",
+        refused.line
+    );
+}
+
+#[test]
+fn the_name_of_a_link_is_the_authors() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let (exchange, _) = guard.message(call());
+    for name in ["", "Report", "a/b", "r\u{e9}"] {
+        let kind = HandleOpKind::SealLink {
+            value: "1",
+            ttl: None,
+            once: false,
+        };
+        let (mut exchange, step) = exchange.handle(HandleOp {
+            handle_type: name,
+            kind,
+        });
+        assert!(matches!(step, Step::Reply(_)), "{name}");
+        assert_eq!(exchange.refused()[0].code, "invalid_argument");
+    }
+}
+
+#[test]
+fn a_model_hears_what_to_do_about_a_cursor() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let asks = |arguments: &str, kind| {
+        let (exchange, _) = guard.message(Message {
+            arguments: Some(arguments),
+            ..call()
+        });
+        let handle_type = "after";
+        exchange.handle(HandleOp { handle_type, kind }).1
+    };
+    let heard = |step| match step {
+        Step::Reply(reply) => reply.tool.unwrap().content[0].text.to_string(),
+        other => panic!("{other:?}"),
+    };
+    let position = |list| HandleOpKind::Position { list };
+    let cursor = |list| HandleOpKind::Cursor {
+        position: "20",
+        ttl: None,
+        list,
+    };
+    let made = done(asks(r#"{"q":1}"#, cursor(Some("v1")))).handle.unwrap();
+    let again = format!(r#"{{"q":1,"after":"{made}"}}"#);
+    let opened = done(asks(&again, position(Some("v1"))));
+    assert_eq!(opened.value.as_deref(), Some("20"));
+    assert_eq!(
+        heard(asks(&again, position(Some("v2")))),
+        "This after is not valid. The list has changed since then. Call play without after for the first page."
+    );
+    let other = again.replace(r#""q":1"#, r#""q":2"#);
+    assert_eq!(
+        heard(asks(&other, position(Some("v1")))),
+        "This after is not valid. It may be mistyped, expired, not yours, or of a call with other arguments. Call play \
+         without after for the first page."
+    );
+    let unbound = heard(asks(r#"{"q":9007199254740993}"#, cursor(None)));
+    assert!(unbound.starts_with("Invalid arguments. "), "{unbound}");
+}
+
+#[test]
+fn a_cursor_is_of_a_tool() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let (exchange, _) = guard.message(Message {
+        method: "prompts/get",
+        ..call()
+    });
+    let kind = HandleOpKind::Position { list: None };
+    let handle_type = "cursor";
+    let (mut exchange, step) = exchange.handle(HandleOp { handle_type, kind });
+    assert!(matches!(step, Step::Reply(_)), "{step:?}");
+    let refused = exchange.refused().remove(0);
+    assert_eq!(
+        refused.message,
+        "cursor: expected a call of a tool, in its handler"
+    );
+}

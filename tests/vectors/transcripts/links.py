@@ -1,0 +1,149 @@
+"""Links, which whoever has them opens elsewhere."""
+
+from .builders import LEDGER, Transcripts, at_a_tool, report, revoke
+
+transcripts = Transcripts()
+case = transcripts.case
+
+OWNER = '{"client":"cli-7","issuer":"https://idp.example.com","subject":"alice"}'
+ONCE = '{"client":"cli-7","issuer":"https://idp.example.com","once":true,"subject":"alice"}'
+ALICE = {"issuer": "https://idp.example.com", "client": "cli-7", "subject": "alice"}
+BOB = {**ALICE, "subject": "bob"}
+
+
+def link(payload: str = f'{OWNER}\n{{"id":7}}', **more: object) -> dict:
+    """A link that the peer makes: an anonymous user's, under a label of its own."""
+    made = {"kind": "custom", "label": "sealwax/link/report", "as": "anonymous", "payload": payload}
+    return {"$token": {**made, **more}}
+
+
+def follow(token: object, *, name: str = "report", **options: object) -> list:
+    return ["follow", name, token, options] if options else ["follow", name, token]
+
+
+OPENED = {"value": {"id": 7}, "principal": ALICE}
+REFUSED, FAILED = {"refused": True}, {"failed": True}
+
+case(
+    "link: whoever has it opens it, and hears whose it is",
+    at_a_tool(
+        ["link", "report", {"id": 7}, {"as": "l"}],
+        follow({"$handle": "l"}),
+        did=[{"handle": link()}, OPENED],
+        happened=["sealed link new", "opened link new 0"],
+    ),
+    at_a_tool(follow({"$handle": "l"}), who="bob", did=[OPENED]),
+    fault="it is bound to who opens it, or says somebody else's name",
+)
+case(
+    "link: nobody's is nobody's",
+    at_a_tool(
+        ["link", "report", 1, {"as": "l"}],
+        follow({"$handle": "l"}),
+        who="anonymous",
+        did=[{"handle": link('{"anonymous":true}\n1')}, {"value": 1, "principal": {"anonymous": True}}],
+    ),
+    fault="an anonymous user's link cannot be read",
+)
+case(
+    "link: it has the lifetime that it was given",
+    at_a_tool(
+        ["link", "report", 1, {"as": "l", "ttl": 900}],
+        did=[{"handle": link(f"{OWNER}\n1", ttl=900)}],
+    ),
+    at_a_tool(follow({"$handle": "l"}), after=899, did=[{"value": 1}]),
+    at_a_tool(follow({"$handle": "l"}), after=1, did=[REFUSED], reported=report("expired", "link")),
+    fault="the lifetime is left out",
+)
+for name, code, made in [
+    ("of another name", "unauthentic", {"label": "sealwax/link/order"}),
+    ("that is a user's own token", "principal_mismatch", {"as": "alice"}),
+    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
+    ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
+    ("altered", "unauthentic", {"change": "flip"}),
+    ("cut", "malformed", {"change": "cut"}),
+    ("that has expired", "expired", {"age": 86401}),
+    ("that says nobody's name", "malformed", {"payload": "{}\n1"}),
+    ("without a first line", "malformed", {"payload": "1"}),
+    ("that holds no JSON", "malformed", {"payload": f"{OWNER}\nx"}),
+    ("that is a handle", "wrong_purpose", {"kind": "handle-state", "label": "report"}),
+]:
+    case(
+        f"link: one {name} is not found",
+        at_a_tool(follow(link(**made)), did=[REFUSED], commands=[], reported=report(code, "link")),
+        settings=LEDGER,
+        fault="a check of the seal is left out",
+    )
+case(
+    "link: a key that was the first still opens",
+    at_a_tool(follow(link(key="old")), did=[OPENED]),
+    fault="a rotation takes links away",
+)
+case(
+    "link: what is no link is not found",
+    at_a_tool(follow("report_1"), did=[REFUSED], reported=report("malformed", "link")),
+    fault="any text is a link",
+)
+case(
+    "link: only the user whose it is opens it, where the author says so",
+    at_a_tool(follow(link(), by=BOB), did=[REFUSED], commands=[], reported=report("principal_mismatch", "link")),
+    at_a_tool(follow(link(), by={"anonymous": True}), did=[REFUSED], reported=report("principal_mismatch", "link")),
+    at_a_tool(follow(link(), by=ALICE), who="bob", did=[OPENED]),
+    settings=LEDGER,
+    fault="somebody else approves",
+)
+case(
+    "link: good once is used once, and a preview does not use it",
+    at_a_tool(
+        ["link", "report", {"id": 7}, {"as": "l", "once": True}],
+        follow({"$handle": "l"}, keep=True),
+        follow({"$handle": "l"}, keep=True),
+        did=[{"handle": link(f'{ONCE}\n{{"id":7}}')}, OPENED, OPENED],
+    ),
+    at_a_tool(follow({"$handle": "l"}), did=[OPENED]),
+    at_a_tool(
+        follow({"$handle": "l"}),
+        follow({"$handle": "l"}, keep=True),
+        did=[REFUSED, REFUSED],
+        reported=[*report("used", "link"), *report("used", "link")],
+    ),
+    settings=LEDGER,
+    fault="what fetches it to show a preview uses it up, or it is good twice",
+)
+case(
+    "link: whoever may not open it does not use it up",
+    at_a_tool(
+        ["link", "report", {"id": 7}, {"as": "l", "once": True}],
+        follow({"$handle": "l"}, by=BOB),
+        follow({"$handle": "l"}, by=ALICE),
+        did=[{}, REFUSED, OPENED],
+        reported=report("principal_mismatch", "link"),
+    ),
+    settings=LEDGER,
+    fault="the ledger is asked before it is known who opens it",
+)
+case(
+    "link: good once needs a memory, when it is made and when it is opened",
+    at_a_tool(["link", "report", 1, {"once": True}], did=[FAILED], reported=report("invalid_argument", "link")),
+    at_a_tool(follow(link(f"{ONCE}\n1")), did=[FAILED], reported=report("invalid_argument", "link")),
+    fault="it is good as often as anybody likes",
+)
+case(
+    "link: those of a user who was signed out are gone",
+    at_a_tool(["link", "report", 1, {"as": "l"}], did=[{}]),
+    revoke(after=10),
+    at_a_tool(follow({"$handle": "l"}), who="bob", after=10, did=[REFUSED], reported=report("revoked", "link")),
+    settings=LEDGER,
+    fault="the ledger is asked about who opens it",
+)
+case(
+    "link: too large is the author's mistake",
+    at_a_tool(["link", "report", "x" * 4095, {"as": "l"}], did=[FAILED], reported=report("too_large", "link")),
+    fault="it is a refusal",
+)
+case(
+    "link: a ledger that does not answer keeps it closed",
+    at_a_tool(follow(link()), did=[FAILED], reported=report("ledger_unavailable", "link")),
+    settings={"ledger": "failing"},
+    fault="it opens all the same",
+)

@@ -1,0 +1,138 @@
+"""Cursors in the results of tools."""
+
+from .builders import LEDGER, Transcripts, at_a_tool, report, revoke
+
+transcripts = Transcripts()
+case = transcripts.case
+
+FIRST, REFUSED = {"position": None}, {"refused": True}
+
+
+def called(*operations: list, did: list, name: str = "play", **more: object) -> dict:
+    """A call of the tool with these arguments."""
+    arguments = more.pop("arguments", {"q": "milk"})
+    params = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
+    return at_a_tool(*operations, did=did, params=params, **more)
+
+
+def page(payload: str = "{}\n20", *, arguments: object = None, **more: object) -> dict:
+    """A cursor that the peer makes, for a call with these other arguments."""
+    context = ["tools/call", "play", {"q": "milk"} if arguments is None else arguments]
+    made = {"kind": "custom", "label": "sealwax/cursor/cursor", "context": context, "as": "alice", "payload": payload}
+    return {"$token": {name: member for name, member in {**made, **more}.items() if member is not None}}
+
+
+def asks(cursor: object, **more: object) -> dict:
+    return {"arguments": {"q": "milk", "cursor": cursor}, **more}
+
+
+POSITION = ["position", None, {}]
+NEXT = ["cursor", 20, {"as": "c"}]
+
+case(
+    "page: a cursor comes back with its position",
+    called(POSITION, NEXT, did=[FIRST, {"handle": page()}], happened=["sealed cursor new"]),
+    called(POSITION, did=[{"position": 20}], happened=["opened cursor new 0"], **asks({"$handle": "c"})),
+    called(POSITION, did=[{"position": 20}], arguments={"cursor": {"$handle": "c"}, "q": "milk"}),
+    fault="the cursor itself is bound, or the order of the arguments",
+)
+case(
+    "page: a position is any value",
+    called(["cursor", {"after": ["b", 2.5]}, {"as": "c"}], did=[{}]),
+    called(POSITION, did=[{"position": {"after": ["b", 2.5]}}], **asks({"$handle": "c"})),
+    fault="it is a text",
+)
+case(
+    "page: without other arguments there is one too",
+    called(NEXT, did=[{}], arguments=None),
+    called(POSITION, did=[{"position": 20}], arguments={"cursor": {"$handle": "c"}}),
+    called(POSITION, did=[REFUSED], reported=report("unauthentic", "cursor"), **asks({"$handle": "c"})),
+    fault="a call without arguments has no pages",
+)
+for name, value in [
+    ("nothing", None),
+    ("an empty text", ""),
+    ("a guess", "page 2"),
+    ("a number", 2),
+    ("an object", {"page": 2}),
+    ("the name of nothing", "null"),
+]:
+    case(
+        f"page: {name} is the first one",
+        called(POSITION, did=[FIRST], **asks(value)),
+        fault="a model that fills in every argument sees an error",
+    )
+for name, code, made in [
+    ("of another user", "principal_mismatch", {"as": "bob"}),
+    ("of another search", "unauthentic", {"arguments": {"q": "bread"}}),
+    ("of another tool", "unauthentic", {"context": ["tools/call", "other", {"q": "milk"}]}),
+    ("of another argument", "unauthentic", {"label": "sealwax/cursor/page"}),
+    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
+    ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
+    ("altered", "unauthentic", {"change": "flip"}),
+    ("cut", "malformed", {"change": "cut"}),
+    ("that has expired", "expired", {"age": 86401}),
+    ("that holds no JSON", "malformed", {"payload": "{}\nx"}),
+    ("that is a list's", "wrong_purpose", {"kind": "cursor", "label": "tools/list", "context": None}),
+]:
+    case(
+        f"page: one {name} is an error that the model can read",
+        called(POSITION, did=[REFUSED], reported=report(code, "cursor"), **asks(page(**made))),
+        fault="a check of the seal is left out",
+    )
+case(
+    "page: of arguments that do not matter none is bound",
+    called(NEXT, did=[{}], arguments={"q": "milk", "trace": 1}),
+    called(POSITION, did=[{"position": 20}], arguments={"q": "milk", "trace": 2, "cursor": {"$handle": "c"}}),
+    called(
+        POSITION,
+        did=[REFUSED],
+        arguments={"q": "bread", "cursor": {"$handle": "c"}},
+        reported=report("unauthentic", "cursor"),
+    ),
+    settings={"only": {"play": ["q"]}},
+    fault="`only` does not hold for cursors",
+)
+case(
+    "page: the argument has the name that the author gives it",
+    called(["cursor", 20, {"as": "c", "argument": "after"}], did=[{}]),
+    called(
+        ["position", None, {"argument": "after"}],
+        POSITION,
+        did=[{"position": 20}, FIRST],
+        arguments={"q": "milk", "after": {"$handle": "c"}},
+    ),
+    fault="the name is left out",
+)
+case(
+    "page: of a list that changed there is none",
+    called(["cursor", 20, {"as": "c", "list": "v1"}], did=[{}]),
+    called(["position", None, {"list": "v1"}], did=[{"position": 20}], **asks({"$handle": "c"})),
+    called(
+        ["position", None, {"list": "v2"}],
+        POSITION,
+        did=[REFUSED, REFUSED],
+        reported=[*report("stale", "cursor"), *report("stale", "cursor")],
+        **asks({"$handle": "c"}),
+    ),
+    fault="a position in one list is one in another",
+)
+case(
+    "page: it has the lifetime that it was given",
+    called(["cursor", 20, {"as": "c", "ttl": 60}], did=[{"handle": page(ttl=60)}]),
+    called(POSITION, after=60, did=[REFUSED], reported=report("expired", "cursor"), **asks({"$handle": "c"})),
+    fault="the lifetime is left out",
+)
+case(
+    "page: those of a user who was signed out are gone",
+    called(NEXT, did=[{}]),
+    revoke(after=10),
+    called(POSITION, after=10, did=[REFUSED], reported=report("revoked", "cursor"), **asks({"$handle": "c"})),
+    settings=LEDGER,
+    fault="the ledger is not asked",
+)
+case(
+    "page: arguments that nothing can be bound to have no cursor, and the model hears why",
+    called(NEXT, did=[REFUSED], arguments={"q": 9007199254740993}, reported=report("invalid_request", "cursor")),
+    fault="it is bound to less than the call",
+)
