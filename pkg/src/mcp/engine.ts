@@ -129,6 +129,11 @@ export class Engine {
     return new Connection(begun, this.#events);
   }
 
+  /** Begins the exchange that opens a link. */
+  openLink(op: HandleOp): Exchange {
+    return this.#begin({ kind: machine.HANDLE, texts: [JSON.stringify(op)] });
+  }
+
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, retainFor?: number): Exchange {
     const document = shared.cut(JSON.stringify(principal));

@@ -15,9 +15,10 @@ import {
   type SessionsOptions,
   sessionsOf,
 } from './handler/data-layer-sessions.js';
+import { Links } from './handler/links.js';
 import { referenceOf } from './handler/reference.js';
 import { ReferenceHandles } from './handler/reference-handles.js';
-import { SelfContainedHandles } from './handler/self-contained-handles.js';
+import { SelfContainedHandles, written } from './handler/self-contained-handles.js';
 import { guardTransport } from './handler/transport.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
@@ -483,7 +484,79 @@ export class Guard {
     });
     return new SelfContainedHandles<T>(this.#callOf, { type: handleType(type), once, ...times });
   }
+
+  /**
+   * Returns the links of a name: a lowercase letter, then up to 31 lowercase letters or digits. Any replica seals and opens them.
+   *
+   * @param given `ttl`: the lifetime of each in seconds, 24 hours by default; `once`: each is good once, which needs a `ledger`
+   *
+   * @example
+   * ```js
+   * import { Codec, Key, KeyRing } from 'sealwax';
+   * import { Guard, LinkRefused } from 'sealwax/mcp';
+   *
+   * const keys = new KeyRing([Key.generate()]); // a server has Codec.fromEnv
+   * const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
+   * const guard = new Guard({ codec, principal: 'anonymous', logger: { warn() {} } });
+   * const reports = guard.links('report', { ttl: 900 });
+   * // In a tool: `https://mcp.example.com/reports/${await reports.seal(ctx, { id: 7 })}`. At its route:
+   * await reports.open('no link').catch((error) => console.log(error instanceof LinkRefused, error.status)); // true 404
+   * ```
+   */
+  links<T = unknown>(
+    name: string,
+    given: { readonly ttl?: number | undefined; readonly once?: boolean | undefined } = {},
+  ): Links<T> {
+    const options = checked(given, { ttl: checkTtl, once: flag });
+    return new Links<T>(this.#callOf, this.#policy, { type: handleType(name), ...options });
+  }
+
+  /**
+   * Returns a cursor for the result of a tool: the next call has it in the argument `cursor`, and {@link Guard.position} opens it
+   * there, for the same user, tool and other arguments.
+   *
+   * @param position where the next page begins, as JSON
+   * @param given as {@link Guard.position}; `ttl`: its lifetime in seconds, 24 hours by default
+   * @throws {@link HandleRefused} for arguments that nothing can be bound to, and a position that is too large or no JSON
+   */
+  async cursor(
+    context: HandlerContext,
+    position: unknown,
+    given: PageOptions & { readonly ttl?: number | undefined } = {},
+  ): Promise<string> {
+    const { argument: type = 'cursor', ...more } = checked(given, { ...PAGE, ttl: checkTtl });
+    const made = await this.#callOf(context).handle(
+      { ...more, op: 'cursor', type },
+      written(position),
+    );
+    return made.handle as string;
+  }
+
+  /**
+   * Returns the position of the cursor that a call of a tool brought; `undefined` for the first page. What no guard could have made
+   * is the first page too: models fill in every argument that they know of.
+   *
+   * @throws {@link HandleRefused} for a cursor that was altered, has expired, or is of another user, tool, call or list
+   */
+  async position<T = unknown>(
+    context: HandlerContext,
+    given: PageOptions = {},
+  ): Promise<T | undefined> {
+    const { argument: type = 'cursor', list } = checked(given, PAGE);
+    const { value } = await this.#callOf(context).handle({ op: 'position', type, list });
+    return value && JSON.parse(value);
+  }
 }
+
+/** Settings of a cursor in a tool's result. */
+export interface PageOptions {
+  /** The argument that carries the cursor: `cursor` by default. */
+  readonly argument?: string | undefined;
+  /** What the list is made of, such as its version: a cursor of another list is refused. */
+  readonly list?: string | undefined;
+}
+
+const PAGE = { argument: text, list: text };
 
 /** The guards of low-level servers. */
 const protectors = new WeakMap<object, Guard>();

@@ -6,13 +6,14 @@
 
 export type { Logger } from '../log.js';
 export { anonymous } from '../principal.js';
-export { Guard, type GuardOptions } from './guard.js';
+export { Guard, type GuardOptions, type PageOptions } from './guard.js';
 export type {
   DataLayerSessions,
   Required,
   SessionsOptions,
 } from './handler/data-layer-sessions.js';
 export { HandleRefused } from './handler/handle-refused.js';
+export { LinkRefused, type Links, type OpenedLink } from './handler/links.js';
 export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
 export type {
   SelfContainedHandle,

@@ -6,7 +6,7 @@ import { createServer as listenForLines } from 'node:net';
 import { createInterface } from 'node:readline';
 
 import { anonymous, Codec } from 'sealwax';
-import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
+import { Guard, HandleRefused, LinkRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { first, second } from './majors.mjs';
 
@@ -167,9 +167,12 @@ class Stage {
     try {
       return await this.#operate(name, given, options, ctx);
     } catch (error) {
+      if (error instanceof LinkRefused) {
+        return error.status === 404 ? { refused: true } : { failed: true };
+      }
       if (!(error instanceof HandleRefused)) return { error: error.code };
       const { text } = error.toolResult.content[0];
-      const refused = /^This handle is not valid|^Authentication required$/.test(text);
+      const refused = /^This |^Authentication required$|^Invalid arguments/.test(text);
       if (error.code !== (refused ? -32602 : -32603)) throw error;
       return refused ? { refused: true } : { failed: true };
     }
@@ -190,6 +193,20 @@ class Stage {
         return 'ok';
       case 'fork':
         return this.#sessions.of(ctx).fork();
+    }
+    const { ttl, once, keep, argument, list, ...by } = options;
+    switch (name) {
+      case 'link':
+        return { handle: await this.#guard.links(first, { ttl, once }).seal(ctx, value) };
+      case 'follow': {
+        const reports = this.#guard.links(first);
+        const { value: held, principal } = await reports.open(value, { consume: !keep, ...by });
+        return { value: held, principal };
+      }
+      case 'cursor':
+        return { handle: await this.#guard.cursor(ctx, first, { argument, list, ttl }) };
+      case 'position':
+        return { position: (await this.#guard.position(ctx, { argument, list })) ?? null };
     }
     const { maxAge, selfContained, once: singleUse } = options;
     const rows = this.#guard.referenceHandles(first, { maxAge });

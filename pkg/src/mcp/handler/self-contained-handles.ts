@@ -97,7 +97,7 @@ export class SelfContainedHandles<T = unknown> {
 const predecessors = new WeakMap<object, Predecessor>();
 
 /** Returns a value as JSON; the engine refuses the text of a value that JSON cannot hold. */
-function written(value: unknown): string {
+export function written(value: unknown): string {
   try {
     return json('value', value);
   } catch {
