@@ -119,17 +119,25 @@ impl Guard {
         retain_for: Option<Duration>,
     ) -> Result<(), LedgerError> {
         let since = self.starts();
-        let (exchange, mut step) = self.0.engine.revoke(principal, retain_for)?;
-        let mut exchange = Timed::new(exchange, since);
+        let (exchange, step) = self.0.engine.revoke(principal, retain_for)?;
+        match self.finish(&mut Timed::new(exchange, since), step).await {
+            (Step::Done(_), _) => Ok(()),
+            (_, why) => Err(LedgerError::Unavailable(why.unwrap_or_default())),
+        }
+    }
+
+    /// Has an exchange that belongs to no request ask the ledger, and reports it. Returns the last step, and the last message.
+    pub(crate) async fn finish(
+        &self,
+        exchange: &mut Timed,
+        mut step: Step,
+    ) -> (Step, Option<String>) {
         while let Step::Ledger(command) = step {
             let reply = record(self.0.options.ledger.as_deref(), &command).await;
-            step = exchange.on(Event::Ledger(reply))?;
+            step = exchange.on(Event::Ledger(reply)).unwrap_or(Step::Drop);
         }
-        let why = self.report(&mut exchange);
-        match step {
-            Step::Done(_) => Ok(()),
-            _ => Err(LedgerError::Unavailable(why.unwrap_or_default())),
-        }
+        let why = self.report(exchange);
+        (step, why)
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

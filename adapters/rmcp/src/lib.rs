@@ -22,6 +22,8 @@ mod value;
 
 pub use event::TokenEvent;
 pub use guard::{Guard, GuardBuilder};
+pub use handler::links::{LinkRefused, Links, OpenedLink};
+pub use handler::pages::Pages;
 pub use handler::protected::Protected;
 pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
 pub use handler::refused::Refused;

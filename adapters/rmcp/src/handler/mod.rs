@@ -1,7 +1,9 @@
 //! The guard around a server's handlers, and what these use.
 
 pub(crate) mod confirm;
+pub(crate) mod links;
 pub(crate) mod operation;
+pub(crate) mod pages;
 pub(crate) mod params;
 pub(crate) mod protected;
 pub(crate) mod reference_handles;

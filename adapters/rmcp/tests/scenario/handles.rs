@@ -2,20 +2,65 @@
 
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
-use sealwax_rmcp::{Guard, ReferenceHandles, Refused, SelfContainedHandles};
+use sealwax::Principal;
+use sealwax_rmcp::{Guard, Links, Pages, ReferenceHandles, Refused, SelfContainedHandles};
 use serde_json::{Value, json};
 
 use crate::handler::Context;
-use crate::stage::seconds;
+use crate::stage::{person, seconds};
 
 pub async fn handle(guard: &Guard, told: &Value, context: &Context) -> Value {
+    if told["do"] == "follow" {
+        return followed(guard, told).await;
+    }
     let did = operated(guard, told, context).await;
     did.unwrap_or_else(failed)
 }
 
+/// Opens a link, which takes no request.
+async fn followed(guard: &Guard, told: &Value) -> Value {
+    let (given, options) = (&told["given"], &told["options"]);
+    let reports = guard.links(given[0].as_str().unwrap());
+    let by = options.get("by").map(person);
+    let reports = by.into_iter().fold(reports, Links::by);
+    let sent = given[1].as_str().unwrap_or_default();
+    let opened = match options["keep"] == true {
+        true => reports.preview::<Value>(sent).await,
+        false => reports.open::<Value>(sent).await,
+    };
+    match opened {
+        Ok(opened) => json!({"value": opened.value, "principal": named(&opened.principal)}),
+        Err(refused) if refused.status == 404 => json!({"refused": true}),
+        Err(_) => json!({"failed": true}),
+    }
+}
+
+fn named(principal: &Principal) -> Value {
+    let Some(parts) = principal.parts() else {
+        return json!({"anonymous": true});
+    };
+    json!({"issuer": parts.issuer, "client": parts.client, "subject": parts.subject})
+}
+
 async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Value, Refused> {
     let (given, options) = (&told["given"], &told["options"]);
+    let pages = guard.pages();
+    let text = |name: &str| options[name].as_str();
+    let pages = text("argument").into_iter().fold(pages, Pages::argument);
+    let pages = text("list").into_iter().fold(pages, Pages::list);
+    let pages = seconds(&options["ttl"]).fold(pages, Pages::ttl);
+    match told["do"].as_str().unwrap() {
+        "cursor" => return Ok(json!({"handle": pages.cursor(context, &given[0])?})),
+        "position" => return Ok(json!({"position": pages.position::<Value>(context).await?})),
+        _ => {}
+    }
     let handle_type = given[0].as_str().unwrap();
+    let links = guard.links(handle_type);
+    let links = seconds(&options["ttl"]).fold(links, Links::ttl);
+    let links = match options["once"] == true {
+        true => links.once(),
+        false => links,
+    };
     let sent = given[1].as_str().unwrap_or_default();
     let rows = guard.reference_handles(handle_type);
     let rows = seconds(&options["maxAge"]).fold(rows, ReferenceHandles::max_age);
@@ -26,6 +71,7 @@ async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Valu
         false => baskets,
     };
     Ok(match told["do"].as_str().unwrap() {
+        "link" => json!({"handle": links.seal(context, &given[1])?}),
         "mint" => json!({"handle": rows.mint(context)?.handle}),
         "check" => json!({"handle": rows.check(context, sent).await?.handle}),
         "seal" => json!({"handle": baskets.seal(context, &given[1])?.handle}),
@@ -52,7 +98,7 @@ async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Valu
 fn failed(refused: Refused) -> Value {
     let text = refused.to_string();
     let code = ErrorData::from(refused).code;
-    let refusals = ["This handle is not valid", "Authentication required"];
+    let refusals = ["This ", "Authentication required", "Invalid arguments"];
     if refusals.iter().any(|refusal| text.starts_with(refusal)) {
         assert_eq!(code, ErrorCode(-32602));
         json!({"refused": true})

@@ -150,7 +150,7 @@ fn principal() -> Option<Principal> {
     (!who.is_null()).then(|| person(&who))
 }
 
-fn person(parts: &Value) -> Principal {
+pub fn person(parts: &Value) -> Principal {
     if parts["anonymous"] == true {
         return Principal::anonymous();
     }

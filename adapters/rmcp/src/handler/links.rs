@@ -1,0 +1,214 @@
+//! Links: values that a handler seals, and that whoever has them opens elsewhere.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::StatusCode;
+use sealwax::{Error, Principal};
+use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Step};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::operation::HandleType;
+use super::refused::Refused;
+use crate::event::Timed;
+use crate::guard::Guard;
+use crate::refusal::{About, token_id};
+use crate::value::json;
+use crate::{Context, Kind};
+
+impl Guard {
+    /// Returns the links of one name, such as `report`: a small letter, then up to 31 small letters or digits.
+    #[must_use]
+    pub fn links(&self, name: impl Into<String>) -> Links {
+        Links {
+            links: HandleType {
+                guard: self.clone(),
+                name: name.into(),
+                kind: Kind::Link,
+                max_age: None,
+            },
+            ttl: None,
+            once: false,
+            by: None,
+        }
+    }
+}
+
+/// Links of one name: texts that are safe in a URL, sealed in a handler, and opened by whoever has them, at a route of any web
+/// framework and at any replica.
+///
+/// ```no_run
+/// # use std::time::Duration;
+/// # use rmcp::{RoleServer, service::RequestContext};
+/// # use sealwax_rmcp::{Guard, LinkRefused, Refused};
+/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>) -> Result<String, Refused> {
+/// let reports = guard.links("report").ttl(Duration::from_secs(900)).once();
+/// let link = reports.seal(&context, &7)?;
+/// # Ok(format!("https://mcp.example.com/reports/{link}")) }
+/// # async fn route(guard: Guard, sent: &str) -> Result<(), LinkRefused> {
+/// # let reports = guard.links("report");
+/// let report = reports.open::<u32>(sent).await?; // report.value is 7, report.principal whose it is
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Links {
+    links: HandleType,
+    ttl: Option<Duration>,
+    once: bool,
+    by: Option<Principal>,
+}
+
+/// What a link opened to.
+#[non_exhaustive]
+pub struct OpenedLink<T> {
+    /// The value.
+    pub value: T,
+    /// Whose it is: the caller for whom it was sealed, whoever opened it.
+    pub principal: Principal,
+    /// The id of its token, the same at every opening: 32 hex digits.
+    pub id: String,
+}
+
+/// A link was refused, or the server failed. Only the guard's log learns the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LinkRefused {
+    /// The status for the browser: 404, or 500 if the fault is the server's.
+    pub status: StatusCode,
+}
+
+impl Links {
+    /// Sets how long a link is valid, in whole seconds: 24 hours by default.
+    #[must_use]
+    pub fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = Some(ttl);
+        self
+    }
+
+    /// Makes each link good once, which needs a [ledger](crate::GuardBuilder::ledger).
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    /// Lets only this user open links: the one who is signed in, at a page of approvals.
+    #[must_use]
+    pub fn by(mut self, principal: Principal) -> Self {
+        self.by = Some(principal);
+        self
+    }
+
+    /// Seals the JSON of `value` for the caller, and returns the text.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] without a principal, and if `value` cannot be sealed.
+    pub fn seal<T: Serialize + ?Sized>(
+        &self,
+        context: &Context,
+        value: &T,
+    ) -> Result<String, Refused> {
+        let value = json(value).map_err(|error| self.links.refuse(&error, context, None))?;
+        let seal = HandleOpKind::SealLink {
+            value: &value,
+            ttl: self.ttl,
+            once: self.once,
+        };
+        let sealed = self.links.begin(context, seal)?.now()?;
+        Ok(sealed.handle.unwrap_or_default())
+    }
+
+    /// Opens what came. One that is good [`once`](Self::once) is used up.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkRefused`] for a link that is not good, whatever the reason, and for one that holds no `T`.
+    pub async fn open<T: DeserializeOwned>(
+        &self,
+        link: &str,
+    ) -> Result<OpenedLink<T>, LinkRefused> {
+        self.opened(link, false).await
+    }
+
+    /// Opens what came, and leaves it good: for a GET, since mail programs and chats fetch links to preview them.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn preview<T: DeserializeOwned>(
+        &self,
+        link: &str,
+    ) -> Result<OpenedLink<T>, LinkRefused> {
+        self.opened(link, true).await
+    }
+
+    async fn opened<T: DeserializeOwned>(
+        &self,
+        link: &str,
+        keep: bool,
+    ) -> Result<OpenedLink<T>, LinkRefused> {
+        let guard = &self.links.guard;
+        let kind = HandleOpKind::OpenLink {
+            link: ClientValue::Text(link),
+            keep,
+            by: self.by.clone(),
+        };
+        let handle_type = &self.links.name;
+        let since = guard.starts();
+        let (exchange, step) = guard.0.engine.link(HandleOp { handle_type, kind });
+        let mut exchange = Timed::new(exchange, since);
+        let held = match &step {
+            Step::Done(done) => done.value.as_deref(),
+            _ => exchange.opened(),
+        };
+        // Read the value first: a link that cannot be read must not count as used.
+        let value = held.map(serde_json::from_str).transpose().map_err(|_| {
+            let about = About {
+                id: token_id(link),
+                ..About::new(Kind::Link, Profile::McpSessionId)
+            };
+            let error = Error::Malformed("a value that is JSON of the type asked for");
+            LinkRefused::new(guard.refuse(&error, about).status)
+        })?;
+        let (step, _) = guard.finish(&mut exchange, step).await;
+        match (step, value) {
+            (Step::Done(done), Some(value)) => {
+                let HandleResult { id, principal, .. } = *done;
+                let principal = principal.ok_or(LinkRefused::new(None))?;
+                Ok(OpenedLink {
+                    value,
+                    principal,
+                    id,
+                })
+            }
+            (Step::Reply(reply), _) => Err(LinkRefused::new(reply.status)),
+            _ => Err(LinkRefused::new(None)),
+        }
+    }
+}
+
+impl LinkRefused {
+    fn new(status: Option<u16>) -> Self {
+        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
+        Self {
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        }
+    }
+}
+
+impl fmt::Display for LinkRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.status.canonical_reason().unwrap_or_default())
+    }
+}
+
+impl std::error::Error for LinkRefused {}
+
+/// Logs must not contain the value.
+impl<T> fmt::Debug for OpenedLink<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OpenedLink({})", self.id)
+    }
+}
