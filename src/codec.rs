@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::current_keys::{CurrentKeys, Keys};
 use crate::environment::expect_written;
 use crate::format::clock::Clock;
 use crate::format::{sealed, text};
-use crate::present::{Keys, Present};
 use crate::{Environment, Error, KeyRing};
 
 const DEFAULT_PAYLOAD_LIMIT: usize = 4096;
@@ -39,7 +39,7 @@ const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 pub struct Codec(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
-    keys: Present,
+    keys: CurrentKeys,
     audience: String,
     limits: Limits,
     environment: Box<dyn Environment>,
@@ -232,7 +232,7 @@ impl CodecBuilder {
             return Err(Error::argument("skew: expected at most 300 seconds"));
         }
         let codec = Codec(Arc::new(Inner {
-            keys: Present::new(ring),
+            keys: CurrentKeys::new(ring),
             audience,
             limits,
             environment: Box::new(environment),

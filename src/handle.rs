@@ -34,7 +34,7 @@ impl View {
         let codec = self.codec();
         let ulid = Ulid::new(codec.clock().now_ms, codec.draw()?);
         Ok(Handle {
-            text: handle::mint(self.holder(), handle_type, ulid, bound),
+            text: handle::mint(self.principal_keys(), handle_type, ulid, bound),
             ulid,
             needs_reseal: false,
         })
@@ -110,7 +110,14 @@ impl View {
     ) -> Result<Handle, Error> {
         let max_age = max_age.map(|age| age.as_secs());
         let clock = self.codec().clock();
-        let (ulid, at) = handle::verify(self.holder(), handle_type, text, &clock, max_age, bound)?;
+        let (ulid, at) = handle::verify(
+            self.principal_keys(),
+            handle_type,
+            text,
+            &clock,
+            max_age,
+            bound,
+        )?;
         Ok(Handle {
             text: text.into(),
             ulid,

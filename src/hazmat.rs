@@ -24,7 +24,7 @@ pub fn seal<K>(
 
 /// Returns the principal's tag under each key of the ring.
 pub fn tags(view: &View) -> impl Iterator<Item = &[u8; 16]> {
-    view.holder().tags.iter()
+    view.principal_keys().tags.iter()
 }
 
 /// Computes the canonical form of a request's arguments; borrowed if it is a part of the text.

@@ -28,12 +28,12 @@ impl View {
         key: Option<KeyId>,
         id: &[u8],
     ) -> Result<String, Error> {
-        let holder = self.holder();
+        let keys = self.principal_keys();
         let (key, tag) = match key {
-            Some(id) => holder.opening(id).map(|(_, key, tag)| (key, tag))?,
-            None => holder.sealing(),
+            Some(id) => keys.opening(id).map(|(_, key, tag)| (key, tag))?,
+            None => keys.sealing(),
         };
-        let audience = holder.audience.as_bytes();
+        let audience = keys.audience.as_bytes();
         let pieces: [&[u8]; 5] = [b"idempotency", audience, tag, request.as_bytes(), id];
         let mac = u128::from_be_bytes(leading(&key.id_mac(&pieces)));
         Ok(format!("{mac:032x}"))

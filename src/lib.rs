@@ -5,6 +5,7 @@ mod format;
 
 mod codec;
 mod context;
+mod current_keys;
 mod environment;
 mod error;
 mod handle;
@@ -19,7 +20,6 @@ mod key_source;
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 mod keys_file;
 pub mod kind;
-mod present;
 mod principal;
 pub mod report;
 mod sealer;

@@ -1,6 +1,6 @@
 //! The principal of a token.
 
-use crate::format::holder::{self, Tag};
+use crate::format::principal_keys::{self, Tag};
 use crate::format::text;
 use crate::{Error, Key};
 
@@ -167,11 +167,11 @@ impl Principal {
     /// Computes the tag of this principal under `key`.
     pub(crate) fn tag(&self, key: &Key) -> Tag {
         let Some(parts) = &self.0 else {
-            return holder::anonymous_tag(key);
+            return principal_keys::anonymous_tag(key);
         };
         let [issuer, client, subject] = [&parts.issuer, &parts.client, &parts.subject]
             .map(|part| part.as_deref().unwrap_or_default());
-        holder::tag(key, issuer, client, subject)
+        principal_keys::tag(key, issuer, client, subject)
     }
 }
 

@@ -265,10 +265,10 @@ impl Bound<'_> {
             generation,
         };
         let codec = self.view.codec();
-        let (holder, limit) = (self.view.holder(), codec.payload_limit());
+        let (keys, limit) = (self.view.principal_keys(), codec.payload_limit());
         let nonce = codec.draw()?;
         Ok(Sealed {
-            text: sealed::seal(holder, &self.purpose, &claims, &nonce, payload, limit)?,
+            text: sealed::seal(keys, &self.purpose, &claims, &nonce, payload, limit)?,
             claims,
             id: TokenId(sealed::token_id(&nonce)),
         })
@@ -278,9 +278,13 @@ impl Bound<'_> {
     fn open(&self, token: &str) -> Result<(Contents, u64), Error> {
         self.purpose.check()?;
         let codec = self.view.codec();
-        let (holder, limit, clock) = (self.view.holder(), codec.payload_limit(), codec.clock());
+        let (keys, limit, clock) = (
+            self.view.principal_keys(),
+            codec.payload_limit(),
+            codec.clock(),
+        );
         let max_age = self.max_age.map(|age| age.as_secs());
-        let contents = sealed::open(holder, &self.purpose, token, limit, &clock, max_age)?;
+        let contents = sealed::open(keys, &self.purpose, token, limit, &clock, max_age)?;
         Ok((contents, clock.now()))
     }
 

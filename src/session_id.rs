@@ -32,9 +32,9 @@ impl View {
     pub(crate) fn mint_session_id_at(&self, now_ms: u64) -> Result<SessionId, Error> {
         let ulid = Ulid::new(now_ms, self.codec().draw()?);
         Ok(SessionId {
-            text: session_id::mint(self.holder(), ulid),
+            text: session_id::mint(self.principal_keys(), ulid),
             ulid,
-            key_id: self.holder().sealing().0.id(),
+            key_id: self.principal_keys().sealing().0.id(),
             needs_reseal: false,
         })
     }
@@ -51,7 +51,7 @@ impl View {
     ) -> Result<SessionId, Error> {
         let max_age = max_age.map(|age| age.as_secs());
         let clock = self.codec().clock();
-        let (ulid, key_id, at) = session_id::verify(self.holder(), text, &clock, max_age)?;
+        let (ulid, key_id, at) = session_id::verify(self.principal_keys(), text, &clock, max_age)?;
         Ok(SessionId {
             text: text.into(),
             ulid,

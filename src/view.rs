@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use crate::format::holder::{Holder, Tag};
-use crate::present::Keys;
+use crate::current_keys::Keys;
+use crate::format::principal_keys::{PrincipalKeys, Tag};
 use crate::{Codec, Error, Principal};
 
 impl Codec {
@@ -49,13 +49,13 @@ impl View {
     /// Returns whether the codec still has the keys of this view. Who keeps views asks this before using one.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.keys.are_present()
+        self.keys.are_current()
     }
 
     /// Returns the keys, tags and audience that the format needs.
-    pub(crate) fn holder(&self) -> Holder<'_> {
-        Holder {
-            keys: self.keys.ring.keys(),
+    pub(crate) fn principal_keys(&self) -> PrincipalKeys<'_> {
+        PrincipalKeys {
+            ring: self.keys.ring.keys(),
             tags: &self.tags,
             audience: self.codec.audience(),
         }

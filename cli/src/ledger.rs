@@ -6,7 +6,7 @@ use std::time::Duration;
 use sealwax::report;
 use sealwax_mcp::LedgerSettings;
 use sealwax_mcp::ledger::redis::{self, Dialogue, Next, Redis};
-use sealwax_mcp::ledger::{Command, Fitness, Namespace, Opened, RecordKind, Reply, sqlite};
+use sealwax_mcp::ledger::{Command, Namespace, Opened, Preflight, RecordKind, Reply, sqlite};
 
 use crate::failure::Failure;
 use crate::input::{Input, Stop};
@@ -184,7 +184,7 @@ impl<'a> Store<'a> {
         };
         let role = value("role").unwrap_or("?");
         let replicas = value("connected_slaves").unwrap_or("?");
-        let found = Fitness::of(&info);
+        let found = Preflight::of(&info);
         if !found.refused.is_empty() {
             return Err(Failure::unfit(found.refused.join("; ")).into());
         }

@@ -1,7 +1,7 @@
 import type { TokenFields } from './facts.js';
 import { json, names, optional, options, text, wireText } from './input.js';
+import * as memory from './memory.js';
 import { core } from './module.js';
-import * as shared from './shared.js';
 
 /**
  * Returns the 32 bytes that bind a `requestState` to its request, the same in every language.
@@ -31,7 +31,7 @@ export function requestContext(
 ): Uint8Array {
   const chosen = binding === undefined ? binding : chosenBy(binding);
   const written = args === undefined ? undefined : json('arguments', args);
-  return shared.requestContext(text('method', method), text('target', target), written, chosen);
+  return memory.requestContext(text('method', method), text('target', target), written, chosen);
 }
 
 /**
@@ -48,7 +48,7 @@ export function requestContextFromJson(
 ): Uint8Array {
   const chosen = binding === undefined ? binding : chosenBy(binding);
   const checked = text('arguments', args);
-  return shared.requestContext(text('method', method), text('target', target), checked, chosen);
+  return memory.requestContext(text('method', method), text('target', target), checked, chosen);
 }
 
 function chosenBy(binding: unknown): string | undefined {

@@ -1,10 +1,10 @@
 /** The state machines of the module. `docs/engine.md` has the frames that they take and give. */
 
 import { invalidArgument } from './error.js';
+import type { Answer, Frame } from './memory.js';
+import * as memory from './memory.js';
 import { core, entered, inside } from './module.js';
 import type * as raw from './raw.js';
-import type { Answer, Frame } from './shared.js';
-import * as shared from './shared.js';
 
 /** The kinds of frames, as `mcp/src/machine.rs` numbers them. */
 export const GUARD = 1;
@@ -51,7 +51,7 @@ export const CAN_BE_ASKED = 1024;
 export const TOO_LARGE = 2048;
 export const CHANGES = 4096;
 
-export type { Answer, Frame, Given } from './shared.js';
+export type { Answer, Frame, Given } from './memory.js';
 
 export class Machine {
   /** The first answer. */
@@ -63,12 +63,12 @@ export class Machine {
   constructor(of: raw.Codec | Machine | undefined, frame: Frame, room?: number) {
     const parent = of instanceof Machine ? of.#live(room) : of && entered(of, room);
     if (parent === undefined) core(room);
-    const given = shared.give(frame);
+    const given = memory.give(frame);
     const begun =
       typeof parent === 'object' ? parent.guard(given) : inside().machineNew(parent ?? -1, given);
-    shared.left(begun);
-    this.#number = shared.readNumber();
-    this.first = shared.readAnswer(4);
+    memory.left(begun);
+    this.#number = memory.readNumber();
+    this.first = memory.readAnswer(4);
   }
 
   get isOver(): boolean {
@@ -78,8 +78,8 @@ export class Machine {
   /** Tells it something, and returns its answer. */
   tell(frame: Frame, room?: number): Answer {
     const number = this.#live(room);
-    shared.left(inside().machineOn(number, shared.give(frame)));
-    return shared.readAnswer(0);
+    memory.left(inside().machineOn(number, memory.give(frame)));
+    return memory.readAnswer(0);
   }
 
   free(): void {

@@ -1,10 +1,10 @@
 import type { Kind } from './facts.js';
 import { count, json, optional, options, wireText } from './input.js';
 import { type Lifetime, lifetime } from './lifetime.js';
+import * as memory from './memory.js';
 import { lifeOf, Opened } from './opened.js';
 import type { Owned } from './owned.js';
 import type * as raw from './raw.js';
-import * as shared from './shared.js';
 
 export type { Kind } from './facts.js';
 
@@ -24,14 +24,14 @@ export interface Purpose<K extends Kind = Kind> {
 export class Sealer<K extends Kind = Kind> {
   readonly #view: Owned<raw.View>;
   readonly #kind: K;
-  readonly #fields: shared.Fields;
+  readonly #fields: memory.Fields;
 
   /** @internal */
   constructor(view: Owned<raw.View>, purpose: Purpose<K>) {
     this.#view = view;
     const { kind, label, sessionId, context } = purpose;
     this.#kind = kind;
-    this.#fields = shared.fieldsOf(kind, label, sessionId, context);
+    this.#fields = memory.fieldsOf(kind, label, sessionId, context);
   }
 
   /**
@@ -42,7 +42,7 @@ export class Sealer<K extends Kind = Kind> {
    */
   seal(payload: Uint8Array, life?: Lifetime): string {
     const ttl = seconds(life);
-    return shared.seal(this.#view.held(), this.#fields, payload, ttl);
+    return memory.seal(this.#view.held(), this.#fields, payload, ttl);
   }
 
   /**
@@ -64,7 +64,7 @@ export class Sealer<K extends Kind = Kind> {
   open(token: string, options?: { readonly maxAge?: number | undefined }): Opened<K> {
     const age = maxAge(options) ?? Number.NaN;
     const checked = wireText('token', token);
-    return new Opened(this.#kind, shared.open(this.#view.held(), this.#fields, checked, age));
+    return new Opened(this.#kind, memory.open(this.#view.held(), this.#fields, checked, age));
   }
 
   /**
@@ -76,7 +76,7 @@ export class Sealer<K extends Kind = Kind> {
   renew(opened: Opened<K>, payload: Uint8Array, life?: Lifetime): string {
     const { startedAt, generation } = lifeOf(opened, this.#kind);
     const ttl = seconds(life);
-    return shared.seal(this.#view.held(), this.#fields, payload, ttl, startedAt, generation);
+    return memory.seal(this.#view.held(), this.#fields, payload, ttl, startedAt, generation);
   }
 }
 

@@ -1,10 +1,10 @@
 import type { IdentifierFacts, SessionMetadata } from './facts.js';
 import { bytes, wireText, wrongType } from './input.js';
 import type { Lifetime } from './lifetime.js';
+import { readOpened } from './memory.js';
 import { Opened } from './opened.js';
 import { Owned } from './owned.js';
 import type * as raw from './raw.js';
-import { readOpened } from './shared.js';
 
 export type { SessionMetadata } from './facts.js';
 

@@ -7,8 +7,8 @@ use super::base32;
 use super::bytes::leading;
 use super::clock::Clock;
 use super::error::Error;
-use super::holder::{Holder, Tag};
 use super::key::Key;
+use super::principal_keys::{PrincipalKeys, Tag};
 use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
 
@@ -25,11 +25,16 @@ pub(crate) const CONSENT: &str = "yes";
 pub(crate) type Bound<'a> = Option<&'a [u8; 32]>;
 
 /// Mints a handle of a type that passed [`check_type`], or a consent.
-pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid, bound: Bound<'_>) -> String {
-    let (key, tag) = holder.sealing();
+pub(crate) fn mint(
+    keys: PrincipalKeys<'_>,
+    handle_type: &str,
+    ulid: Ulid,
+    bound: Bound<'_>,
+) -> String {
+    let (key, tag) = keys.sealing();
     let mut bytes = [0; LEN];
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-    let mac = signature(key, holder.audience, handle_type, tag, ulid, bound);
+    let mac = signature(key, keys.audience, handle_type, tag, ulid, bound);
     bytes[Ulid::LEN..].copy_from_slice(&mac);
     format!("{handle_type}_{}", base32::encode(&bytes))
 }
@@ -37,7 +42,7 @@ pub(crate) fn mint(holder: Holder<'_>, handle_type: &str, ulid: Ulid, bound: Bou
 /// Returns the ulid of a handle, and the index in the ring of the key that made it: every key is
 /// tried. With `max_age` in seconds, a handle made longer ago has expired.
 pub(crate) fn verify(
-    holder: Holder<'_>,
+    keys: PrincipalKeys<'_>,
     handle_type: &str,
     text: &str,
     clock: &Clock,
@@ -52,10 +57,10 @@ pub(crate) fn verify(
             found: format!("one of type {found}"),
         });
     }
-    let mut keys = holder.keys.iter().zip(holder.tags);
-    let at = keys
+    let mut each = keys.ring.iter().zip(keys.tags);
+    let at = each
         .position(|(key, tag)| {
-            let expected = signature(key, holder.audience, handle_type, tag, ulid, bound);
+            let expected = signature(key, keys.audience, handle_type, tag, ulid, bound);
             mac.ct_eq(&expected).into()
         })
         .ok_or(Error::Unauthentic)?;

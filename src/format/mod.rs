@@ -7,7 +7,7 @@
 //! |---|---|
 //! | Building blocks | `pae`, `cipher`, `base32`, `base64url`, `text` |
 //! | Keys | `key` |
-//! | Principal tag | `holder` |
+//! | Principal tag | `principal_keys` |
 //! | Sealed token | `purpose`, `sealed` |
 //! | Session id, Handle | `ulid`, `session_id`, `handle` |
 //! | Request context | `context`, `canonical` |
@@ -22,10 +22,10 @@ pub(crate) mod clock;
 pub(crate) mod context;
 pub(crate) mod error;
 pub(crate) mod handle;
-pub(crate) mod holder;
 pub(crate) mod key;
 pub(crate) mod key_id;
 pub(crate) mod pae;
+pub(crate) mod principal_keys;
 pub(crate) mod purpose;
 pub(crate) mod sealed;
 pub(crate) mod session_id;

@@ -9,10 +9,10 @@ use super::bytes::leading;
 use super::cipher::TAG_LEN;
 use super::clock::{Clock, earlier};
 use super::error::Error;
-use super::holder::Holder;
 use super::key::Key;
 use super::key_id::KeyId;
 use super::pae::pae;
+use super::principal_keys::PrincipalKeys;
 use super::purpose::{Kind, Purpose};
 use super::text::at_most;
 use super::wipe::{self, Wiped};
@@ -89,7 +89,7 @@ pub(crate) fn max_text_len(payload: usize) -> usize {
 
 /// Seals a payload of at most `limit` bytes. A nonce must be fresh randomness, never reused.
 pub(crate) fn seal(
-    holder: Holder<'_>,
+    keys: PrincipalKeys<'_>,
     purpose: &Purpose<'_>,
     claims: &Claims,
     nonce: &[u8; NONCE_LEN],
@@ -97,7 +97,7 @@ pub(crate) fn seal(
     limit: usize,
 ) -> Result<String, Error> {
     at_most("payload", payload.len(), limit)?;
-    let (key, tag) = holder.sealing();
+    let (key, tag) = keys.sealing();
 
     // header ‖ nonce ‖ claims ‖ payload ‖ tag: one buffer, encrypted in place.
     let mut token = Vec::with_capacity(MAX_OVERHEAD + payload.len());
@@ -112,7 +112,7 @@ pub(crate) fn seal(
     token.extend_from_slice(payload);
 
     let (header, body) = token.split_at_mut(BODY);
-    let aad = associated_data(&header[..HEADER_LEN], holder.audience, purpose);
+    let aad = associated_data(&header[..HEADER_LEN], keys.audience, purpose);
     let tag = wipe::stack_after(|| key.cipher().seal(nonce, &aad, body));
     token.extend_from_slice(&tag);
 
@@ -125,7 +125,7 @@ pub(crate) fn seal(
 /// Opens a token whose payload has at most `limit` bytes. With `max_age` in seconds, a token whose
 /// session began longer ago has expired.
 pub(crate) fn open(
-    holder: Holder<'_>,
+    keys: PrincipalKeys<'_>,
     purpose: &Purpose<'_>,
     text: &str,
     limit: usize,
@@ -141,8 +141,8 @@ pub(crate) fn open(
             found: format!("one of kind {kind}"),
         });
     }
-    let (at, key, expected_tag) = holder.opening(key_id)?;
-    let sealed_len = decrypt(key, holder.audience, purpose, token.bytes_mut())?;
+    let (at, key, expected_tag) = keys.opening(key_id)?;
+    let sealed_len = decrypt(key, keys.audience, purpose, token.bytes_mut())?;
     token.truncate(sealed_len);
 
     // The bytes are authentic; none is returned before the remaining checks.

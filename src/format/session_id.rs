@@ -7,9 +7,9 @@ use super::base64url;
 use super::bytes::leading;
 use super::clock::Clock;
 use super::error::Error;
-use super::holder::{Holder, Tag};
 use super::key::Key;
 use super::key_id::KeyId;
+use super::principal_keys::{PrincipalKeys, Tag};
 use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
 
@@ -21,14 +21,14 @@ const MAC_LEN: usize = 16;
 const SIGNED_LEN: usize = KEY_ID_LEN + Ulid::LEN + PTAG_LEN;
 const LEN: usize = SIGNED_LEN + MAC_LEN;
 
-pub(crate) fn mint(holder: Holder<'_>, ulid: Ulid) -> String {
-    let (key, tag) = holder.sealing();
+pub(crate) fn mint(keys: PrincipalKeys<'_>, ulid: Ulid) -> String {
+    let (key, tag) = keys.sealing();
     let mut bytes = [0; LEN];
     let (signed, mac) = bytes.split_at_mut(SIGNED_LEN);
     signed[..KEY_ID_LEN].copy_from_slice(&key.id().0);
     signed[KEY_ID_LEN..][..Ulid::LEN].copy_from_slice(&ulid.0);
     signed[KEY_ID_LEN + Ulid::LEN..].copy_from_slice(&ptag(key, ulid, tag));
-    mac.copy_from_slice(&signature(key, holder.audience, signed));
+    mac.copy_from_slice(&signature(key, keys.audience, signed));
 
     let mut text = String::from(PREFIX);
     base64url::append(&bytes, &mut text);
@@ -38,7 +38,7 @@ pub(crate) fn mint(holder: Holder<'_>, ulid: Ulid) -> String {
 /// Returns the ulid of an id, and the key that made it: its id and its index in the ring. With `max_age`
 /// in seconds, an id made longer ago has expired.
 pub(crate) fn verify(
-    holder: Holder<'_>,
+    keys: PrincipalKeys<'_>,
     text: &str,
     clock: &Clock,
     max_age: Option<u64>,
@@ -46,9 +46,9 @@ pub(crate) fn verify(
     at_most("session id", text.len(), IDENTIFIER_LIMIT)?;
     let bytes = decode(text)?;
     let (key_id, ulid) = parse(&bytes);
-    let (at, key, tag) = holder.opening(key_id)?;
+    let (at, key, tag) = keys.opening(key_id)?;
     let (signed, mac) = bytes.split_at(SIGNED_LEN);
-    if !bool::from(mac.ct_eq(&signature(key, holder.audience, signed))) {
+    if !bool::from(mac.ct_eq(&signature(key, keys.audience, signed))) {
         return Err(Error::Unauthentic);
     }
     let expected = ptag(key, ulid, tag);

@@ -1,5 +1,5 @@
 //! Memory that both sides read and write, so that calls pass only numbers: the glue's arguments and
-//! results cost more than sealing and opening. `pkg/src/shared.ts` is the other side.
+//! results cost more than sealing and opening. `pkg/src/memory.ts` is the other side.
 
 use std::cell::{Cell, RefCell};
 

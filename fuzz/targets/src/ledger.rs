@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use arbitrary::Arbitrary;
 use sealwax_mcp::document;
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
-use sealwax_mcp::ledger::{Command, Confirmation, Fitness, Memory, Reply, Script};
+use sealwax_mcp::ledger::{Command, Confirmation, Memory, Preflight, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::world::NOW;
@@ -409,7 +409,7 @@ fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
 }
 
 fn documents(first: &str, second: &str, third: &str) -> bool {
-    let _ = Fitness::of(first);
+    let _ = Preflight::of(first);
     let _ = document::judge(first, NOW, second);
     let mut memory = Memory::new(1 << 16, NOW);
     let ran = document::run(&mut memory, first, NOW);

@@ -8,20 +8,21 @@
 //! and scripts.
 
 mod command;
-mod fitness;
+
 mod judge;
 mod memory;
 mod namespace;
+mod preflight;
 pub mod redis;
 mod reply;
 pub mod sqlite;
 
 pub(crate) use command::{Check, Commit, Subject};
 pub use command::{Command, Script};
-pub use fitness::Fitness;
 pub use judge::{Judgement, Write};
 pub use memory::Memory;
 pub use namespace::{Namespace, RecordKind};
+pub use preflight::Preflight;
 pub use reply::{Confirmation, Done, Failure, Latest, Opened, Refusal, Reply};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Sqlite, SqliteError};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Confirmation, Fitness, Reply, Script};
+use super::{Command, Confirmation, Preflight, Reply, Script};
 use crate::message::members::Millis;
 
 /// One store, between its commands. It is cheap to clone.
@@ -152,7 +152,7 @@ impl Dialogue {
     pub fn on(&mut self, answer: Answer) -> Next {
         match (std::mem::replace(&mut self.phase, Phase::Over), answer) {
             (Phase::Checking, Answer::Text(info)) => {
-                let found = Fitness::of(&info);
+                let found = Preflight::of(&info);
                 self.warned = found.warned;
                 match found.refused.is_empty() {
                     true => Next::Done(Vec::new()),

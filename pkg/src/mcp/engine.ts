@@ -7,10 +7,10 @@ import { type Codec, rawCodec } from '../codec.js';
 import type { Event, Fault, HandleOp, Refused, Settings, Step } from '../documents.js';
 import { json } from '../input.js';
 import * as machine from '../machine.js';
+import * as memory from '../memory.js';
 import { WIDE } from '../module.js';
 import type { anonymous, Parts, Principal } from '../principal.js';
 import type { SessionMetadata } from '../sessions.js';
-import * as shared from '../shared.js';
 
 /** A message to the SDK's handlers. Absent members are `undefined`. */
 export interface Arrival {
@@ -136,7 +136,7 @@ export class Engine {
 
   /** Begins the exchange that revokes every token a principal has until now. */
   revoke(principal: Principal, retainFor?: number): Exchange {
-    const document = shared.cut(JSON.stringify(principal));
+    const document = memory.cut(JSON.stringify(principal));
     return this.#begin({ kind: machine.REVOCATION, texts: [document, retainFor?.toString()] });
   }
 
@@ -146,7 +146,7 @@ export class Engine {
 
   /** Returns the entry of the log for a mistake that this side found. */
   report(fault: Fault): Refused {
-    const frame = { kind: machine.REPORT, texts: [shared.cut(JSON.stringify(fault))] };
+    const frame = { kind: machine.REPORT, texts: [memory.cut(JSON.stringify(fault))] };
     const report = new machine.Machine(this.#guard, frame, WIDE);
     report.free();
     return JSON.parse(report.first.text as string);
@@ -277,7 +277,7 @@ export class Exchange {
   /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */
   handle(op: HandleOp, value?: string): Exchange {
     const began = this.#now();
-    const texts = [JSON.stringify(op), value && shared.cut(value)];
+    const texts = [JSON.stringify(op), value && memory.cut(value)];
     const frame = { kind: machine.HANDLE, texts };
     const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
     handling.began = began;
@@ -309,7 +309,7 @@ export class Exchange {
   }
 
   #call(kind: number, value?: string): string | undefined {
-    return this.#machine.tell({ kind, texts: [value && shared.cut(value)] }).text;
+    return this.#machine.tell({ kind, texts: [value && memory.cut(value)] }).text;
   }
 
   #now(): number | undefined {
@@ -340,7 +340,7 @@ export type ClientValue = string | true | undefined;
 export function clientValue(value: unknown): ClientValue {
   if (value === undefined || value === null) return undefined;
   if (!isText(value)) return true;
-  const text = shared.cut(value);
+  const text = memory.cut(value);
   return text === value ? text : text.toWellFormed();
 }
 

@@ -1,4 +1,4 @@
-//! The holder of a token: the keys in order, the principal's tag under each, and the audience
+//! What a token of one principal is sealed with: the keys in order, the principal's tag under each, and the audience
 //! (SPEC.md, "Principal tag").
 
 use super::bytes::leading;
@@ -23,23 +23,23 @@ pub(crate) fn anonymous_tag(key: &Key) -> Tag {
 /// The keys, tags and audience to seal and open with. There is at least one key, and a tag for
 /// each.
 #[derive(Clone, Copy)]
-pub(crate) struct Holder<'a> {
+pub(crate) struct PrincipalKeys<'a> {
     /// The first seals, all of them open.
-    pub keys: &'a [Key],
+    pub ring: &'a [Key],
     pub tags: &'a [Tag],
     pub audience: &'a str,
 }
 
-impl<'a> Holder<'a> {
+impl<'a> PrincipalKeys<'a> {
     /// Returns the sealing key, and the tag under it.
     pub fn sealing(self) -> (&'a Key, &'a Tag) {
-        (&self.keys[0], &self.tags[0])
+        (&self.ring[0], &self.tags[0])
     }
 
     /// Returns the index of a key in the ring, the key, and the tag under it.
     pub fn opening(self, id: KeyId) -> Result<(usize, &'a Key, &'a Tag), Error> {
-        let at = self.keys.iter().position(|key| key.id() == id);
+        let at = self.ring.iter().position(|key| key.id() == id);
         let at = at.ok_or(Error::UnknownKey(id))?;
-        Ok((at, &self.keys[at], &self.tags[at]))
+        Ok((at, &self.ring[at], &self.tags[at]))
     }
 }

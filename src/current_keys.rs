@@ -1,4 +1,4 @@
-//! The present keys of a codec, which may change while it is in use.
+//! The current keys of a codec, which may change while it is in use.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::KeyRing;
 /// The keys that a codec has now. Who took them keeps them; the last one to let go wipes them.
 ///
 /// Nobody takes a lock: a fork in the middle of anything leaves none behind that its child would wait for.
-pub(crate) struct Present(ArcSwap<Keys>);
+pub(crate) struct CurrentKeys(ArcSwap<Keys>);
 
 /// A ring, and whether its codec has another one since.
 pub(crate) struct Keys {
@@ -26,12 +26,12 @@ impl Keys {
         })
     }
 
-    pub fn are_present(&self) -> bool {
+    pub fn are_current(&self) -> bool {
         !self.replaced.load(Ordering::Acquire)
     }
 }
 
-impl Present {
+impl CurrentKeys {
     pub fn new(ring: KeyRing) -> Self {
         Self(ArcSwap::new(Keys::of(ring)))
     }
@@ -57,7 +57,7 @@ mod tests {
     #[cfg(not(target_family = "wasm"))]
     use std::thread;
 
-    use super::Present;
+    use super::CurrentKeys;
     use crate::{Error, Key, KeyRing};
 
     fn ring() -> Result<KeyRing, Error> {
@@ -67,12 +67,12 @@ mod tests {
     #[test]
     fn what_is_replaced_is_let_go_and_says_so() -> Result<(), Error> {
         let (first, second) = (ring()?, ring()?);
-        let present = Present::new(first.clone());
+        let present = CurrentKeys::new(first.clone());
         let before = present.keys();
         assert!(!present.replace(first));
-        assert!(before.are_present());
+        assert!(before.are_current());
         assert!(present.replace(second.clone()));
-        assert!(!before.are_present());
+        assert!(!before.are_current());
         assert_eq!(present.keys().ring, second);
         // The last one to let go wipes them.
         assert_eq!(Arc::strong_count(&before), 1);
@@ -84,7 +84,7 @@ mod tests {
     #[cfg(not(target_family = "wasm"))]
     fn no_ring_is_lost_between_writers() -> Result<(), Error> {
         let rounds = if cfg!(miri) { 4 } else { 200 };
-        let present = Present::new(ring()?);
+        let present = CurrentKeys::new(ring()?);
         let written: Vec<_> = thread::scope(|scope| {
             let write = || {
                 let mut keys = Vec::new();
@@ -105,7 +105,7 @@ mod tests {
         assert_eq!(written.len(), 4 * rounds);
         let now = present.keys();
         for keys in written {
-            assert_eq!(keys.are_present(), Arc::ptr_eq(&keys, &now));
+            assert_eq!(keys.are_current(), Arc::ptr_eq(&keys, &now));
         }
         Ok(())
     }

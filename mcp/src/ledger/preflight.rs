@@ -2,26 +2,26 @@
 
 use std::borrow::Cow;
 
-/// The fitness of a server according to its `INFO`. A guard must not use a server with anything in
+/// What a preflight check finds of a server according to its `INFO`. A guard must not use a server with anything in
 /// `refused`.
 ///
 /// ```
-/// use sealwax_mcp::ledger::Fitness;
+/// use sealwax_mcp::ledger::Preflight;
 ///
 /// let info = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:1048576\r\nmaxmemory_policy:allkeys-lru\r\naof_enabled:0\r\n";
-/// let found = Fitness::of(info);
+/// let found = Preflight::of(info);
 /// assert!(found.refused[0].contains("noeviction") && found.warned[1].contains("appendonly"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Fitness {
+pub struct Preflight {
     /// The reasons why it cannot be used, and what to do.
     pub refused: Vec<Cow<'static, str>>,
     /// The cases in which it may forget, and what to do.
     pub warned: Vec<Cow<'static, str>>,
 }
 
-impl Fitness {
+impl Preflight {
     /// Reads the reply to `INFO`.
     #[must_use]
     pub fn of(info: &str) -> Self {
@@ -96,7 +96,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use super::Fitness;
+    use super::Preflight;
 
     const FIT: &str = "redis_version:7.2.4\r\nvalkey_version:9.1.2\r\nrole:master\r\nconnected_slaves:0\r\n\
                        maxmemory:0\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\n\
@@ -104,15 +104,15 @@ mod tests {
 
     fn found(right: &str, wrong: &str) -> (usize, usize) {
         assert!(FIT.contains(right));
-        let fitness = Fitness::of(&FIT.replace(right, wrong));
-        (fitness.refused.len(), fitness.warned.len())
+        let found = Preflight::of(&FIT.replace(right, wrong));
+        (found.refused.len(), found.warned.len())
     }
 
     #[test]
     fn a_store_that_forgets_is_refused_or_warned_of() {
-        assert_eq!(Fitness::of(FIT), Fitness::default());
+        assert_eq!(Preflight::of(FIT), Preflight::default());
         assert_eq!(found("7.2.4", "6.2.0"), (0, 0));
-        let old = Fitness::of(&FIT.replace("7.2.4", "6.0.16"));
+        let old = Preflight::of(&FIT.replace("7.2.4", "6.0.16"));
         assert!(old.refused[0].ends_with("found 6.0"), "{old:?}");
         assert_eq!(found("redis_version", "memcached"), (1, 0));
         assert_eq!(found("role:master", "role:slave"), (1, 0));
