@@ -152,6 +152,10 @@ class Guard(Opaque):
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
         return Exchange.begun(given, self._guard)
 
+    def open_link(self, operation: documents.HandleOp) -> tuple[Exchange, Step]:
+        """Begin the exchange that opens a link."""
+        return Exchange.begun(frame(lib.SEALWAX_HANDLE, (_json.document(operation),)), self._guard)
+
     def id_in_use(self) -> Step:
         """Return the answer to a request whose id another in progress has."""
         given = frame(lib.SEALWAX_INVALID, (), lib.SEALWAX_FLAG_ID_IN_USE)

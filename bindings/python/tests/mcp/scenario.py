@@ -18,7 +18,15 @@ import uvicorn
 
 import sealwax
 from sealwax.ledger import Memory
-from sealwax.mcp import Guard, GuardEvent, HandleRefused, LedgerUnavailable, Principal, Refusal
+from sealwax.mcp import (
+    Guard,
+    GuardEvent,
+    HandleRefused,
+    LedgerUnavailable,
+    LinkRefused,
+    Principal,
+    Refusal,
+)
 from sealwax.mcp._handler.exchange import exchange_of
 from sealwax.mcp._sdk import IS_SECOND, MCPError
 
@@ -170,6 +178,8 @@ class Stage:
             return await self._operate(ctx, name, given, options)
         except HandleRefused as refused:
             return {"refused": True} if refused.error.code == -32602 else {"failed": True}
+        except LinkRefused as refused:
+            return {"refused": True} if refused.status == 404 else {"failed": True}
         except sealwax.SealwaxError as error:
             return {"error": error.code}
 
@@ -187,6 +197,15 @@ class Stage:
             return "ok"
         if name == "fork":
             return self._sessions.of(ctx).fork()
+        options.pop("as", None)
+        if name == "link":
+            return {"handle": await self.guard.links(given[0], **options).seal(ctx, given[1])}
+        if name == "follow":
+            return await self._follow(*given, **options)
+        if name == "cursor":
+            return {"handle": await self.guard.cursor(ctx, given[0], **options)}
+        if name == "position":
+            return {"position": await self.guard.position(ctx, **options)}
         rows = partial(self.guard.reference_handles, max_age=options.get("maxAge"))
         single_use = options.get("once", False)
         held = self.guard.self_contained_handles(given[0], single_use=single_use)
@@ -202,6 +221,18 @@ class Stage:
             of: Any = held if name == "seal" else rows(given[0])
             made = await getattr(of, name)(ctx, *given[1:])
         return {"handle": made.handle}
+
+    async def _follow(self, name: str, link: Any, *, keep: bool = False, **by: Any) -> Any:
+        for option, user in by.items():
+            by[option] = "anonymous" if "anonymous" in user else Principal(**user)
+        found = await self.guard.links(name).open(link, consume=not keep, **by)
+        return {"value": found.value, "principal": _members(found.principal)}
+
+
+def _members(principal: Any) -> Any:
+    if principal == "anonymous":
+        return {"anonymous": True}
+    return {name: part for name, part in principal._asdict().items() if part is not None}
 
 
 def refused(refusal: Refusal) -> None:

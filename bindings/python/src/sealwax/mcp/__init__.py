@@ -29,12 +29,13 @@ from ._handler.handles import (
     SelfContainedHandle,
     SelfContainedHandles,
 )
+from ._handler.links import Links, OpenedLink
 from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
 from ._hooks import GuardEvent, Kind, OnEvent, OnRefused, Refusal
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._question import QuestionOf
-from ._refusal import HandleRefused, LedgerUnavailable, NotAccepted
+from ._refusal import HandleRefused, LedgerUnavailable, LinkRefused, NotAccepted
 from ._transport.negotiated import Negotiated
 
 __all__ = [
@@ -46,11 +47,14 @@ __all__ = [
     "Initial",
     "Kind",
     "LedgerUnavailable",
+    "LinkRefused",
+    "Links",
     "Negotiated",
     "NotAccepted",
     "OnEvent",
     "OnRefused",
     "OpenedHandle",
+    "OpenedLink",
     "Origin",
     "Principal",
     "PrincipalOf",

@@ -102,6 +102,13 @@ class Caller:
                 return step
             step = exchange.told(await asked[step["name"]](step))
 
+    async def finish(self, exchange: Exchange, step: documents.Step) -> documents.Step:
+        """Answer the questions of an exchange that one step ends."""
+        try:
+            return await self.drive(exchange, step)
+        finally:
+            exchange.free()
+
     async def _who(self, _step: documents.AskStep) -> Told:
         await self.identify()
         return self._failed or Told(_json.document(document_of(self.known)))

@@ -13,6 +13,7 @@ from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles
+from ._handler.links import Links
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
 from ._refusal import LedgerUnavailable, why
@@ -164,7 +165,7 @@ class Guard:
         asked = self._engines.engine().revoke(document_of(whom), retain_for)
         caller = Caller(self, None)
         caller.known = whom
-        step = await caller.drive(*asked)
+        step = await caller.finish(*asked)
         if step["step"] != "done":
             raise LedgerUnavailable(str(why(step)))
 
@@ -317,6 +318,65 @@ class Guard:
             type=handle_type, self_contained=True, ttl=ttl, max_age=max_age, once=single_use
         )
         return SelfContainedHandles(self, common)
+
+    def links(self, name: str, *, ttl: int | None = None, once: bool = False) -> Links:
+        """Return the links of a name, which any replica seals and opens.
+
+        A name is a lowercase letter, then up to 31 lowercase letters or digits. Links expire after
+        `ttl` seconds, 24 hours by default. With `once`, which needs a ledger, each is good once.
+        """
+        check_handle_type(name)
+        if ttl is not None:
+            check_ttl(ttl)
+        return Links(self, document(type=name, ttl=ttl, once=once), self._engines.engine())
+
+    async def cursor(
+        self,
+        ctx: Any,
+        position: Any,
+        *,
+        argument: str = "cursor",
+        list: str | None = None,
+        ttl: int | None = None,
+    ) -> str:
+        """Return a cursor for the result of a tool, to get back in an argument of the next call.
+
+        `position` is a JSON value: where the next page begins. The cursor is bound to the user, the
+        tool and the call's other arguments, and expires after `ttl` seconds, 24 hours by default.
+        `list` tells what the list is made of, such as its version. Raises :class:`HandleRefused`
+        for arguments that nothing can be bound to, and a `position` over the codec's
+        `payload_limit`.
+
+        >>> import sealwax, sealwax.mcp
+        >>> from mcp.server import MCPServer
+        >>> from mcp.server.mcpserver import Context
+        >>> keys = sealwax.KeyRing([sealwax.Key.generate()])
+        >>> codec = sealwax.Codec(keys=keys, audience="https://mcp.example.com")
+        >>> guard = sealwax.mcp.Guard(codec=codec, principal="anonymous")
+        >>> server, rows = MCPServer("notes"), range(100)
+        >>> guard.protect(server)
+        >>> @server.tool()
+        ... async def notes(ctx: Context, cursor: str | None = None) -> dict[str, object]:
+        ...     at = await guard.position(ctx) or 0
+        ...     following = await guard.cursor(ctx, at + 20) if at + 20 < len(rows) else None
+        ...     return {"rows": [*rows[at : at + 20]], "cursor": following}
+        """
+        if ttl is not None:
+            check_ttl(ttl)
+        operation = document(op="cursor", type=argument, list=list, ttl=ttl)
+        made = await exchange_of(self, ctx).handle(operation, _json.dumps("position", position))
+        return str(made["handle"])
+
+    async def position(self, ctx: Any, *, argument: str = "cursor", list: str | None = None) -> Any:
+        """Return the position of the cursor that a call brought; ``None`` for the first page.
+
+        What no guard could have made is the first page too: models fill in every argument that they
+        know of. Raises :class:`HandleRefused` for a cursor that was altered, has expired, or is of
+        another user, tool, call or `list`.
+        """
+        operation = document(op="position", type=argument, list=list)
+        value = (await exchange_of(self, ctx).handle(operation)).get("value")
+        return None if value is None else _json.loads(value.encode())
 
     def sessions(
         self,

@@ -18,7 +18,7 @@ logger = logging.getLogger("sealwax.mcp")
 _LEVELS = {"warn": logging.WARNING, "error": logging.ERROR}
 
 #: The kinds of things that a guard checks.
-Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "session"]
+Kind: TypeAlias = Literal["request-state", "cursor", "handle-state", "handle", "link", "session"]
 
 
 @dataclass(frozen=True, slots=True)

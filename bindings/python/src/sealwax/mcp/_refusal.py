@@ -61,7 +61,7 @@ class ArgumentsRefused(InvalidArgument, MCPError):  # type: ignore[misc]  # two 
 
 
 class HandleRefused(MCPError):
-    """A handle was refused. Uncaught, it makes the fixed answer the tool's result.
+    """A handle or a cursor was refused. Uncaught, it makes the fixed answer the tool's result.
 
     A tool may catch it, for example to make a new handle. Its ``__cause__`` is the
     :class:`sealwax.SealwaxError`, for the log. Outside of a tool it becomes a protocol error with
@@ -82,3 +82,18 @@ class HandleRefused(MCPError):
         error = reply["error"]
         super().__init__(error["code"], error["message"], error.get("data"))
         self.tool_result = reply["tool"]
+
+
+class LinkRefused(Exception):
+    """A link was refused, or the server failed.
+
+    Its text is for the browser. Its ``__cause__`` is the :class:`sealwax.SealwaxError`, for the
+    log.
+    """
+
+    #: The status for the browser: 404, or 500 if the fault is the server's.
+    status: int
+
+    def __init__(self, status: int) -> None:
+        super().__init__("Not found" if status == 404 else "Internal server error")
+        self.status = status

@@ -146,11 +146,7 @@ class Exchange:
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""
-        engine, step = self.engine.handle(operation, value)
-        try:
-            step = await self.caller.drive(engine, step)
-        finally:
-            engine.free()
+        step = await self.caller.finish(*self.engine.handle(operation, value))
         self._serving()
         if step["step"] == "reply":
             self.refused = self._handle_refused(step)

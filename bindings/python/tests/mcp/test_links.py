@@ -1,0 +1,66 @@
+"""Links and the cursors of tools, in the manners of Python; what they do is in the transcripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import shop
+import wire
+from guarded import KEYS
+from lone import SYSTEMS, Lone
+
+import sealwax
+from sealwax.mcp import Guard, LinkRefused, OpenedLink, Principal, principal_from_access_token
+
+pytestmark = pytest.mark.anyio
+
+
+def guard() -> Guard:
+    return Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+async def test_a_link_of_a_tool_is_opened_at_any_route_by_its_user_alone(system: str) -> None:
+    made = guard()
+    reports = made.links("report", ttl=900)
+
+    async def it(ctx: Any) -> Any:
+        assert await made.position(ctx) is None
+        return {"link": await reports.seal(ctx, {"id": 7}), "cursor": await made.cursor(ctx, 20)}
+
+    with wire.listening(wire.app(system, None, where=Lone(made, it))) as url:
+        async with wire.over_http(url, "alice") as client:
+            told: Any = (await client.call_tool("it", {})).structured_content
+    found = await guard().links("report").open(told["link"])
+    assert isinstance(found.principal, Principal)
+    assert found == OpenedLink({"id": 7}, found.principal, found.id)
+    assert len(found.id) == 32
+    assert "value" not in repr(found)
+    assert await reports.open(told["link"], by=found.principal) == found
+    with pytest.raises(LinkRefused, match=r"^Not found$") as refused:
+        await reports.open(told["link"], by="anonymous")
+    assert refused.value.status == 404
+    assert isinstance(refused.value.__cause__, sealwax.PrincipalMismatch)
+    with pytest.raises(LinkRefused, match=r"^Not found$"):
+        await reports.open(told["cursor"])
+
+
+async def test_nobody_is_not_anybody() -> None:
+    reports = guard().links("report")
+    with pytest.raises(sealwax.InvalidArgument, match=r"^by: expected the user who is signed in"):
+        await reports.open("", by=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^by: expected a Principal, found str$"):
+        await reports.open("", by="alice")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sent", [None, b"sw1.", 7, ["sw1."], "\ud800"])
+async def test_what_is_no_text_is_not_found(sent: object) -> None:
+    with pytest.raises(LinkRefused, match=r"^Not found$"):
+        await guard().links("report").open(sent)
+
+
+async def test_mistakes_are_told_at_set_up() -> None:
+    for name, ttl in (("Report", 900), ("report", 0)):
+        with pytest.raises(sealwax.InvalidArgument):
+            guard().links(name, ttl=ttl)
