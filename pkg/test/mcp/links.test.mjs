@@ -1,14 +1,11 @@
 // Links: what they make of what an author, a browser and another replica give them.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { anonymous } from 'sealwax';
-import { HandleRefused, LinkRefused, SqliteLedger } from 'sealwax/mcp';
-import { database, noSqlite } from './ledgers.mjs';
+import { HandleRefused, LinkRefused } from 'sealwax/mcp';
+import { TestClock, testCodec, testLedger } from 'sealwax/testing';
 import { factoryOf, guardOf, modern, overHttp, text } from './wire.mjs';
 
 /** What a tool made of it. */
@@ -59,15 +56,13 @@ test('a mistake in a name or an option shows before the first request', async ()
   await assert.rejects(guard.cursor({}, 1), { code: 'invalid_argument' });
 });
 
-test('of two replicas that open it at once, one does', { skip: noSqlite }, async () => {
-  const path = join(mkdtempSync(join(tmpdir(), 'links-')), 'ledger.db');
-  const replica = () => guardOf({ ledger: new SqliteLedger(database(path)) });
-  const [one, other] = [replica(), replica()];
+test('of two replicas that open it at once, one does', async () => {
+  const clock = new TestClock();
+  const ledger = testLedger(clock);
   // A ledger refuses what was sealed before it began, and for some seconds after that.
-  const { now } = Date;
-  Date.now = () => now() - 3_600_000;
-  await Promise.all([one, other].map((guard) => guard.revoke({ subject: 'nobody' })));
-  Date.now = now;
+  clock.advance(3600);
+  const codec = testCodec(clock);
+  const [one, other] = [1, 2].map(() => guardOf({ codec, ledger }));
   const reports = [one, other].map((guard) => guard.links('report', { once: true }));
   const link = await made(one, (ctx) => reports[0].seal(ctx, 'once'));
   const preview = await reports[1].open(link, { consume: false });
