@@ -11,8 +11,9 @@
 //	err = guard.Protect(server)
 //
 // A handler makes the next requestState with [Guard.State] and reads it with [Opened]. [Guard.ReferenceHandles],
-// [NewSelfContainedHandles] and [NewSessions] make what a tool's arguments or the client's sessions hold. Cursors need
-// nothing: whatever text a list returns as its cursor leaves sealed. [WithConfirm] asks the user before a tool runs.
+// [NewSelfContainedHandles] and [NewSessions] make what a tool's arguments or the client's sessions hold. Cursors of lists need
+// nothing: whatever text a list returns as its cursor leaves sealed. [Guard.Cursor] makes those of a tool's results, and
+// [NewLinks] what a browser brings back. [WithConfirm] asks the user before a tool runs.
 //
 // Clients of revisions up to 2025-11-25 get an Mcp-Session-Id by [Guard.HTTP]; over stdio, sessions of SEP-1359 by
 // [Guard.Stdio].

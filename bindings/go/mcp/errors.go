@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -47,6 +48,25 @@ func (r *HandleRefused) Error() string { return r.answer.Message }
 
 // Unwrap returns the reason, for the log.
 func (r *HandleRefused) Unwrap() error { return r.reason }
+
+// LinkRefused is the error of a link that was refused, or that the server failed to open. It unwraps to the reason, which is for
+// the log.
+type LinkRefused struct {
+	// Status is for the browser: 404, or 500 if the fault is the server's.
+	Status int
+	reason error
+}
+
+// Error returns "Not found" or "Internal server error".
+func (r *LinkRefused) Error() string {
+	if r.Status == http.StatusNotFound {
+		return "Not found"
+	}
+	return "Internal server error"
+}
+
+// Unwrap returns the reason, for the log.
+func (r *LinkRefused) Unwrap() error { return r.reason }
 
 func invalid(format string, found ...any) error {
 	return &sealwax.Error{Code: sealwax.ErrInvalidArgument, Message: fmt.Sprintf(format, found...)}

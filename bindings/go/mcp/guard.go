@@ -114,16 +114,23 @@ func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...Revo
 	if err != nil {
 		return err
 	}
-	x, step, err := g.rules.Revoke(who, uint64(retain))
+	step, err := g.finish(ctx, func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, uint64(retain)) })
 	if err != nil {
-		return err
-	}
-	defer x.Free()
-	if step, err = (&caller{guard: g, known: who}).drive(ctx, x, step); err != nil {
 		return err
 	}
 	if step.Step != "done" {
 		return why(step)
 	}
 	return nil
+}
+
+// finish runs an exchange of no request, and returns its last step.
+func (g *Guard) finish(ctx context.Context, begin func() (*engine.Exchange, *engine.Step, error)) (*engine.Step, error) {
+	c := g.caller(ctx, nil)
+	x, step, err := begin()
+	if err != nil {
+		return nil, err
+	}
+	defer x.Free()
+	return c.drive(ctx, x, step)
 }

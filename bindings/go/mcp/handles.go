@@ -40,26 +40,32 @@ func SingleUse() HandleOption {
 	}
 }
 
-// handles are those of one type.
+// handles are those of one type, the links of one name, or the cursors of one argument.
 type handles struct {
 	guard         *Guard
 	kind          string
 	selfContained bool
 	ttl, maxAge   *int64
 	once          bool
+	list          *string
 }
 
-func newHandles(g *Guard, kind string, selfContained bool, options []HandleOption) (handles, error) {
+func newHandles[O ~func(*handles) error](g *Guard, kind string, selfContained bool, options []O) (handles, error) {
 	h := handles{guard: g, kind: kind, selfContained: selfContained}
 	if err := engine.CheckHandleType(kind); err != nil {
 		return h, err
 	}
+	return h, set(&h, options)
+}
+
+// set sets up what options are for.
+func set[T any, O ~func(*T) error](of *T, options []O) error {
 	for _, option := range options {
-		if err := option(&h); err != nil {
-			return h, err
+		if err := option(of); err != nil {
+			return err
 		}
 	}
-	return h, nil
+	return nil
 }
 
 func (h *handles) run(ctx context.Context, operation engine.HandleOp, value []byte) (*engine.Step, error) {
@@ -69,7 +75,21 @@ func (h *handles) run(ctx context.Context, operation engine.HandleOp, value []by
 	}
 	operation.Type, operation.MaxAge, operation.TTL = h.kind, h.maxAge, h.ttl
 	operation.Once, operation.SelfContained = h.once, h.selfContained
+	operation.List = h.list
 	return x.handle(ctx, operation, value)
+}
+
+// seal runs an operation that seals a value. With an error, the step is empty.
+func (h *handles) seal(ctx context.Context, operation engine.HandleOp, value any) (*engine.Step, error) {
+	written, err := host.JSON("value", value)
+	if err != nil {
+		return &engine.Step{}, err
+	}
+	done, err := h.run(ctx, operation, written)
+	if err != nil {
+		return &engine.Step{}, err
+	}
+	return done, nil
 }
 
 // ReferenceHandles are handles of one type, bound to the user; the server keeps their state in its own store, by the handle's
@@ -171,15 +191,8 @@ func (h *SelfContainedHandles[T]) Renew(ctx context.Context, before *OpenedHandl
 }
 
 func (h *SelfContainedHandles[T]) sealed(ctx context.Context, value T, before *engine.Predecessor) (SelfContainedHandle, error) {
-	written, err := host.JSON("value", value)
-	if err != nil {
-		return SelfContainedHandle{}, err
-	}
-	done, err := h.run(ctx, engine.HandleOp{Op: "seal", Predecessor: before}, written)
-	if err != nil {
-		return SelfContainedHandle{}, err
-	}
-	return SelfContainedHandle{Handle: done.Handle, ExpiresAt: expiry(done)}, nil
+	done, err := h.seal(ctx, engine.HandleOp{Op: "seal", Predecessor: before}, value)
+	return SelfContainedHandle{Handle: done.Handle, ExpiresAt: expiry(done)}, err
 }
 
 // Open opens a handle that came back. The error of one that is refused is a [*HandleRefused].
@@ -193,16 +206,21 @@ func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*Ope
 		ExpiresAt: expiry(done), TokenID: before.ID, StartedAt: time.Unix(before.StartedAt, 0),
 		IssuedAt: time.Unix(before.IssuedAt, 0), Generation: before.Generation, predecessor: before,
 	}
-	if err := json.Unmarshal([]byte(*done.Value), &opened.Value); err != nil {
-		return nil, invalid("value: expected a %T in the handle, found another value", opened.Value)
-	}
-	return opened, nil
+	return read("handle", done, &opened.Value, opened)
 }
 
 // End opens a handle and ends it, which needs a ledger.
 func (h *SelfContainedHandles[T]) End(ctx context.Context, handle string) error {
 	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
 	return err
+}
+
+// read reads the value that a handle or the like holds, and returns what it is a part of.
+func read[T, O any](name string, done *engine.Step, value *T, opened *O) (*O, error) {
+	if json.Unmarshal([]byte(*done.Value), value) != nil {
+		return nil, invalid("value: expected a %T in the %s, found another value", *value, name)
+	}
+	return opened, nil
 }
 
 func expiry(done *engine.Step) string {

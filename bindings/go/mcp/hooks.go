@@ -14,7 +14,7 @@ type Refusal struct {
 	// without a principal; unconfirmed for a call that its user was not asked about; from a ledger used, ended, revoked, unknown,
 	// stale or ledger_unavailable. ledger_unconfirmed is only a warning: a fail-over may lose the record of an end.
 	Code string
-	// Kind is what was refused: request-state, cursor, handle-state, handle or session.
+	// Kind is what was refused: request-state, cursor, handle-state, handle, link or session.
 	Kind string
 	// Message is the reason, for the operator.
 	Message string
@@ -37,7 +37,7 @@ type Refusal struct {
 type Event struct {
 	// Event is opened, which passed every check, sealed, ended or revoked.
 	Event string
-	// Kind is request-state, cursor, handle-state, handle or session.
+	// Kind is request-state, cursor, handle-state, handle, link or session.
 	Kind string
 	// Took is how long since its message, or the handler's result or call, came to the guard, with what the author's functions
 	// and the ledger took.

@@ -113,6 +113,7 @@ type Step struct {
 
 	Handle      string       `json:"handle"`
 	Predecessor *Predecessor `json:"predecessor"`
+	Principal   *Principal   `json:"principal"`
 
 	// Bytes belong to a step of HTTP or stdio: for the SDK, or for the client. They are nil if there are none.
 	Bytes []byte `json:"-"`
@@ -192,7 +193,7 @@ type Fault struct {
 	Principal *Principal `json:"principal,omitempty"`
 }
 
-// HandleOp is an operation on a handle.
+// HandleOp is an operation on a handle, a link, or a cursor in a result.
 type HandleOp struct {
 	Op            string       `json:"op"`
 	Type          string       `json:"type"`
@@ -202,6 +203,9 @@ type HandleOp struct {
 	Once          bool         `json:"once,omitempty"`
 	SelfContained bool         `json:"selfContained,omitempty"`
 	Predecessor   *Predecessor `json:"predecessor,omitempty"`
+	Keep          bool         `json:"keep,omitempty"`
+	By            *Principal   `json:"by,omitempty"`
+	List          *string      `json:"list,omitempty"`
 }
 
 // Predecessor is a self-contained handle that was opened.

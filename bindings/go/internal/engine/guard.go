@@ -122,6 +122,11 @@ func (g *Guard) Revoke(principal *Principal, retainFor uint64) (*Exchange, *Step
 	return g.begin(frame{kindRevocation, 0, texts}, &Step{})
 }
 
+// OpenLink begins the exchange that opens a link.
+func (g *Guard) OpenLink(operation HandleOp) (*Exchange, *Step, error) {
+	return g.begin(frame{kindHandle, 0, []text{document(operation)}}, &Step{})
+}
+
 // Report returns the entry of the log for a mistake that this side found.
 func (g *Guard) Report(fault Fault) (*Refused, error) {
 	f, entry := frame{kindReport, 0, []text{document(fault)}}, &Refused{}

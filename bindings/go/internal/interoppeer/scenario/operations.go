@@ -4,26 +4,35 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/engine"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
 
 type handleOptions struct {
-	MaxAge              *int64
-	Once, SelfContained bool
+	MaxAge, TTL               *int64
+	Once, SelfContained, Keep bool
+	By                        any
+	Argument, List            *string
 }
 
 // did returns the outcome of an operation.
 func (s *stage) did(ctx context.Context, req mcp.Request, one told) any {
 	done, err := s.operate(ctx, req, one)
 	var handle *sealwaxmcp.HandleRefused
+	var link *sealwaxmcp.LinkRefused
 	var mistake *sealwax.Error
 	switch {
 	case err == nil:
 		return done
+	case errors.As(err, &link) && link.Status == http.StatusNotFound:
+		return map[string]any{"refused": true}
+	case errors.As(err, &link):
+		return map[string]any{"failed": true}
 	case errors.As(err, &handle) && errors.Is(err, sealwax.ErrRefused):
 		return map[string]any{"refused": true}
 	case errors.As(err, &handle):
@@ -60,6 +69,17 @@ func (s *stage) operate(ctx context.Context, req mcp.Request, one told) (any, er
 			return session.Fork()
 		}
 		return "ok", session.Write(one.Given[0])
+	case "cursor":
+		made, err := s.guard.Cursor(ctx, one.Given[0], cursorOptions(one.Options)...)
+		return named(made), err
+	case "position":
+		position, ok, err := sealwaxmcp.Position[json.RawMessage](ctx, cursorOptions(one.Options)...)
+		if !ok {
+			position = nil
+		}
+		return map[string]any{"position": position}, err
+	case "link", "follow":
+		return s.onLinks(ctx, one)
 	}
 	return s.onHandles(ctx, one)
 }
@@ -101,6 +121,62 @@ func (s *stage) onHandles(ctx context.Context, one told) (any, error) {
 	}
 	made, err := baskets.Renew(ctx, opened, one.Given[2])
 	return named(made.Handle), err
+}
+
+func (s *stage) onLinks(ctx context.Context, one told) (any, error) {
+	var name, link string
+	must(0, json.Unmarshal(one.Given[0], &name))
+	options := with(nil, one.Options.TTL, sealwaxmcp.LinkTTL)
+	if one.Options.Once {
+		options = append(options, sealwaxmcp.LinkOnce())
+	}
+	links := must(sealwaxmcp.NewLinks[json.RawMessage](s.guard, name, options...))
+	if one.Do == "link" {
+		made, err := links.Seal(ctx, one.Given[1])
+		return named(made), err
+	}
+	must(0, json.Unmarshal(one.Given[1], &link))
+	var how []sealwaxmcp.OpenOption
+	if one.Options.Keep {
+		how = append(how, sealwaxmcp.KeepLink())
+	}
+	if by := personOf(one.Options.By); !by.IsNobody() {
+		how = append(how, sealwaxmcp.OpenedBy(by))
+	} else if one.Options.By != nil {
+		// Authors have no name for whoever is anonymous.
+		how = append(how, func(op *engine.HandleOp) error { op.By = &engine.Principal{Anonymous: true}; return nil })
+	}
+	opened, err := links.Open(ctx, link, how...)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"value": opened.Value, "principal": partsOf(opened.Principal)}, nil
+}
+
+func partsOf(person sealwax.Principal) map[string]any {
+	if person.IsNobody() {
+		return map[string]any{"anonymous": true}
+	}
+	found := map[string]any{}
+	for name, part := range map[string]func() (string, bool){
+		"issuer": person.Issuer, "client": person.Client, "subject": person.Subject,
+	} {
+		if text, ok := part(); ok {
+			found[name] = text
+		}
+	}
+	return found
+}
+
+func cursorOptions(given handleOptions) []sealwaxmcp.CursorOption {
+	options := with(nil, given.TTL, sealwaxmcp.CursorTTL)
+	if given.Argument != nil {
+		options = append(options, sealwaxmcp.CursorArgument(*given.Argument))
+	}
+	if given.List != nil {
+		options = append(options, sealwaxmcp.CursorList(*given.List))
+	}
+	return options
 }
 
 func named(handle string) any { return map[string]any{"handle": handle} }

@@ -1,0 +1,118 @@
+package sealwaxmcp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/ledger"
+	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
+)
+
+// What a link is good for is shown by the transcripts of tests/vectors/guard.json.
+func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
+	var took []time.Duration
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithLedger(must(ledger.NewMemory())),
+		sealwaxmcp.OnEvent(func(event sealwaxmcp.Event) { took = append(took, event.Took) }))
+	links := must(sealwaxmcp.NewLinks[note](s.guard, "report", sealwaxmcp.LinkTTL(time.Hour), sealwaxmcp.LinkOnce()))
+	var link string
+	mcp.AddTool(s.server, &mcp.Tool{Name: "link"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (_ *mcp.CallToolResult, _ any, err error) {
+		link, err = links.Seal(ctx, note{7})
+		return &mcp.CallToolResult{}, nil, err
+	})
+	if result, err := call(t, overHTTP(t, listening(t, s), "alice", newest), "link", nil); err != nil || result.IsError {
+		t.Fatal(toldOf(result, err))
+	}
+	_, err := links.Open(t.Context(), link, sealwaxmcp.OpenedBy(sealwaxmcp.Principal{}))
+	if !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("by nobody: %v", err)
+	}
+	seen := must(links.Open(t.Context(), link, sealwaxmcp.KeepLink(), sealwaxmcp.OpenedBy(alice())))
+	opened := must(links.Open(t.Context(), link))
+	if *seen != *opened || opened.Value != (note{7}) || opened.Principal != alice() || len(opened.TokenID) != 32 {
+		t.Errorf("%+v, then %+v", seen, opened)
+	}
+	for text, code := range map[string]error{link: sealwaxmcp.ErrUsed, "": sealwax.ErrMalformed, "\xff": sealwax.ErrMalformed} {
+		var refused *sealwaxmcp.LinkRefused
+		_, err := links.Open(t.Context(), text)
+		if !errors.As(err, &refused) || refused.Status != 404 || err.Error() != "Not found" || !errors.Is(err, code) || !errors.Is(err, sealwax.ErrRefused) {
+			t.Errorf("%q: %v, for %v", text, err, errors.Unwrap(err))
+		}
+	}
+	if err := s.guard.Revoke(t.Context(), alice()); err != nil {
+		t.Error(err)
+	}
+	if len(took) != 4 || slices.Max(took) > time.Minute {
+		t.Errorf("a seal, two openings and a revocation took %v", took)
+	}
+}
+
+func TestLinksAndCursorsOfMistakes(t *testing.T) {
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(quiet)))
+	links := must(sealwaxmcp.NewLinks[int](guard, "report"))
+	cursor := func(options ...sealwaxmcp.CursorOption) error {
+		_, err := guard.Cursor(t.Context(), 20, options...)
+		return err
+	}
+	_, named := sealwaxmcp.NewLinks[int](guard, "Report")
+	_, lives := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(time.Second/2))
+	_, sealed := links.Seal(t.Context(), 7)
+	_, _, position := sealwaxmcp.Position[int](t.Context())
+	for _, err := range []error{
+		named, lives, sealed, position, cursor(), cursor(sealwaxmcp.CursorTTL(-time.Second)),
+		cursor(sealwaxmcp.CursorArgument("\xff")), cursor(sealwaxmcp.CursorList("\xff")),
+	} {
+		if !errors.Is(err, sealwax.ErrInvalidArgument) {
+			t.Error(err)
+		}
+	}
+}
+
+func ExampleNewLinks() {
+	guard, err := exampleGuard()
+	if err != nil {
+		log.Fatal(err)
+	}
+	reports, err := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(15*time.Minute))
+	if err != nil {
+		log.Fatal(err)
+	}
+	// In a handler: link, err := reports.Seal(ctx, 7). At the route of https://notes.example.com/reports/…:
+	_, err = reports.Open(context.Background(), "no link")
+	var refused *sealwaxmcp.LinkRefused
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Status, refused)
+	}
+	// Output: 404 Not found
+}
+
+func ExamplePosition() {
+	guard, err := exampleGuard()
+	if err != nil {
+		log.Fatal(err)
+	}
+	type search struct {
+		Query  string `json:"query"`
+		Cursor string `json:"cursor,omitempty"`
+	}
+	find := func(ctx context.Context, _ *mcp.CallToolRequest, _ search) (*mcp.CallToolResult, any, error) {
+		from, _, err := sealwaxmcp.Position[int](ctx) // 0 for the first page
+		if err != nil {
+			return nil, nil, err
+		}
+		next, err := guard.Cursor(ctx, from+20)
+		text := fmt.Sprintf("from %d; the next page has the cursor\n%s", from, next)
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, err
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
+	mcp.AddTool(server, &mcp.Tool{Name: "find"}, find)
+	fmt.Println(guard.Protect(server))
+	// Output: <nil>
+}
