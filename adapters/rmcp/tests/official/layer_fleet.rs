@@ -13,14 +13,11 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Codec;
-use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, Sessions, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::serving::{Refusals, authenticate, text};
-
-pub const LINE_ENDS: &str = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\r\ng\rh\n\ndata: i";
+use crate::serving::{Refusals, authenticate};
 
 #[derive(Clone)]
 pub struct Server(pub Guard);
@@ -39,11 +36,6 @@ impl Server {
             .await;
         let (negotiated, version) = (self.0.negotiated(&context), context.protocol_version());
         CallToolResult::structured(json!({"negotiated": negotiated, "version": version}))
-    }
-
-    #[tool(description = "What some take for the end of a line")]
-    async fn ends(&self) -> CallToolResult {
-        text(LINE_ENDS)
     }
 }
 
@@ -81,26 +73,11 @@ pub struct Fleet {
     pub refusals: Refusals,
 }
 
-/// Makes an option that gives all replicas one ledger.
-pub fn shared_memory() -> impl Fn(GuardBuilder) -> GuardBuilder {
-    let memory = Arc::new(Memory::default());
-    move |it| it.ledger(Arc::clone(&memory))
-}
-
 /// Starts two replicas that take turns: one answers in JSON, the other in events.
 pub async fn fleet(
     codec: Codec,
     options: impl Fn(GuardBuilder) -> GuardBuilder,
     layer: Change,
-) -> Fleet {
-    fleet_behind(codec, options, layer, |app| app).await
-}
-
-pub async fn fleet_behind(
-    codec: Codec,
-    options: impl Fn(GuardBuilder) -> GuardBuilder,
-    layer: Change,
-    wrap: impl FnOnce(Router) -> Router,
 ) -> Fleet {
     let refusals = Refusals::default();
     let replicas = [false, true].map(|json| {
@@ -114,7 +91,7 @@ pub async fn fleet_behind(
         let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
         async move { replica.call(request).await }
     });
-    let uri = listen(wrap(app)).await;
+    let uri = listen(app).await;
     Fleet { uri, refusals }
 }
 
@@ -185,11 +162,6 @@ pub fn hello(padding: usize) -> Value {
 
 pub fn who() -> Value {
     json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "who"}})
-}
-
-pub fn named(mut message: Value, token: &str) -> Value {
-    message["sessionId"] = json!(token);
-    message
 }
 
 pub async fn begin(uri: &str, user: &str) -> String {

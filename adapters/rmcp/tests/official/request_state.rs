@@ -2,12 +2,10 @@
 
 use rmcp::model::*;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::Memory;
 use serde_json::{Value, json};
 
-use crate::clients::{Client, call, client, json_of, legacy, raw, refusal, state, tool};
+use crate::clients::{Client, call, client, json_of, raw, refusal, state};
 use crate::server::*;
-use crate::serving::text;
 
 fn delete(id: Value) -> CallToolRequestParams {
     call("delete", json!({ "id": id }))
@@ -33,61 +31,6 @@ fn said(result: Result<Value, Value>) -> String {
         .as_str()
         .unwrap()
         .into()
-}
-
-#[tokio::test]
-async fn comes_back_to_the_handler_as_it_left() {
-    let server = start(|guard| guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let sealed = state(&alice, delete(json!(8))).await;
-    assert!(!sealed.contains("asked"), "sealed, not {sealed}");
-    assert_eq!(
-        said(retry(&alice, delete(json!(8)), &sealed).await),
-        "deleted 8, asked for 8"
-    );
-    assert!(server.refusals.take().is_empty());
-
-    let plain = state(&alice, call("raw", json!({}))).await;
-    assert_eq!(
-        said(retry(&alice, call("raw", json!({})), &plain).await),
-        "no JSON"
-    );
-}
-
-#[tokio::test]
-async fn goes_with_the_clients_own_loop_and_is_sealed_afresh_each_round() {
-    let server = start(|guard| guard.ledger(Memory::default())).await;
-    let alice = client(&server.uri, "alice").await;
-    let done = alice.call_tool(delete(json!(3))).await.unwrap();
-    assert_eq!(done, text("deleted 3, asked for 3"));
-
-    let first = state(&alice, call("count", json!({}))).await;
-    let second = state(&alice, call("count", json!({})).with_request_state(&first)).await;
-    let third = state(&alice, call("count", json!({})).with_request_state(&second)).await;
-    assert!(first != second && second != third);
-    assert!(server.refusals.take().is_empty());
-}
-
-/// An integer that languages read differently concerns only a state, and the model hears which argument it is.
-#[tokio::test]
-async fn what_cannot_be_bound_is_told_where_a_state_is_sealed() {
-    let server = start(|guard| guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let large = 9_007_199_254_740_993_u64;
-    let made = tool(&alice, "mint", json!({ "n": large })).await;
-    assert_eq!(made["isError"], false, "{made}");
-    assert!(server.refusals.take().is_empty());
-    // One seals by `State::write`, the other one leaves it to the guard.
-    for name in ["delete", "count"] {
-        let told = tool(&alice, name, json!({"id": 8, "n": large})).await;
-        let said = "Invalid arguments. argument \"n\": expected numbers of magnitude below 2^53: pass a larger one as a string";
-        assert_eq!(told["isError"], true, "{told}");
-        assert_eq!(told["content"], json!([{"type": "text", "text": said}]));
-        let refused = server.refusals.take();
-        assert_eq!((refused.len(), refused[0].code), (1, "invalid_request"));
-        assert_eq!(refused[0].target.as_deref(), Some(name));
-        assert!(!refused[0].message.contains("9007199254740993"));
-    }
 }
 
 #[tokio::test]
@@ -128,16 +71,6 @@ async fn binds_to_the_arguments_on_the_wire_not_to_what_the_schema_made_of_them(
         said(raw(&alice, "tools/call", params).await),
         "deleted 7, asked for 7"
     );
-}
-
-/// In revisions without `input_required` rmcp returns an error, which does not contain the plain state.
-#[tokio::test]
-async fn an_older_client_gets_no_state() {
-    let server = start(|guard| guard).await;
-    let alice = legacy(&server.uri, "alice").await;
-    let error = json_of(alice.call_tool(delete(json!(8))).await).unwrap_err();
-    assert_eq!(error["code"], -32600);
-    assert!(!error.to_string().contains("asked\""));
 }
 
 /// rmcp reads the member by one name only, and the handler gets the state that the guard opened.
@@ -218,17 +151,4 @@ async fn arguments_that_are_no_object_are_not_taken_for_none() {
         assert_eq!(refused["isError"], true, "{arguments}: {refused}");
         assert_eq!(server.refusals.code(), "invalid_request");
     }
-}
-
-#[tokio::test]
-async fn null_is_absent() {
-    let server = start(|guard| guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let typed: fn(Value) -> Value = |params| params;
-    for fit in [typed, unfit] {
-        let params = fit(json!({"uri": "note:///1", "requestState": null}));
-        let first = raw(&alice, "resources/read", params).await;
-        assert_eq!(first.unwrap()["resultType"], "input_required");
-    }
-    assert!(server.refusals.take().is_empty());
 }

@@ -1,30 +1,16 @@
 //! A server with data-layer sessions.
 
-use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
-use schemars::JsonSchema;
 use sealwax::Codec;
 use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, from_claims};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::clients::{Client, SESSION, call_in, client, legacy};
 use crate::serving::{Refusals, fresh, serve, text};
 
 #[derive(Clone)]
 struct Server;
-
-#[derive(Deserialize, JsonSchema)]
-struct Write {
-    text: String,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Flood {
-    bytes: usize,
-}
 
 #[tool_router]
 impl Server {
@@ -34,55 +20,6 @@ impl Server {
         CallToolResult::structured(
             json!({"value": value, "ulid": ulid, "generation": session.generation()}),
         )
-    }
-
-    #[tool(description = "Needs a session by the guard's options")]
-    async fn needy(&self) -> CallToolResult {
-        text("fine")
-    }
-
-    #[tool(description = "Needs none")]
-    async fn free(&self, context: RequestContext<RoleServer>) -> Result<CallToolResult, ErrorData> {
-        let session = Session::<String>::of(&context.extensions)?;
-        Ok(text(&format!("{:?}", session.map(|it| it.value().clone()))))
-    }
-
-    #[tool(description = "Writes, and has metadata of its own")]
-    async fn write(
-        &self,
-        mut session: Session<String>,
-        Parameters(Write { text: to }): Parameters<Write>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write(to.clone())?;
-        assert_eq!(session.value(), &to);
-        let again = Session::<String>::of(&context.extensions)?.unwrap();
-        assert_eq!((again.value(), again.id()), (&to, session.id()));
-        let mut result = text("written");
-        let mut meta = MetaObject::new();
-        meta.0.insert("com.example/other".into(), json!(1));
-        result.meta = Some(meta);
-        Ok(result)
-    }
-
-    #[tool(description = "Writes more than fits")]
-    async fn flood(
-        &self,
-        mut session: Session<String>,
-        Parameters(Flood { bytes }): Parameters<Flood>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write("x".repeat(bytes))?;
-        Ok(text("never seen"))
-    }
-
-    #[tool(description = "Another session that begins as this one is")]
-    async fn fork(
-        &self,
-        session: Session<String>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        let forked = session.fork(&context)?;
-        Ok(CallToolResult::structured(json!({ "session": forked })))
     }
 }
 
@@ -181,7 +118,7 @@ pub async fn start_with(
             _ => Ok(begin.unwrap_or_else(|| "new".into())),
         }
     };
-    let sessions = sessions(Sessions::new(begin).require_tools(["needy"]));
+    let sessions = sessions(Sessions::new(begin));
     let guard = options(builder).sessions(sessions).build().unwrap();
     let uri = serve(guard.protect(Server)).await;
     Running { uri, refusals }
@@ -189,25 +126,4 @@ pub async fn start_with(
 
 pub async fn start() -> Running {
     start_with(fresh(), |guard| guard, |sessions| sessions).await
-}
-
-pub async fn connect(revision: &str, uri: &str, user: &str) -> Client {
-    match revision {
-        "2026-07-28" => client(uri, user).await,
-        _ => legacy(uri, user).await,
-    }
-}
-
-pub async fn write(client: &Client, to: &str, session: &Value) -> Value {
-    let result = call_in(client, "write", json!({"text": to}), session).await;
-    let result = result.unwrap();
-    let left = result["_meta"][SESSION].clone();
-    assert_eq!(left["sessionId"], session["sessionId"]);
-    assert!(left["expiresAt"].is_string(), "{left}");
-    left
-}
-
-pub fn not_found(session: &Value) -> Value {
-    let id = &session["sessionId"];
-    json!({"code": -32043, "message": "Session not found", "data": {"sessionId": id}})
 }
