@@ -4,7 +4,7 @@ use rmcp::model::*;
 use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
-use crate::clients::{Client, call, client, json_of, raw, refusal, state};
+use crate::clients::{Client, call, client, json_of, legacy, raw, refusal, state};
 use crate::server::*;
 
 fn delete(id: Value) -> CallToolRequestParams {
@@ -71,6 +71,16 @@ async fn binds_to_the_arguments_on_the_wire_not_to_what_the_schema_made_of_them(
         said(raw(&alice, "tools/call", params).await),
         "deleted 7, asked for 7"
     );
+}
+
+/// In revisions without `input_required` rmcp returns an error, which does not contain the plain state.
+#[tokio::test]
+async fn an_older_client_gets_no_state() {
+    let server = start(|guard| guard).await;
+    let alice = legacy(&server.uri, "alice").await;
+    let error = json_of(alice.call_tool(delete(json!(8))).await).unwrap_err();
+    assert_eq!(error["code"], -32600);
+    assert!(!error.to_string().contains("asked\""));
 }
 
 /// rmcp reads the member by one name only, and the handler gets the state that the guard opened.
