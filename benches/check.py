@@ -48,6 +48,7 @@ def complete():
         yield from itertools.product([language], peers, SIZES, ["seal", "open"])
     yield from itertools.product(["rust"], ["rmcp-request"], SIZES, ["request"])
     yield from itertools.product(["python"], ["boundary"], SIZES, ["request"])
+    yield from itertools.product(["node"], ["jose", "cookie-signature"], SIZES[:3], ["link-seal", "link-open"])
     yield from itertools.product(["node-drawn"], ["node:crypto"], SIZES, ["seal"])
     for language, peers in REQUESTS.items():
         yield from itertools.product([language], peers, SIZES, ["request-seal", "request-open"])

@@ -4,7 +4,7 @@ Usage: python benches/run.py ROOT [quick] NAME=COMMAND [NAME=COMMAND ...]
 
 Each command prints a JSON object a line. Those with a `peer` are measurements of tokens: language, size of the payload
 in bytes, op (`seal`, `open`; from the principal and the arguments on `request-seal`, `request-open`, and `request`, which
-opens and seals), the medians of nanoseconds a call, their ratio (peer / ours, so more is better) and the lengths of both
+opens and seals; of a link `link-seal`, `link-open`), the medians of nanoseconds a call, their ratio (peer / ours, so more is better) and the lengths of both
 tokens. `node-drawn` is Node where each token draws its randomness by itself. Those with a `server` are measurements of
 requests to one in the same process: language, request (`plain`, with a `state`, or with a `session`), and the
 nanoseconds of processor time for one of them, turn by turn, by what protects it: `none`, the SDK's own `codec` where it
