@@ -13,7 +13,6 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Codec;
-use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, Sessions, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
@@ -81,26 +80,11 @@ pub struct Fleet {
     pub refusals: Refusals,
 }
 
-/// Makes an option that gives all replicas one ledger.
-pub fn shared_memory() -> impl Fn(GuardBuilder) -> GuardBuilder {
-    let memory = Arc::new(Memory::default());
-    move |it| it.ledger(Arc::clone(&memory))
-}
-
 /// Starts two replicas that take turns: one answers in JSON, the other in events.
 pub async fn fleet(
     codec: Codec,
     options: impl Fn(GuardBuilder) -> GuardBuilder,
     layer: Change,
-) -> Fleet {
-    fleet_behind(codec, options, layer, |app| app).await
-}
-
-pub async fn fleet_behind(
-    codec: Codec,
-    options: impl Fn(GuardBuilder) -> GuardBuilder,
-    layer: Change,
-    wrap: impl FnOnce(Router) -> Router,
 ) -> Fleet {
     let refusals = Refusals::default();
     let replicas = [false, true].map(|json| {
@@ -114,7 +98,7 @@ pub async fn fleet_behind(
         let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
         async move { replica.call(request).await }
     });
-    let uri = listen(wrap(app)).await;
+    let uri = listen(app).await;
     Fleet { uri, refusals }
 }
 
@@ -125,39 +109,34 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns the last message, of JSON or of events.
+    /// Returns the messages, of JSON or of events.
+    pub fn messages(&self) -> Vec<Value> {
+        let lines = self.body.split('\n');
+        let lines = lines.map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let messages = lines.filter_map(|line| serde_json::from_str(line).ok());
+        messages.collect()
+    }
+
+    /// Returns the last one.
     pub fn message(&self) -> Value {
-        let last = self
-            .body
-            .split('\n')
-            .rfind(|line| !line.is_empty())
-            .unwrap();
-        serde_json::from_str(last.strip_prefix("data: ").unwrap_or(last)).unwrap()
+        self.messages().pop().unwrap()
     }
 }
 
-pub async fn send(
-    method: &str,
-    uri: &str,
-    user: &str,
-    session: Option<&str>,
-    extra: &[(&str, &str)],
-    body: Option<Value>,
-) -> Answer {
-    let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> Answer {
     let mut request = reqwest::Client::new()
-        .request(method, uri)
+        .post(uri)
         .bearer_auth(user)
         .header("accept", "application/json, text/event-stream")
-        .header("content-type", "application/json");
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    if body["method"] == "server/discover" {
+        request = request
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "server/discover");
+    }
     if let Some(session) = session {
         request = request.header("mcp-session-id", session);
-    }
-    for (name, value) in extra {
-        request = request.header(*name, *value);
-    }
-    if let Some(body) = body {
-        request = request.body(body.to_string());
     }
     let response = request.send().await.unwrap();
     let header = |name: &str| {
@@ -171,15 +150,9 @@ pub async fn send(
     }
 }
 
-pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> Answer {
-    send("POST", uri, user, session, &[], Some(body)).await
-}
-
-pub fn hello(padding: usize) -> Value {
-    let capabilities = json!({"experimental": {"pad": {"pad": "x".repeat(padding)}}});
-    let client = json!({"name": "tester", "version": "1.2", "title": "left out"});
-    let params = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities,
-                        "clientInfo": client});
+pub fn hello() -> Value {
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": {"name": "tester", "version": "1.2"}});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
@@ -187,13 +160,8 @@ pub fn who() -> Value {
     json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "who"}})
 }
 
-pub fn named(mut message: Value, token: &str) -> Value {
-    message["sessionId"] = json!(token);
-    message
-}
-
 pub async fn begin(uri: &str, user: &str) -> String {
-    let begun = post(uri, user, None, hello(0)).await;
+    let begun = post(uri, user, None, hello()).await;
     assert_eq!(begun.status, 200, "{}", begun.body);
     begun.session.unwrap()
 }
