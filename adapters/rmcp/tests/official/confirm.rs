@@ -8,7 +8,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax_rmcp::{Guard, anonymous};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 
 use crate::serving::{fresh, text};
 
@@ -45,6 +47,49 @@ impl ServerHandler for Server {
     }
 }
 
+/// A client that may be asked, line by line.
+struct Asked {
+    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    to: WriteHalf<DuplexStream>,
+}
+
+impl Asked {
+    /// Begins a session, and calls a tool.
+    async fn calling(protected: impl ServerHandler, tool: &str, list: &str) -> (Self, Ended) {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        let running =
+            tokio::spawn(async move { _ = protected.serve(theirs).await.unwrap().waiting().await });
+        let (from, to) = tokio::io::split(ours);
+        let lines = BufReader::new(from).lines();
+        let mut asked = Self { lines, to };
+        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}},
+            "clientInfo": {"name": "c", "version": "1"}});
+        let call = json!({"name": tool, "arguments": {"id": 7}, "_meta": {"list": list}});
+        let hello = json!({"id": 0, "method": "initialize", "params": params});
+        asked.say(hello).await;
+        asked.hear().await;
+        let initialized = json!({"method": "notifications/initialized"});
+        asked.say(initialized).await;
+        let call = json!({"id": 1, "method": "tools/call", "params": call});
+        asked.say(call).await;
+        (asked, running)
+    }
+
+    async fn hear(&mut self) -> Value {
+        let line = self.lines.next_line().await.unwrap().unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    async fn say(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        let line = format!("{message}\n");
+        self.to.write_all(line.as_bytes()).await.unwrap();
+    }
+}
+
+/// When everything that came was served.
+type Ended = tokio::task::JoinHandle<()>;
+
 #[tokio::test]
 async fn what_the_list_marks_is_asked_about() {
     for (list, tool, is_asked) in [
@@ -56,83 +101,36 @@ async fn what_the_list_marks_is_asked_about() {
         let guard = Guard::builder(fresh(), anonymous).confirm_destructive();
         let server = Server::default();
         let protected = guard.build().unwrap().protect(server.clone());
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        tokio::spawn(async move { protected.serve(theirs).await.unwrap().waiting().await });
-        let (from, mut to) = tokio::io::split(ours);
-        let mut lines = BufReader::new(from).lines();
-        let params = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {"elicitation": {}},
-            "clientInfo": {"name": "c", "version": "1"},
-        });
-        let call = json!({"name": tool, "arguments": {"id": 7}, "_meta": {"list": list}});
-        for message in [
-            json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),
-            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}),
-        ] {
-            let line = format!("{message}\n");
-            to.write_all(line.as_bytes()).await.unwrap();
-        }
-        lines.next_line().await.unwrap();
-        let heard = lines.next_line().await.unwrap().unwrap();
-        assert_eq!(heard.contains("elicitation/create"), is_asked, "{heard}");
-        assert_eq!(
-            server.0.load(Ordering::SeqCst),
-            u32::from(!is_asked),
-            "{list}"
-        );
+        let (mut asked, _) = Asked::calling(protected, tool, list).await;
+        let heard = asked.hear().await;
+        assert_eq!(heard["method"] == "elicitation/create", is_asked, "{heard}");
+        let ran = server.0.load(Ordering::SeqCst);
+        assert_eq!(ran, u32::from(!is_asked), "{list}");
     }
 }
 
 #[tokio::test]
 async fn a_yes_counts_while_its_call_waits() {
     for (is_cancelled, expected) in [(false, 1), (true, 0)] {
-        let guard = Guard::builder(fresh(), anonymous)
-            .confirm("delete_note", "Delete note {id}?")
-            .build()
-            .unwrap();
+        let guard = Guard::builder(fresh(), anonymous).confirm("delete_note", "Delete note {id}?");
         let server = Server::default();
-        let protected = guard.protect(server.clone());
-        let (ours, theirs) = tokio::io::duplex(1 << 16);
-        let running =
-            tokio::spawn(async move { protected.serve(theirs).await.unwrap().waiting().await });
-        let (from, mut to) = tokio::io::split(ours);
-        let mut lines = BufReader::new(from).lines();
-        let mut heard = async || -> Value {
-            serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap()
-        };
-        let mut say = async |message: Value| {
-            let mut message = message;
-            message["jsonrpc"] = json!("2.0");
-            to.write_all(format!("{message}\n").as_bytes())
-                .await
-                .unwrap();
-        };
-        let params = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": {"elicitation": {}},
-            "clientInfo": {"name": "c", "version": "1"},
-        });
-        say(json!({"id": 0, "method": "initialize", "params": params})).await;
-        heard().await;
-        say(json!({"method": "notifications/initialized"})).await;
-        let params = json!({"name": "delete_note", "arguments": {"id": 7}});
-        say(json!({"id": 1, "method": "tools/call", "params": params})).await;
-        let question = heard().await;
+        let protected = guard.build().unwrap().protect(server.clone());
+        let (mut asked, ended) = Asked::calling(protected, "delete_note", "").await;
+        let question = asked.hear().await;
         assert_eq!(question["method"], "elicitation/create");
         if is_cancelled {
-            let params = json!({"requestId": 1});
-            say(json!({"method": "notifications/cancelled", "params": params})).await;
+            let method = "notifications/cancelled";
+            let late = json!({"method": method, "params": {"requestId": 1}});
+            asked.say(late).await;
         }
         let yes = json!({"action": "accept", "content": {"choice": "yes"}});
-        say(json!({"id": question["id"], "result": yes})).await;
+        let yes = json!({"id": question["id"], "result": yes});
+        asked.say(yes).await;
         if !is_cancelled {
-            assert_eq!(heard().await["result"]["content"][0]["text"], "done");
+            assert_eq!(asked.hear().await["result"]["content"][0]["text"], "done");
         }
-        drop((to, lines));
-        // It ends once everything that came was served.
-        running.await.unwrap().unwrap();
+        drop(asked);
+        ended.await.unwrap();
         assert_eq!(server.0.load(Ordering::SeqCst), expected);
     }
 }

@@ -1,13 +1,13 @@
-//! `Mcp-Session-Id` of the revisions up to 2025-11-25 through the layer, without a store.
+//! Sessions of the transport through the layer, around servers that answer in events or in JSON.
 
 use std::time::Duration;
 
 use rmcp::model::*;
-use sealwax_rmcp::GuardBuilder;
+use sealwax_rmcp::{GuardBuilder, SessionLayer};
 use serde_json::{Value, json};
 
-use crate::clients::{SESSION, altered, client, json_of, legacy, raw};
-use crate::layer_fleet::{Change, begin, fleet, hello, post, send, who};
+use crate::clients::{SESSION, client, json_of, legacy};
+use crate::layer_fleet::{Change, LINE_ENDS, begin, fleet, hello, post, who};
 use crate::own_ledger::{How, LIMIT, Own};
 use crate::serving::fresh;
 
@@ -24,12 +24,6 @@ async fn the_official_client_goes_on_with_any_replica() {
         assert_eq!(negotiated["serverCapabilities"]["tools"], json!({}));
     }
     alice.cancel().await.unwrap();
-    assert!(fleet.refusals.take().is_empty());
-}
-
-#[tokio::test]
-async fn revision_2026_07_28_passes_untouched() {
-    let fleet = fleet(fresh(), |it| it, |it| it).await;
     let alice = client(&fleet.uri, "alice").await;
     let result = json_of(alice.call_tool(CallToolRequestParams::new("who")).await).unwrap();
     assert_eq!(result["structuredContent"]["negotiated"], Value::Null);
@@ -37,69 +31,49 @@ async fn revision_2026_07_28_passes_untouched() {
 }
 
 #[tokio::test]
-async fn the_token_holds_what_was_negotiated_and_the_capability_is_told() {
-    let codec = fresh();
-    let fleet = fleet(codec.clone(), |it| it, |it| it).await;
-    // The replicas take turns, so the answers are events and JSON.
-    for _ in 0..2 {
-        let begun = post(&fleet.uri, "alice", None, hello(0)).await;
-        let result = &begun.message()["result"];
-        assert_eq!(result["capabilities"]["sessions"], json!({}));
-        assert_eq!(
-            result["capabilities"]["experimental"]["sessions"],
-            json!({})
-        );
-        assert_eq!(result["sessionId"], Value::Null);
-        let token = begun.session.unwrap();
-        let who_is = sealwax::Principal::subject("alice")
-            .with_issuer("https://idp.example.com")
-            .with_client("cli");
-        let opened = codec.view(&who_is).unwrap().session().open(&token).unwrap();
-        let held: Value = opened.json().unwrap();
-        let mut members: Vec<_> = held.as_object().unwrap().keys().cloned().collect();
-        members.sort();
-        assert_eq!(
-            members,
-            [
-                "clientCapabilities",
-                "clientInfo",
-                "protocolVersion",
-                "serverCapabilities"
-            ]
-        );
-        assert_eq!(
-            held["clientInfo"],
-            json!({"name": "tester", "version": "1.2"})
-        );
-        let seen = post(&fleet.uri, "alice", Some(&token), who()).await;
-        assert_eq!(
-            seen.message()["result"]["structuredContent"]["negotiated"],
-            held
-        );
-        let seen = post(&fleet.uri, "alice", Some(&token), who()).await;
-        assert_eq!(
-            seen.message()["result"]["structuredContent"]["negotiated"],
-            held
-        );
-    }
+async fn the_capability_is_told_where_rmcp_has_no_place_for_it() {
+    let fleet = fleet(fresh(), |it| it, |it| it).await;
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}});
-    let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover",
-        "params": {"_meta": meta}});
-    let headers = [
-        ("mcp-protocol-version", "2026-07-28"),
-        ("mcp-method", "server/discover"),
-    ];
+    let params = json!({"_meta": meta});
+    let discover =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params});
+    for message in [hello(), discover] {
+        for _ in 0..2 {
+            let told = post(&fleet.uri, "alice", None, message.clone()).await;
+            let told = told.message();
+            let capabilities = &told["result"]["capabilities"];
+            assert_eq!(capabilities["sessions"], json!({}), "{told}");
+            let experimental = &capabilities["experimental"]["sessions"];
+            assert_eq!(experimental, &json!({}), "{told}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn sep_1359_is_in_every_message_and_changes_nothing_in_a_text() {
+    let fleet = fleet(fresh(), |it| it, SessionLayer::sep1359).await;
+    let token = begin(&fleet.uri, "alice").await;
+    let ask = async |tool: &str| {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "sessionId": token,
+            "params": {"name": tool}});
+        post(&fleet.uri, "alice", None, asked).await.messages()
+    };
+    let mut messages = vec![];
     for _ in 0..2 {
-        let told = discover.clone();
-        let told = send("POST", &fleet.uri, "alice", None, &headers, Some(told)).await;
-        let told = told.message();
-        assert_eq!(
-            told["result"]["capabilities"]["sessions"],
-            json!({}),
-            "{told}"
-        );
+        let ends = ask("ends").await.pop().unwrap();
+        assert_eq!(ends["result"]["content"][0]["text"], LINE_ENDS);
+        messages.push(ends);
+    }
+    for _ in 0..2 {
+        messages.extend(ask("who").await);
+    }
+    let is_log = |it: &Value| it["method"] == "notifications/message";
+    assert!(messages.iter().any(is_log), "{messages:?}");
+    for message in messages {
+        let place = message.get("result").unwrap_or(&message);
+        assert_eq!(place["sessionId"], token.as_str(), "{message}");
     }
 }
 
@@ -111,15 +85,13 @@ async fn a_session_that_rmcp_cannot_read_is_refused() {
     let alice = sealwax::Principal::subject("alice")
         .with_issuer("https://idp.example.com")
         .with_client("cli");
-    for client in [json!({"name": "t"}), json!("t"), Value::Null] {
-        let negotiated = json!({"protocolVersion": "2025-06-18", "clientCapabilities": {},
-            "clientInfo": client, "serverCapabilities": {}});
-        let sealed = codec.view(&alice).unwrap().session().seal_json(&negotiated);
-        let token = sealed.unwrap().into_string();
-        let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
-        assert_eq!(refused.status, 404, "{}", refused.body);
-        assert_eq!(fleet.refusals.code(), "malformed");
-    }
+    let negotiated = json!({"protocolVersion": "2025-06-18", "clientCapabilities": {},
+        "clientInfo": {"name": "without a version"}, "serverCapabilities": {}});
+    let sealed = codec.view(&alice).unwrap().session().seal_json(&negotiated);
+    let token = sealed.unwrap().into_string();
+    let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
+    assert_eq!(refused.status, 404, "{}", refused.body);
+    assert_eq!(fleet.refusals.code(), "malformed");
 }
 
 /// What a request asks in all has one time limit: the session of the transport and its own tokens do not have one each.
@@ -129,13 +101,10 @@ async fn a_request_has_one_time_limit() {
     let options = |it: GuardBuilder| it.ledger(Own::new(How::Slowly)).time_limit(LIMIT);
     let fleet = fleet(codec.clone(), options, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;
-    let alice = sealwax::Principal::from_claims(&sealwax::JwtClaims {
-        iss: Some("https://idp.example.com"),
-        sub: Some("alice"),
-        azp: Some("cli"),
-        ..sealwax::JwtClaims::default()
-    });
-    let view = codec.view(&alice.unwrap()).unwrap();
+    let alice = sealwax::Principal::subject("alice")
+        .with_issuer("https://idp.example.com")
+        .with_client("cli");
+    let view = codec.view(&alice).unwrap();
     let cursor = view.cursor("tools/list").seal(b"2").unwrap();
     let list = |params: Value| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
@@ -153,90 +122,42 @@ async fn a_request_has_one_time_limit() {
 }
 
 #[tokio::test]
-async fn a_data_layer_session_and_the_header_agree() {
-    let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let alice = client(&fleet.uri, "alice").await;
-    let made = raw(&alice, "sessions/create", json!({})).await.unwrap();
-    let session = &made["session"];
-    let id = session["sessionId"].as_str().unwrap();
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {}, SESSION: session});
-    let list =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}});
-    let headers = [
-        ("mcp-protocol-version", "2026-07-28"),
-        ("mcp-method", "tools/list"),
-    ];
-    let answer = async |header, headers: &[(&str, &str)]| {
-        let body = Some(list.clone());
-        send("POST", &fleet.uri, "alice", Some(header), headers, body).await
-    };
-    let altered = altered(id);
-    for (header, status) in [(id, 200), (&altered, 400)] {
-        let answer = answer(header, &headers).await;
-        assert_eq!(answer.status, status, "{}", answer.body);
-    }
-    // Two are no session.
-    let [version, method] = headers;
-    let twice = answer(id, &[version, method, ("mcp-session-id", id)]).await;
-    assert_eq!(twice.status, 400, "{}", twice.body);
-}
-
-#[tokio::test]
 async fn an_empty_result_has_its_data_layer_session_too() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;
-    let create = json!({"jsonrpc": "2.0", "id": 1, "method": "sessions/create"});
-    let made = post(&fleet.uri, "alice", Some(&token), create)
-        .await
-        .message();
-    let session = &made["result"]["session"];
+    let ask = async |method: &str, meta: Value| {
+        let params = json!({ "_meta": meta });
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let answer = post(&fleet.uri, "alice", Some(&token), asked).await;
+        answer.message()
+    };
+    let session = &ask("sessions/create", json!({})).await["result"]["session"];
+    let only = json!({"sessionId": session["sessionId"]});
     for _ in 0..2 {
-        let ping = |session: &Value| {
-            json!({"jsonrpc": "2.0", "id": 2, "method": "ping",
-                "params": {"_meta": {SESSION: session}}})
-        };
-        let pong = post(&fleet.uri, "alice", Some(&token), ping(session))
-            .await
-            .message();
-        let only = json!({"sessionId": session["sessionId"]});
+        let pong = ask("ping", json!({ SESSION: session })).await;
         assert_eq!(pong["result"], json!({"_meta": {SESSION: only}}));
-        let bad = json!({"sessionId": session["sessionId"]});
-        let refused = post(&fleet.uri, "alice", Some(&token), ping(&bad))
-            .await
-            .message();
-        assert_eq!(
-            (&refused["error"]["code"], &refused["result"]),
-            (&json!(-32043), &Value::Null)
-        );
     }
+    let refused = ask("ping", json!({ SESSION: only })).await;
+    let found = (&refused["error"]["code"], &refused["result"]);
+    assert_eq!(found, (&json!(-32043), &Value::Null));
 }
 
 #[tokio::test]
-async fn a_lifetime_that_is_none_is_told_to_the_author() {
-    let fleet = fleet(fresh(), |it| it, |it| it.ttl(Duration::ZERO)).await;
-    for message in [hello(0), who()] {
-        let failed = post(&fleet.uri, "alice", None, message).await;
-        assert_eq!((failed.status, failed.session.as_deref()), (500, None));
-        let error = &failed.message()["error"];
-        assert_eq!(error, &json!({"code": -32603, "message": "Internal error"}));
-        assert_eq!(fleet.refusals.code(), "invalid_argument");
+async fn a_time_that_is_none_or_that_nothing_measures_is_told_to_the_author() {
+    let none: Change = |it| it.ttl(Duration::ZERO);
+    for (change, says) in [
+        (none, "ttl"),
+        (|it| it.idle(Duration::from_secs(5)), "ledger"),
+    ] {
+        let fleet = fleet(fresh(), |it| it, change).await;
+        for message in [hello(), who()] {
+            let failed = post(&fleet.uri, "alice", None, message).await;
+            assert_eq!((failed.status, failed.session.as_deref()), (500, None));
+            let error = &failed.message()["error"];
+            assert_eq!(error, &json!({"code": -32603, "message": "Internal error"}));
+            let told = fleet.refusals.take();
+            assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
+            assert!(told[0].message.contains(says), "{told:?}");
+        }
     }
-}
-
-#[tokio::test]
-async fn an_idle_time_that_nothing_measures_is_told_to_the_author() {
-    let idle: Change = |it| it.idle(Duration::from_secs(5));
-    let fleet = fleet(fresh(), |it| it, idle).await;
-    let failed = post(&fleet.uri, "alice", None, hello(0)).await;
-    assert_eq!(failed.status, 500);
-    let told = fleet.refusals.take();
-    assert!(told[0].message.contains("ledger"), "{told:?}");
-}
-
-#[tokio::test]
-async fn the_body_has_a_limit() {
-    let small = fleet(fresh(), |it| it, |it| it.body_limit(10)).await;
-    assert_eq!(post(&small.uri, "alice", None, who()).await.status, 413);
 }

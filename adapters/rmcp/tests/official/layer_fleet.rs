@@ -17,7 +17,9 @@ use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, Sessions, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::serving::{Refusals, authenticate};
+use crate::serving::{Refusals, authenticate, text};
+
+pub const LINE_ENDS: &str = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\r\ng\rh\n\ndata: i";
 
 #[derive(Clone)]
 pub struct Server(pub Guard);
@@ -36,6 +38,11 @@ impl Server {
             .await;
         let (negotiated, version) = (self.0.negotiated(&context), context.protocol_version());
         CallToolResult::structured(json!({"negotiated": negotiated, "version": version}))
+    }
+
+    #[tool(description = "What some take for the end of a line")]
+    async fn ends(&self) -> CallToolResult {
+        text(LINE_ENDS)
     }
 }
 
@@ -102,39 +109,34 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Returns the last message, of JSON or of events.
+    /// Returns the messages, of JSON or of events.
+    pub fn messages(&self) -> Vec<Value> {
+        let lines = self.body.split('\n');
+        let lines = lines.map(|line| line.strip_prefix("data: ").unwrap_or(line));
+        let messages = lines.filter_map(|line| serde_json::from_str(line).ok());
+        messages.collect()
+    }
+
+    /// Returns the last one.
     pub fn message(&self) -> Value {
-        let last = self
-            .body
-            .split('\n')
-            .rfind(|line| !line.is_empty())
-            .unwrap();
-        serde_json::from_str(last.strip_prefix("data: ").unwrap_or(last)).unwrap()
+        self.messages().pop().unwrap()
     }
 }
 
-pub async fn send(
-    method: &str,
-    uri: &str,
-    user: &str,
-    session: Option<&str>,
-    extra: &[(&str, &str)],
-    body: Option<Value>,
-) -> Answer {
-    let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
+pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> Answer {
     let mut request = reqwest::Client::new()
-        .request(method, uri)
+        .post(uri)
         .bearer_auth(user)
         .header("accept", "application/json, text/event-stream")
-        .header("content-type", "application/json");
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    if body["method"] == "server/discover" {
+        request = request
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "server/discover");
+    }
     if let Some(session) = session {
         request = request.header("mcp-session-id", session);
-    }
-    for (name, value) in extra {
-        request = request.header(*name, *value);
-    }
-    if let Some(body) = body {
-        request = request.body(body.to_string());
     }
     let response = request.send().await.unwrap();
     let header = |name: &str| {
@@ -148,15 +150,9 @@ pub async fn send(
     }
 }
 
-pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> Answer {
-    send("POST", uri, user, session, &[], Some(body)).await
-}
-
-pub fn hello(padding: usize) -> Value {
-    let capabilities = json!({"experimental": {"pad": {"pad": "x".repeat(padding)}}});
-    let client = json!({"name": "tester", "version": "1.2", "title": "left out"});
-    let params = json!({"protocolVersion": "2025-06-18", "capabilities": capabilities,
-                        "clientInfo": client});
+pub fn hello() -> Value {
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": {"name": "tester", "version": "1.2"}});
     json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
 }
 
@@ -165,7 +161,7 @@ pub fn who() -> Value {
 }
 
 pub async fn begin(uri: &str, user: &str) -> String {
-    let begun = post(uri, user, None, hello(0)).await;
+    let begun = post(uri, user, None, hello()).await;
     assert_eq!(begun.status, 200, "{}", begun.body);
     begun.session.unwrap()
 }

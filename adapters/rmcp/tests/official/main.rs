@@ -1,4 +1,5 @@
-//! The guard on servers and clients of rmcp, over HTTP and streams. The published crate contains these tests.
+//! The guard on servers and clients of rmcp, over HTTP and streams: what the transcripts of tests/vectors/guard.json, which are
+//! played on rmcp too, cannot show. The published crate contains these tests.
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
@@ -21,7 +22,6 @@ mod serving;
 mod session;
 mod session_server;
 mod streams;
-mod streams_sep_1359;
 mod support_case;
 #[cfg(feature = "testing")]
 mod testing;

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rmcp::model::*;
-use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Principal};
-use sealwax_rmcp::{Guard, GuardBuilder, Sessions, Streams};
+use sealwax_rmcp::{Guard, Sessions, Streams};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -17,12 +17,12 @@ use tokio::sync::Notify;
 
 use crate::serving::Refusals;
 
-/// Counts notifications, waits or tells something in some methods, and refuses one client.
+/// Counts notifications, waits in a method, and refuses one client.
 #[derive(Clone, Default)]
 pub struct Server {
     pub progress: Arc<AtomicU32>,
-    /// End the waits of `wait/a` and of `wait/b`.
-    pub go_on: Arc<[Notify; 2]>,
+    /// Ends a wait.
+    pub go_on: Arc<Notify>,
 }
 
 impl ServerHandler for Server {
@@ -32,16 +32,11 @@ impl ServerHandler for Server {
 
     async fn on_custom_request(
         &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
+        _: CustomRequest,
+        _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        match request.method.as_str() {
-            "wait/a" => self.go_on[0].notified().await,
-            "wait/b" => self.go_on[1].notified().await,
-            "tell" => context.peer.notify_tool_list_changed().await.unwrap(),
-            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "none", None)),
-        }
-        Ok(CustomResult::new(json!({"waited": request.method})))
+        self.go_on.notified().await;
+        Ok(CustomResult::new(json!({"waited": true})))
     }
 
     async fn initialize(
@@ -56,23 +51,8 @@ impl ServerHandler for Server {
         self.negotiate_initialize(&request)
     }
 
-    fn accepted_subscription_filter(
-        &self,
-        asked: &SubscriptionFilter,
-    ) -> Option<SubscriptionFilter> {
-        Some(asked.clone())
-    }
-
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let told = context.sink().notify_tool_list_changed().await;
-        told.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        self.go_on[0].notified().await;
-        Ok(())
-    }
-
     fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder().enable_tools();
-        ServerConfig::new(offers.enable_tool_list_changed().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
     }
 }
 
@@ -86,16 +66,12 @@ pub struct Pipe {
 
 pub type Change = fn(Streams) -> Streams;
 
-pub fn pipe(
-    codec: Codec,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
-    change: Change,
-) -> Pipe {
+pub fn pipe(codec: Codec, change: Change) -> Pipe {
     let refusals = Refusals::default();
     let alice = |_: &_| Principal::subject("alice");
     let builder = Guard::builder(codec, alice).on_refused(refusals.hook());
     let sessions = Sessions::new(|_, _| async { Ok(0) });
-    let guard = options(builder).sessions(sessions).build().unwrap();
+    let guard = builder.sessions(sessions).build().unwrap();
     let streams = change(guard.streams());
     served(streams, &guard, refusals)
 }

@@ -1,37 +1,40 @@
-//! Data-layer sessions, through servers and clients of rmcp over HTTP.
+//! Data-layer sessions in rmcp's types.
 
 use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::json;
 
-use crate::clients::{SESSION, call_in, client, create, legacy, raw};
+use crate::clients::{SESSION, client, create, legacy, raw};
 use crate::serving::{fresh, serve};
-use crate::session_server::{Rows, start};
+use crate::session_server::{Server, start};
 
 #[tokio::test]
-async fn the_server_says_that_it_has_sessions() {
-    let server = start().await;
+async fn the_server_says_that_it_has_sessions_beside_what_it_says_itself() {
+    let server = start(fresh()).await;
     for alice in [
         client(&server.uri, "alice").await,
         legacy(&server.uri, "alice").await,
     ] {
         let info = serde_json::to_value(&*alice.peer_info().unwrap()).unwrap();
-        // What the server says itself stays.
         let said = json!({"sessions": {}, "com.example/own": {}});
         assert_eq!(info["capabilities"]["experimental"], said, "{info}");
     }
 }
 
 #[tokio::test]
-async fn the_author_may_refuse_to_begin_a_session() {
-    let server = start().await;
+async fn the_author_begins_a_session_with_the_params_or_refuses() {
+    let server = start(fresh()).await;
     let alice = client(&server.uri, "alice").await;
     let error = raw(&alice, "sessions/create", json!({"begin": "never"})).await;
     assert_eq!(error, Err(json!({"code": -32602, "message": "never"})));
+    let made = raw(&alice, "sessions/create", json!({"begin": "hello"})).await;
+    let meta = json!({"_meta": {SESSION: made.unwrap()["session"]}});
+    let read = raw(&alice, "notes/read", meta).await.unwrap();
+    assert_eq!(read["saw"], "hello");
 }
 
 #[tokio::test]
 async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
-    let server = start().await;
+    let server = start(fresh()).await;
     let alice = legacy(&server.uri, "alice").await;
     let session = create(&alice).await;
     let level = |level: &str| json!({"level": level, "_meta": {SESSION: session}});
@@ -44,41 +47,41 @@ async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
 
 #[tokio::test]
 async fn no_cache_serves_a_result_of_a_session_to_others() {
-    let server = start().await;
+    let server = start(fresh()).await;
     let alice = client(&server.uri, "alice").await;
-    let session = create(&alice).await;
-    let methods = [
-        "resources/list",
-        "notes/list",
-        "notes/count",
-        "server/discover",
-    ];
-    for method in methods {
-        for (meta, scope, ttl) in [
-            (json!({}), "public", 60_000),
-            (json!({ SESSION: session }), "private", 0),
-        ] {
-            if method == "notes/count" && scope == "public" {
-                continue;
-            }
-            let list = raw(&alice, method, json!({ "_meta": meta })).await;
-            let list = list.unwrap();
-            assert_eq!(
-                (&list["cacheScope"], &list["ttlMs"]),
-                (&json!(scope), &json!(ttl)),
-                "{method}"
-            );
-        }
+    let of_session = json!({ SESSION: create(&alice).await });
+    for (method, meta, scope, ttl) in [
+        ("resources/list", &json!({}), "public", 60_000),
+        ("resources/list", &of_session, "private", 0),
+        ("server/discover", &of_session, "private", 0),
+        ("notes/read", &of_session, "private", 0),
+    ] {
+        let result = raw(&alice, method, json!({ "_meta": meta })).await.unwrap();
+        let found = (&result["cacheScope"], &result["ttlMs"]);
+        assert_eq!(found, (&json!(scope), &json!(ttl)), "{method}");
     }
 }
 
 #[tokio::test]
 async fn a_forgotten_protect_gives_no_session() {
-    let guard = Guard::builder(fresh(), from_claims).sessions(Sessions::held_by_server());
-    let guard = guard.build().unwrap();
-    let session = create(&client(&serve(guard.protect(Rows)).await, "alice").await).await;
-    let uri = serve(Rows).await;
-    let alice = client(&uri, "alice").await;
-    let refused = call_in(&alice, "row", json!({}), &session).await;
+    let alice = client(&serve(Server).await, "alice").await;
+    let made_up = json!({"_meta": {SESSION: {"sessionId": "x", "state": "x"}}});
+    let refused = raw(&alice, "notes/read", made_up).await;
     assert_eq!(refused.unwrap_err()["code"], -32603);
+}
+
+#[tokio::test]
+async fn a_state_of_another_type_is_refused_before_any_handler() {
+    let codec = fresh();
+    let numbers = Sessions::new(|_, _| async { Ok(7) });
+    let numbers = Guard::builder(codec.clone(), from_claims).sessions(numbers);
+    let uri = serve(numbers.build().unwrap().protect(Server)).await;
+    let session = create(&client(&uri, "alice").await).await;
+    let texts = start(codec).await;
+    let alice = client(&texts.uri, "alice").await;
+    let refused = raw(&alice, "notes/read", json!({"_meta": {SESSION: session}})).await;
+    let data = json!({"sessionId": session["sessionId"]});
+    let not_found = json!({"code": -32043, "message": "Session not found", "data": data});
+    assert_eq!(refused, Err(not_found));
+    assert_eq!(texts.refusals.code(), "malformed");
 }

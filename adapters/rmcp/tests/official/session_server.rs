@@ -2,28 +2,16 @@
 
 use rmcp::model::*;
 use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::Codec;
-use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, from_claims};
+use sealwax_rmcp::{Guard, Session, Sessions, from_claims};
 use serde_json::{Value, json};
 
-use crate::serving::{Refusals, fresh, serve, text};
+use crate::serving::{Refusals, serve};
 
 #[derive(Clone)]
-struct Server;
+pub struct Server;
 
-#[tool_router]
-impl Server {
-    #[tool(description = "Needs a session by its argument")]
-    async fn read(&self, session: Session<String>) -> CallToolResult {
-        let (value, ulid) = (session.value(), session.ulid());
-        CallToolResult::structured(
-            json!({"value": value, "ulid": ulid, "generation": session.generation()}),
-        )
-    }
-}
-
-#[tool_handler]
 impl ServerHandler for Server {
     #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
     async fn set_level(
@@ -42,29 +30,25 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
+        _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if Session::<String>::of(&context.extensions)?.is_some() {
-            return Err(ErrorData::invalid_request("a list saw a session", None));
-        }
-        let mut list = ListResourcesResult::with_all_items(vec![]);
-        list.cache_scope = Some(CacheScope::Public);
-        list.ttl_ms = Some(60_000);
-        Ok(list)
+        let list = ListResourcesResult::with_all_items(vec![]);
+        Ok(list
+            .with_cache_scope(CacheScope::Public)
+            .with_ttl_ms(60_000))
     }
 
-    /// A custom list and another custom method, which any cache may serve.
+    /// Needs a session.
     async fn on_custom_request(
         &self,
-        request: CustomRequest,
+        _: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let session = Session::<String>::of(&context.extensions)?;
-        if session.is_some() != (request.method == "notes/count") {
-            return Err(ErrorData::invalid_request("a list saw a session", None));
-        }
-        let public = json!({"resultType": "complete", "cacheScope": "public", "ttlMs": 60_000});
-        Ok(CustomResult::new(public))
+        let session = session.ok_or_else(|| ErrorData::invalid_request("no session", None))?;
+        Ok(CustomResult::new(
+            json!({"saw": session.value(), "cacheScope": "public", "ttlMs": 60_000}),
+        ))
     }
 
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
@@ -76,54 +60,29 @@ impl ServerHandler for Server {
     }
 
     fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder().enable_tools();
-        let mut offers = offers.enable_resources().build();
+        let mut offers = ServerCapabilities::builder().enable_resources().build();
         let own = ("com.example/own".into(), JsonObject::new());
         offers.experimental = Some([own].into());
         ServerConfig::new(offers)
     }
 }
 
-#[derive(Clone)]
-pub struct Rows;
-
-#[tool_router]
-impl Rows {
-    #[tool(description = "Which row")]
-    async fn row(&self, mut session: Session<()>) -> CallToolResult {
-        assert!(session.write(()).is_err());
-        text(&session.ulid())
-    }
-}
-
-#[tool_handler]
-impl ServerHandler for Rows {}
-
 pub struct Running {
     pub uri: String,
     pub refusals: Refusals,
 }
 
-pub async fn start_with(
-    codec: Codec,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
-    sessions: impl FnOnce(Sessions) -> Sessions,
-) -> Running {
-    let refusals = Refusals::default();
-    let builder = Guard::builder(codec, from_claims).on_refused(refusals.hook());
-    let begin = |_, params: Option<Value>| async move {
-        let begin = params.and_then(|it| it["begin"].as_str().map(str::to_owned));
-        match begin.as_deref() {
+/// Its sessions begin with a text, or are refused.
+pub async fn start(codec: Codec) -> Running {
+    let sessions = Sessions::new(|_, params: Option<Value>| async move {
+        match params.unwrap_or_default()["begin"].as_str() {
             Some("never") => Err(ErrorData::invalid_params("never", None)),
-            _ => Ok(begin.unwrap_or_else(|| "new".into())),
+            begin => Ok(begin.unwrap_or("new").to_owned()),
         }
-    };
-    let sessions = sessions(Sessions::new(begin));
-    let guard = options(builder).sessions(sessions).build().unwrap();
+    });
+    let refusals = Refusals::default();
+    let guard = Guard::builder(codec, from_claims).on_refused(refusals.hook());
+    let guard = guard.sessions(sessions).build().unwrap();
     let uri = serve(guard.protect(Server)).await;
     Running { uri, refusals }
-}
-
-pub async fn start() -> Running {
-    start_with(fresh(), |guard| guard, |sessions| sessions).await
 }

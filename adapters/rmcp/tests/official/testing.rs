@@ -10,8 +10,10 @@ use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Principal;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
+use serde_json::json;
 
-use crate::clients::state;
+use crate::clients::{state, tool};
+use crate::server::server;
 use crate::serving::Refusals;
 
 /// The server under test: what `main` serves.
@@ -89,5 +91,25 @@ async fn time_and_user_are_the_tests() -> Result<(), Box<dyn std::error::Error>>
     user.set(None);
     assert!(client.call_tool_once(count()).await.is_err());
     assert_eq!(refused.code(), "unauthenticated");
+    Ok(())
+}
+
+#[tokio::test]
+async fn handles_have_a_maximum_age() -> Result<(), Box<dyn std::error::Error>> {
+    let clock = TestClock::new();
+    let refused = Refusals::default();
+    let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice"));
+    let guard = guard.on_refused(refused.hook()).build()?;
+    let server = server(&guard, "basket");
+    let client = connect(guard.protect(server), ClientConfig::default()).await?;
+    for (make, check) in [("mint", "check"), ("hold", "look")] {
+        let made = tool(&client, make, json!({})).await["structuredContent"].clone();
+        let check = || tool(&client, check, json!({"handle": made["handle"]}));
+        clock.advance(Duration::from_secs(3599));
+        assert_eq!(check().await["isError"], false);
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(check().await["isError"], true);
+        assert_eq!(refused.code(), "expired");
+    }
     Ok(())
 }
