@@ -89,6 +89,7 @@ pub fn link(guard: &Guard, document: &str) -> Result<(Exchange, String), Error> 
     }
 }
 
+#[inline(never)]
 fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp<'a>, Error> {
     let Operation {
         op,

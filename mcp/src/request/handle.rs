@@ -66,6 +66,7 @@ enum Work {
 }
 
 impl HandleFlow {
+    #[inline(never)]
     pub fn new(op: HandleOp<'_>, page: Option<Page>) -> Self {
         let (work, handle, max_age) = match op.kind {
             HandleOpKind::Mint { max_age } => (Work::Mint, ClientValue::Absent, max_age),
@@ -163,6 +164,7 @@ impl HandleFlow {
     }
 
     /// Returns the checks, and the result once they pass.
+    #[inline(never)]
     fn start(&self, context: &Context, view: &View) -> Result<(Admission, HandleResult), Reason> {
         let settings = context.guard.settings();
         let (result, token) = match &self.work {
@@ -257,6 +259,7 @@ impl HandleFlow {
         Ok(self.facts(&view.mint_handle(&self.handle_type)?))
     }
 
+    #[inline(never)]
     fn seal(
         &self,
         view: &View,
@@ -302,6 +305,7 @@ impl HandleFlow {
         })
     }
 
+    #[inline(never)]
     fn seal_link(
         &self,
         context: &Context,
@@ -348,6 +352,7 @@ impl HandleFlow {
     }
 
     /// Opens the cursor that the call brought.
+    #[inline(never)]
     fn position(
         &self,
         context: &Context,
@@ -382,6 +387,7 @@ impl HandleFlow {
         Ok((self.facts(&handle), token))
     }
 
+    #[inline(never)]
     fn open(&self, view: &View) -> Result<(HandleResult, token::Token), Error> {
         let sealer: Sealer<'_, kind::HandleState> = view.handle_state(&self.handle_type);
         let sealer = match self.max_age {

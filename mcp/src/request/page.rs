@@ -27,6 +27,7 @@ const CHANGED: &str = "cursor: the list is another one than when it was made";
 
 impl Request {
     /// Returns the page that a call is about, for an operation on its cursor.
+    #[inline(never)]
     pub fn page(&self, guard: &Guard, op: &HandleOp<'_>) -> Option<Page> {
         let (HandleOpKind::Cursor { .. } | HandleOpKind::Position { .. }) = op.kind else {
             return None;
