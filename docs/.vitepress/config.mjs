@@ -44,6 +44,7 @@ export default defineConfig({
         page('requestState', '/docs/request-state'),
         page('Sessions', '/docs/sessions'),
         page('Cursors and handles', '/docs/handles'),
+        page('Links', '/docs/links'),
         page('Keys', '/docs/keys'),
         page('Ledger', '/docs/ledger'),
         page('Operating', '/docs/operating'),
