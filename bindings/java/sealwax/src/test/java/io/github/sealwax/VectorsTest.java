@@ -10,7 +10,6 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -283,34 +282,6 @@ class VectorsTest {
                   SealwaxException.class, () -> RequestContext.ofJson(method, target, arguments));
           assertEquals(vector.get("error").asString(), refused.code().toString());
         });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> principalTags() {
-    // Tags stand inside what comes out the same, so those vectors hold them all.
-    return Stream.of("principal_tags")
-        .flatMap(
-            section ->
-                FILES.stream()
-                    .flatMap(file -> StreamSupport.stream(file.get(section).spliterator(), false)))
-        .map(
-            vector ->
-                DynamicTest.dynamicTest(
-                    vector.get("principal").toString().toLowerCase(Locale.ROOT),
-                    () -> {
-                      long keys =
-                          Stream.of("sealed", "session_ids", "handles")
-                              .flatMap(
-                                  name ->
-                                      StreamSupport.stream(
-                                          FILES.get(0).get(name).spliterator(), false))
-                              .filter(
-                                  other -> other.get("principal").equals(vector.get("principal")))
-                              .map(other -> other.get("key").asInt())
-                              .distinct()
-                              .count();
-                      assertEquals(vector.get("tags").size(), keys);
-                    }));
   }
 
   @TestFactory

@@ -51,7 +51,12 @@ final class Direct implements McpStatelessServerTransport {
 
   /** Asks in the name of a user. */
   JSONRPCResponse ask(String user, String method, Map<String, Object> params) {
-    return guarded.handleRequest(of(user), new JSONRPCRequest(method, 1, params)).block();
+    return asking(user, method, params).block();
+  }
+
+  /** The same, once somebody waits for it. */
+  Mono<JSONRPCResponse> asking(String user, String method, Map<String, Object> params) {
+    return guarded.handleRequest(of(user), new JSONRPCRequest(method, 1, params));
   }
 
   /** Notifies in the name of a user. */

@@ -12,81 +12,45 @@ import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
 import io.modelcontextprotocol.common.McpTransportContext;
-import io.modelcontextprotocol.server.McpStatelessServerHandler;
-import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
-import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
-import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
-import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /** Whatever becomes of a request, its exchange is freed. */
 class LeaksTest {
   private static final int MANY = 1000;
+  private static final Map<String, Object> PLAY = Map.of("name", "play");
 
   private final Counting counting = new Counting();
   private final Codec codec =
       Access.build(
           Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())),
           Library.of(counting, 2));
-  private final AtomicReference<McpTransportContext> last = new AtomicReference<>();
-  private McpStatelessServerHandler handler;
-  private Guard guard;
+  private Guard guard =
+      Guard.builder(codec)
+          .anonymous()
+          .ledger(command -> new CompletableFuture<>())
+          .timeLimit(Duration.ofMillis(1))
+          .build();
+  private final ReferenceHandles rows = guard.referenceHandles("row");
 
-  /** Serves what {@code handling} gives, in the handler's context. */
-  private void serve(
-      UnaryOperator<Guard.Builder> more,
-      java.util.function.Function<McpTransportContext, Mono<Map<String, Object>>> handling) {
-    guard = more.apply(Guard.builder(codec).anonymous()).build();
-    guard
-        .protect(
-            new McpStatelessServerTransport() {
-              @Override
-              public void setMcpHandler(McpStatelessServerHandler guarded) {
-                handler = guarded;
-              }
-
-              @Override
-              public Mono<Void> closeGracefully() {
-                return Mono.empty();
-              }
-            })
-        .setMcpHandler(
-            new McpStatelessServerHandler() {
-              @Override
-              public Mono<JSONRPCResponse> handleRequest(
-                  McpTransportContext context, JSONRPCRequest request) {
-                last.set(context);
-                return Mono.defer(() -> handling.apply(context))
-                    .map(result -> JSONRPCResponse.result(request.id(), result));
-              }
-
-              @Override
-              public Mono<Void> handleNotification(
-                  McpTransportContext context, JSONRPCNotification notification) {
-                return Mono.empty();
-              }
-            });
+  private Direct serving(Function<McpTransportContext, Mono<Map<String, Object>>> handling) {
+    return new Direct(guard, new Answering(handling));
   }
 
-  private Mono<JSONRPCResponse> call() {
-    return handler.handleRequest(
-        McpTransportContext.EMPTY, new JSONRPCRequest("tools/call", 1, Map.of("name", "play")));
-  }
-
-  private Mono<JSONRPCResponse> list(String cursor) {
-    return handler.handleRequest(
-        McpTransportContext.EMPTY, new JSONRPCRequest("tools/list", 1, Map.of("cursor", cursor)));
+  private static void often(Runnable body) {
+    for (int at = 0; at < MANY; at++) {
+      body.run();
+    }
   }
 
   @AfterEach
@@ -98,60 +62,44 @@ class LeaksTest {
   }
 
   @Test
-  void whatIsAnswered() {
-    serve(
-        it -> it,
-        context ->
-            Mono.just(Map.of("content", guard.referenceHandles("row").mint(context).handle())));
-    for (int at = 0; at < MANY; at++) {
-      assertNotNull(call().block().result());
-    }
+  void whatIsAnsweredOrRefused() {
+    Direct server = serving(context -> Mono.just(Map.of("row", rows.mint(context).handle())));
+    often(() -> assertNotNull(server.ask("a", "tools/call", PLAY).result()));
     assertEquals(2 * MANY, counting.begun.get());
-  }
-
-  @Test
-  void whatIsRefused() {
-    serve(it -> it, context -> Mono.just(Map.of()));
-    for (int at = 0; at < MANY; at++) {
-      assertNotNull(list("no cursor").block().error());
-    }
+    Map<String, Object> noCursor = Map.of("cursor", "no cursor");
+    often(() -> assertNotNull(server.ask("a", "tools/list", noCursor).error()));
   }
 
   @Test
   void whatFails() {
-    serve(it -> it, context -> Mono.error(new IllegalStateException("handler")));
-    for (int at = 0; at < MANY; at++) {
-      assertThrows(IllegalStateException.class, call()::block);
-    }
+    Direct server = serving(context -> Mono.error(new IllegalStateException("handler")));
+    often(
+        () -> assertThrows(IllegalStateException.class, () -> server.ask("a", "tools/call", PLAY)));
   }
 
   @Test
   void whatIsCancelledWhileItsHandlerRuns() {
-    serve(it -> it, context -> Mono.never());
-    for (int at = 0; at < MANY; at++) {
-      Disposable running = call().subscribe();
-      running.dispose();
-    }
+    AtomicReference<McpTransportContext> last = new AtomicReference<>();
+    Direct server =
+        serving(
+            context -> {
+              last.set(context);
+              return Mono.never();
+            });
+    often(() -> server.asking("a", "tools/call", PLAY).subscribe().dispose());
     // What its handler does afterwards is an error.
-    ReferenceHandles rows = guard.referenceHandles("row");
     assertThrows(IllegalStateException.class, () -> rows.mint(last.get()));
   }
 
   @Test
   void whatWaitsForALedgerThatNeverAnswers() {
-    Ledger silent = command -> new CompletableFuture<>();
-    serve(
-        it -> it.ledger(silent).timeLimit(java.time.Duration.ofMillis(1)),
-        context ->
-            Mono.fromCallable(
-                () -> Map.of("content", guard.referenceHandles("row").check(context, "row_x"))));
-    for (int at = 0; at < MANY; at++) {
-      try {
-        call().block();
-      } catch (HandleRefused refused) {
-        assertNotNull(refused.code());
-      }
-    }
+    Direct server =
+        serving(
+            context -> {
+              String row = rows.mint(context).handle();
+              return Mono.just(Map.of("row", rows.check(context, row).handle()));
+            });
+    often(() -> assertNotNull(server.ask("a", "tools/call", PLAY).result()));
   }
 
   @Test
@@ -180,19 +128,12 @@ class LeaksTest {
 
   @Test
   void whatLivedInABrokenInstanceFailsAndTheNextIsServed() {
-    serve(it -> it, context -> Mono.just(Map.of("nextCursor", "2")));
-    for (int at = 0; at < MANY; at++) {
-      assertNotNull(list0().block().result());
-    }
+    Direct server = serving(context -> Mono.just(Map.of("nextCursor", "2")));
+    often(() -> assertNotNull(server.ask("a", "tools/list", Map.of()).result()));
     counting.breaks = Frame.RESULT;
-    assertEquals("Internal error", list0().block().error().message());
+    assertEquals("Internal error", server.ask("a", "tools/list", Map.of()).error().message());
     // Its memory went with the instance.
     counting.freed.incrementAndGet();
-    assertNotNull(list0().block().result());
-  }
-
-  private Mono<JSONRPCResponse> list0() {
-    return handler.handleRequest(
-        McpTransportContext.EMPTY, new JSONRPCRequest("tools/list", 1, Map.of()));
+    assertNotNull(server.ask("a", "tools/list", Map.of()).result());
   }
 }

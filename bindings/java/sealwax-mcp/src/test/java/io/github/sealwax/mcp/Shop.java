@@ -71,6 +71,8 @@ final class Shop implements Container.Place {
             .build();
     McpServer.sync(guard.protect(servlet, Pages::new))
         .serverInfo("shop", "1")
+        // Cut in the middle of an emoji.
+        .instructions("cut \ud83d")
         .capabilities(ServerCapabilities.builder().tools(false).build())
         .tools(
             tool("a", (context, call) -> text("a")),

@@ -1,7 +1,6 @@
 package io.github.sealwax.mcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,7 +12,9 @@ import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpServer;
 import io.modelcontextprotocol.server.McpServerFeatures.SyncToolSpecification;
 import io.modelcontextprotocol.server.McpSyncServer;
+import io.modelcontextprotocol.server.McpSyncServerExchange;
 import io.modelcontextprotocol.server.transport.StdioServerTransportProvider;
+import io.modelcontextprotocol.spec.McpSchema.CallToolRequest;
 import io.modelcontextprotocol.spec.McpSchema.CreateMessageRequest;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
@@ -30,21 +31,23 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The SDK's server on stdio, behind its guard. */
-@Timeout(20) // What never comes is waited for.
+@Timeout(60) // What never comes is waited for.
 class StdioTest {
   private static final TypeRef<List<String>> TEXTS = new TypeRef<>() {};
+  private static final String SESSION = "io.modelcontextprotocol/session";
 
   private final BlockingQueue<Refusal> refusals = new LinkedBlockingQueue<>();
   private final Guard guard =
-      Guard.builder(
-              Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())).build())
+      Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
           .anonymous()
+          .confirm("delete", "Delete note {id}?")
           .onRefused(refusals::add)
           .build();
   private final Sessions<Integer> counters =
@@ -72,35 +75,33 @@ class StdioTest {
                 tool(
                     "new",
                     (exchange, call) ->
-                        Shop.text(baskets.seal(exchange.transportContext(), List.of()).handle())),
+                        baskets.seal(exchange.transportContext(), List.of()).handle()),
                 tool(
-                    "add",
+                    "open",
                     (exchange, call) ->
-                        Shop.text(
-                            ""
-                                + baskets
-                                    .open(
-                                        exchange.transportContext(), call.arguments().get("basket"))
-                                    .value())),
+                        ""
+                            + baskets
+                                .open(exchange.transportContext(), call.arguments().get("basket"))
+                                .value()),
                 tool(
                     "count",
                     (exchange, call) -> {
                       Session<Integer> session = counters.of(exchange.transportContext());
                       int next = session.value() + 1;
                       session.write(next);
-                      return Shop.text("" + next);
+                      return "" + next;
                     }),
                 tool(
                     "ask",
                     (exchange, call) ->
-                        Shop.text(
-                            exchange
-                                .createMessage(CreateMessageRequest.builder(List.of(), 1).build())
-                                .model())))
+                        exchange
+                            .createMessage(CreateMessageRequest.builder(List.of(), 1).build())
+                            .model()),
+                tool("delete", (exchange, call) -> "deleted"))
             .build();
     say(
         "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-            + "\"capabilities\":{\"sampling\":{}},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
+            + "\"capabilities\":{\"sampling\":{},\"elicitation\":{}},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
     assertNotNull(hear().get("result"));
     say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
   }
@@ -112,13 +113,10 @@ class StdioTest {
   }
 
   private static SyncToolSpecification tool(
-      String name,
-      java.util.function.BiFunction<
-              io.modelcontextprotocol.server.McpSyncServerExchange,
-              io.modelcontextprotocol.spec.McpSchema.CallToolRequest,
-              io.modelcontextprotocol.spec.McpSchema.CallToolResult>
-          handler) {
-    return new SyncToolSpecification(Tool.builder(name, Map.of("type", "object")).build(), handler);
+      String name, BiFunction<McpSyncServerExchange, CallToolRequest, String> handler) {
+    return new SyncToolSpecification(
+        Tool.builder(name, Map.of("type", "object")).build(),
+        (exchange, call) -> Shop.text(handler.apply(exchange, call)));
   }
 
   private void say(String line) throws IOException {
@@ -130,80 +128,62 @@ class StdioTest {
     return Json.object(fromServer.readLine());
   }
 
+  private void ask(int id, String method, Map<String, Object> params) throws IOException {
+    say(Json.write(Map.of("jsonrpc", "2.0", "id", id, "method", method, "params", params)));
+  }
+
   private void call(int id, String tool, Map<String, Object> arguments) throws IOException {
-    Map<String, Object> params = Map.of("name", tool, "arguments", arguments);
-    say(Json.write(Map.of("jsonrpc", "2.0", "id", id, "method", "tools/call", "params", params)));
+    ask(id, "tools/call", Map.of("name", tool, "arguments", arguments));
+  }
+
+  private static Map<String, Object> result(Map<String, Object> message) {
+    return Values.object(message.get("result"));
   }
 
   private static String text(Map<String, Object> message) {
-    Map<String, Object> result = Values.object(message.get("result"));
-    return (String) Values.object(Values.list(result.get("content")).get(0)).get("text");
+    return (String) Values.object(Values.list(result(message).get("content")).get(0)).get("text");
   }
 
   @Test
-  void aHandleComesBack() throws IOException {
+  void handlesAndCursorsComeBackOrAreRefusedAlike() throws IOException {
     call(1, "new", Map.of());
     String handle = text(hear());
-    assertTrue(handle.startsWith("sw1."), handle);
-    call(2, "add", Map.of("basket", handle));
+    call(2, "open", Map.of("basket", handle));
     assertEquals("[]", text(hear()));
-  }
-
-  @Test
-  void whatIsRefusedLooksAlike() throws IOException {
-    call(1, "new", Map.of());
-    String altered = text(hear()).replaceFirst(".{5}$", "AAAAA");
     List<Map<String, Object>> refused = new ArrayList<>();
-    for (Object handle : List.of(altered, "basket", 7)) {
-      call(2, "add", Map.of("basket", handle));
-      refused.add(Values.object(hear().get("result")));
+    for (Object other : List.of(handle.replaceFirst(".{5}$", "AAAAA"), "basket", 7)) {
+      call(2, "open", Map.of("basket", other));
+      refused.add(result(hear()));
     }
     assertEquals(1, refused.stream().distinct().count());
     assertEquals(true, refused.get(0).get("isError"));
     assertEquals(3, refusals.size());
-  }
 
-  @Test
-  void cursorsAreSealedAndComeBack() throws IOException {
-    say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
-    Map<String, Object> first = Values.object(hear().get("result"));
-    assertEquals(2, Values.list(first.get("tools")).size());
-    assertTrue(((String) first.get("nextCursor")).startsWith("sw1."));
-    Map<String, Object> params = Map.of("cursor", first.get("nextCursor"));
-    say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/list", "params", params)));
-    Map<String, Object> last = Values.object(hear().get("result"));
-    assertEquals(2, Values.list(last.get("tools")).size());
-    assertFalse(last.containsKey("nextCursor"));
-  }
-
-  @Test
-  void aCursorThatIsNotSealedIsRefused() throws IOException {
-    say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{\"cursor\":\"2\"}}");
+    ask(1, "tools/list", Map.of());
+    Object cursor = result(hear()).get("nextCursor");
+    ask(2, "tools/list", Map.of("cursor", cursor));
+    assertEquals(2, Values.list(result(hear()).get("tools")).size());
+    ask(3, "tools/list", Map.of("cursor", "2"));
     assertEquals("Invalid cursor", Values.object(hear().get("error")).get("message"));
   }
 
   @Test
   void aSessionCountsInAnotherProcessToo() throws IOException {
-    say("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"sessions/create\",\"params\":{}}");
-    Map<String, Object> created = Values.object(Values.object(hear().get("result")).get("session"));
+    ask(1, "sessions/create", Map.of());
+    Map<String, Object> created = Values.object(result(hear()).get("session"));
     Map<String, Object> session = created;
     for (String count : List.of("1", "2", "3")) {
       Map<String, Object> meta = Map.of(SESSION, session);
-      Map<String, Object> params = Map.of("name", "count", "arguments", Map.of(), "_meta", meta);
-      say(Json.write(Map.of("jsonrpc", "2.0", "id", 2, "method", "tools/call", "params", params)));
+      ask(2, "tools/call", Map.of("name", "count", "arguments", Map.of(), "_meta", meta));
       Map<String, Object> answer = hear();
       assertEquals(count, text(answer));
-      session =
-          Values.object(
-              Values.object(Values.object(answer.get("result")).get("_meta")).get(SESSION));
+      session = Values.object(Values.object(result(answer).get("_meta")).get(SESSION));
       assertEquals(created.get("sessionId"), session.get("sessionId"));
       // Another connection, of which the server knows nothing.
       leave();
       serve();
     }
   }
-
-  private static final String SESSION = "io.modelcontextprotocol/session";
 
   @Test
   void answersAreNotTakenForEachOther() throws IOException {
@@ -212,8 +192,7 @@ class StdioTest {
     Map<String, Object> asked = hear();
     assertEquals("sampling/createMessage", asked.get("method"));
     call(1, "new", Map.of());
-    String handle = text(hear());
-    assertFalse(handle.isEmpty());
+    assertTrue(text(hear()).startsWith("sw1."));
     Map<String, Object> made =
         Map.of("role", "assistant", "model", "m", "content", Map.of("type", "text", "text", "t"));
     say(Json.write(Map.of("jsonrpc", "2.0", "id", asked.get("id"), "result", made)));
@@ -221,13 +200,28 @@ class StdioTest {
   }
 
   @Test
-  void theServersOwnNotificationsReachTheClient() throws IOException {
-    server.notifyToolsListChanged();
-    assertEquals("notifications/tools/list_changed", hear().get("method"));
+  void othersAreServedWhileAUserThinks() throws IOException {
+    for (String answer :
+        List.of(
+            "\"result\":{\"action\":\"accept\",\"content\":{\"choice\":\"yes\"}}",
+            "\"error\":{\"code\":-32601,\"message\":\"Method not found\"}")) {
+      call(1, "delete", Map.of("id", 7));
+      Map<String, Object> question = hear();
+      assertEquals("elicitation/create", question.get("method"));
+      say("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+      assertEquals(2, hear().get("id"));
+      say("{\"jsonrpc\":\"2.0\",\"id\":" + Json.write(question.get("id")) + "," + answer + "}");
+      Map<String, Object> called = hear();
+      assertEquals(1, called.get("id"));
+      assertEquals(answer.startsWith("\"result"), text(called).equals("deleted"));
+    }
+    assertEquals(List.of("unconfirmed"), refusals.stream().map(Refusal::code).toList());
   }
 
   @Test
-  void aNotificationWhoseSessionIsNotGoodIsRefused() throws IOException, InterruptedException {
+  void notificationsPassOrAreRefused() throws IOException, InterruptedException {
+    server.notifyToolsListChanged();
+    assertEquals("notifications/tools/list_changed", hear().get("method"));
     Map<String, Object> params = Map.of("_meta", Map.of(SESSION, Map.of()));
     say(Json.write(Map.of("jsonrpc", "2.0", "method", "notifications/demo", "params", params)));
     Refusal refusal = refusals.poll(10, TimeUnit.SECONDS);

@@ -19,7 +19,6 @@ final class Valkey implements AutoCloseable {
 
   final int port;
   private final Path folder;
-  private final List<String> config;
   private Process process;
   private RedisClient client;
 
@@ -32,8 +31,7 @@ final class Valkey implements AutoCloseable {
     } catch (IOException e) {
       throw new IllegalStateException(e);
     }
-    this.config = List.of(config);
-    start();
+    start(config);
   }
 
   /** Below those of clients; a node of a cluster takes the one 10,000 above it too. */
@@ -50,11 +48,11 @@ final class Valkey implements AutoCloseable {
     throw new IllegalStateException("no port is free");
   }
 
-  void start() {
+  private void start(String... config) {
     List<String> command =
         new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
     command.addAll(List.of("--bind", "127.0.0.1", "--save", ""));
-    command.addAll(config);
+    command.addAll(List.of(config));
     try {
       process =
           new ProcessBuilder(command)
@@ -110,15 +108,10 @@ final class Valkey implements AutoCloseable {
     }
   }
 
-  /** Ends it at once, as a crash does. */
-  void crash() {
+  @Override
+  public void close() {
     client.shutdown();
     process.destroyForcibly();
     process.onExit().join();
-  }
-
-  @Override
-  public void close() {
-    crash();
   }
 }
