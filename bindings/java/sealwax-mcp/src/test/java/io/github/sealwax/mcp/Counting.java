@@ -5,6 +5,10 @@ import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Instance;
 import io.github.sealwax.internal.InstanceProvider;
 import io.github.sealwax.internal.portable.PortableProvider;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,21 +26,30 @@ final class Counting implements InstanceProvider {
 
   @Override
   public Instance instantiate() {
-    return new Counted(new PortableProvider().instantiate());
+    return (Instance)
+        Proxy.newProxyInstance(
+            Instance.class.getClassLoader(), new Class<?>[] {Instance.class}, new Counted());
   }
 
-  private final class Counted implements Instance {
-    private final Instance inner;
+  private final class Counted implements InvocationHandler {
+    private final Instance inner = new PortableProvider().instantiate();
 
     /** The addresses of the exchanges. */
     private final Set<Long> exchanges = new HashSet<>();
 
-    Counted(Instance inner) {
-      this.inner = inner;
+    @Override
+    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+      if (method.getName().equals("call")) {
+        return call((Function) arguments[0], (long[]) arguments[1]);
+      }
+      try {
+        return method.invoke(inner, arguments);
+      } catch (InvocationTargetException failed) {
+        throw failed.getCause();
+      }
     }
 
-    @Override
-    public long call(Function function, long[] arguments) {
+    private long call(Function function, long[] arguments) {
       boolean makes = function == Function.MACHINE_NEW;
       int kind =
           makes || function == Function.MACHINE_ON ? inner.readByte(arguments[makes ? 2 : 1]) : 0;
@@ -52,61 +65,6 @@ final class Counting implements InstanceProvider {
         freed.incrementAndGet();
       }
       return status;
-    }
-
-    @Override
-    public int pointerSize() {
-      return inner.pointerSize();
-    }
-
-    @Override
-    public long allocate(int size) {
-      return inner.allocate(size);
-    }
-
-    @Override
-    public void free(long address, int size) {
-      inner.free(address, size);
-    }
-
-    @Override
-    public void write(long address, byte[] source) {
-      inner.write(address, source);
-    }
-
-    @Override
-    public void writeInt(long address, int value) {
-      inner.writeInt(address, value);
-    }
-
-    @Override
-    public void writeLong(long address, long value) {
-      inner.writeLong(address, value);
-    }
-
-    @Override
-    public byte[] read(long address, int length) {
-      return inner.read(address, length);
-    }
-
-    @Override
-    public byte readByte(long address) {
-      return inner.readByte(address);
-    }
-
-    @Override
-    public int readInt(long address) {
-      return inner.readInt(address);
-    }
-
-    @Override
-    public long readLong(long address) {
-      return inner.readLong(address);
-    }
-
-    @Override
-    public void wipe(long address, int size) {
-      inner.wipe(address, size);
     }
   }
 }

@@ -6,88 +6,67 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 
-/** A way to a port of this machine on which each byte takes some time in each direction. */
+/** A way to a port of this machine on which what is sent takes some time in each direction. */
 final class FarAway implements AutoCloseable {
-  private final ServerSocket listener;
-  private final int port;
+  private static final InetAddress HERE = InetAddress.getLoopbackAddress();
+
+  private final ServerSocket listener = new ServerSocket(0, 50, HERE);
   private final long each;
 
-  FarAway(int port, long eachWayMs) {
-    this.port = port;
-    this.each = eachWayMs;
-    try {
-      listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-    daemon(this::accept);
+  FarAway(int port, long eachWayMs) throws IOException {
+    each = eachWayMs;
+    work(
+        () -> {
+          while (true) {
+            Socket near = listener.accept();
+            Socket far = new Socket(HERE, port);
+            near.setTcpNoDelay(true);
+            far.setTcpNoDelay(true);
+            work(() -> carry(near, far));
+            work(() -> carry(far, near));
+          }
+        });
   }
 
   int port() {
     return listener.getLocalPort();
   }
 
-  private static void daemon(Runnable work) {
-    Thread thread = new Thread(work, "far-away");
+  private interface Work {
+    void run() throws IOException, InterruptedException;
+  }
+
+  private static void work(Work work) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                work.run();
+              } catch (IOException | InterruptedException e) {
+                // It is closed, on one side and then on the other.
+              }
+            });
     thread.setDaemon(true);
     thread.start();
   }
 
-  private void accept() {
-    try {
-      while (true) {
-        Socket near = listener.accept();
-        Socket far = new Socket(InetAddress.getLoopbackAddress(), port);
-        near.setTcpNoDelay(true);
-        far.setTcpNoDelay(true);
-        daemon(() -> carry(near, far));
-        daemon(() -> carry(far, near));
-      }
-    } catch (IOException e) {
-      // It is closed.
-    }
-  }
-
-  private void carry(Socket from, Socket to) {
-    ScheduledExecutorService late = Executors.newSingleThreadScheduledExecutor();
-    try (from) {
+  private void carry(Socket from, Socket to) throws IOException, InterruptedException {
+    try (from;
+        to) {
       InputStream in = from.getInputStream();
       OutputStream out = to.getOutputStream();
       byte[] buffer = new byte[1 << 16];
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-        byte[] bytes = java.util.Arrays.copyOf(buffer, read);
-        var unused =
-            late.schedule(
-                () -> {
-                  out.write(bytes);
-                  out.flush();
-                  return null;
-                },
-                each,
-                TimeUnit.MILLISECONDS);
-      }
-    } catch (IOException e) {
-      // One side is closed, and the other one then.
-    } finally {
-      late.shutdown();
-      try {
-        to.close();
-      } catch (IOException e) {
-        // It was closed.
+        Thread.sleep(each);
+        out.write(buffer, 0, read);
+        out.flush();
       }
     }
   }
 
   @Override
-  public void close() {
-    try {
-      listener.close();
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
+  public void close() throws IOException {
+    listener.close();
   }
 }

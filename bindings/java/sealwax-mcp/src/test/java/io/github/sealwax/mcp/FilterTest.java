@@ -149,6 +149,15 @@ class FilterTest {
   }
 
   @Test
+  void aServerIsToldTheRevisionThatItsClientLeavesOut() throws Exception {
+    String session = begun();
+    List<String> seen = new ArrayList<>();
+    serving(it -> it, (request, response) -> seen.add(request.getHeader("MCP-Protocol-Version")));
+    assertEquals(200, post(PING, SESSION, session).statusCode());
+    assertEquals(List.of("2025-11-25"), seen);
+  }
+
+  @Test
   void whatIsRefusedIsReportedWithItsTarget() throws Exception {
     serving(it -> it, FilterTest::begin);
     String call = PING.replace("ping\"", "tools/call\",\"params\":{\"name\":\"play\"}");

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -213,7 +214,7 @@ class RedisLedgerTest {
 
   /** To connect takes longer than a command may. A busy machine only makes it try more often. */
   @Test
-  void aStoreThatIsFarAwayServes() {
+  void aStoreThatIsFarAwayServes() throws IOException {
     try (Valkey master = new Valkey();
         Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
         FarAway far = new FarAway(master.port, 50);

@@ -88,7 +88,7 @@ class StatesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"9007199254740993", "6.02214076e23", "\"\\ud800\""})
+  @ValueSource(strings = {"9007199254740993", "6.02214076e23", "[{\"b\":-1e400}]", "\"\\ud800\""})
   void ofArgumentsThatItCannotBeBoundTo(String id) {
     Map<String, Object> arguments = Json.object("{\"id\":" + id + "}");
     JSONRPCResponse stateless = call(arguments, (context, request) -> Map.of("done", true));
