@@ -9,12 +9,14 @@ comment of a file's name is that file.
 """
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -29,6 +31,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "tests/published"))
 
+import httpx2  # noqa: E402
 import jwt  # noqa: E402
 from over_http import AUDIENCE, SECRET, Provider  # noqa: E402
 from snippets import key  # noqa: E402
@@ -70,6 +73,8 @@ class Recipes:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
         shutil.copy(self.work / "notes.ts", self.next)
+        for name in ("accounts.ts", "accounts.py"):
+            shutil.copy(HERE / "node" / name, self.work)
         (self.work / "tsconfig.json").write_text(json.dumps(TSCONFIG))
 
     def checked(self, *command, cwd=None, env=None):
@@ -200,6 +205,46 @@ class Recipes:
         with self.running(self.axum) as url:
             self.visit(url)
 
+    def oauth(self):
+        self.connects(self.node, "oauth.ts")
+
+    def oauth_python(self):
+        self.connects(self.python, "-m", "uvicorn", "oauth:app", "--port", "{port}")
+
+    def connects(self, *serve):
+        """Connect the accounts of two users: asked for at one replica, which then starts anew, and called back at another."""
+        with tempfile.TemporaryDirectory() as folder, service(self, folder) as (address, certificate):
+            accounts, ledger = pathlib.Path(folder, "accounts.jsonl"), f"{folder}/ledger.db"
+            self.checked(self.sealwax, "ledger", "begin", f"sqlite:{ledger}", "--audience", AUDIENCE)
+            replica = functools.partial(
+                self.running,
+                *serve,
+                path="/mcp",
+                **{"SERVICE": address, "CLIENT_ID": "notes", "CLIENT_SECRET": "secret"},
+                **{"LEDGER": ledger, "ACCOUNTS": str(accounts)},
+                **{"NODE_EXTRA_CA_CERTS": certificate, "SSL_CERT_FILE": certificate},
+            )
+            with replica() as second:
+                with replica() as first:
+                    urls = {user: self.connect(first, user) for user in ("alice", "mallory")}
+                with replica() as first:
+                    for user, url in urls.items():
+                        came = consent(url, f"{user}-there", certificate)
+                        place = came.index("state=") + 60
+                        altered = f"{came[:place]}{'b' if came[place] == 'a' else 'a'}{came[place + 1 :]}"
+                        found = [status(at) for at in (second + altered, second + came, second + came, first + came)]
+                        assert found == [404, 200, 404, 404], f"{user}: {found}"
+            rows = [json.loads(line) for line in accounts.read_text().splitlines()]
+            whose = {user: json.dumps(row["principal"]) for user, row in zip(urls, rows, strict=True)}
+            assert all(user in text for user, text in whose.items()), whose
+            names = [jwt.decode(row["tokens"]["id_token"], options={"verify_signature": False})["sub"] for row in rows]
+            assert names == [f"{user}-there" for user in urls], names
+
+    def connect(self, url, user):
+        """Return the authorization URL that the tool gives."""
+        told = json.dumps({"url": f"{url}/mcp", "token": self.token(user)})
+        return self.checked(self.node, "connect.mjs", told).split()[-1]
+
     def container(self):
         """Do what the Dockerfile does, in a folder: there is no Docker here."""
         folder = self.work / "container"
@@ -256,6 +301,35 @@ def store(recipes):
         process.stdin.close()
 
 
+@contextlib.contextmanager
+def service(recipes, folder):
+    """Run an authorization server, by TLS; give its address, and the file of its certificate."""
+    key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate]
+    recipes.checked(*make, "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
+    command = [str(recipes.node), "authorize.mjs", key, certificate, f"{AUDIENCE}/callback"]
+    with (
+        open(f"{folder}/service.txt", "w") as log,
+        subprocess.Popen(
+            command, cwd=recipes.work, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        yield json.loads(process.stdout.readline()), certificate
+        process.stdin.close()
+
+
+def consent(url, login, certificate):
+    """Sign in at the authorization server and consent, as in a browser; return the path that it is sent back to."""
+    back = httpx2.MockTransport(lambda _: httpx2.Response(200))
+    context = ssl.create_default_context(cafile=certificate)
+    with httpx2.Client(verify=context, mounts={AUDIENCE: back}, follow_redirects=True) as browser:
+        page = browser.get(url)
+        for form in ({"prompt": "login", "login": login, "password": "x"}, {"prompt": "consent"}):
+            page = browser.post(re.search(r'action="([^"]+)"', page.text)[1], data=form)
+    assert str(page.url).startswith(AUDIENCE), page.url
+    return page.url.raw_path.decode()
+
+
 def status(url):
     try:
         with urllib.request.urlopen(url, timeout=10) as response:
@@ -284,6 +358,8 @@ ALL = {
     "fastapi": Recipes.fastapi,
     "starlette": Recipes.starlette,
     "axum": Recipes.axum_server,
+    "oauth": Recipes.oauth,
+    "oauth-python": Recipes.oauth_python,
     "container": Recipes.container,
 }
 
@@ -295,7 +371,7 @@ def main(*arguments):
     if "types" in names:
         recipes.checked(recipes.bin / "tsc", "--project", "tsconfig.json")
         mypy = [recipes.mypy, "--strict", "--python-executable", recipes.python]
-        recipes.checked(*mypy, "main.py", "starlette_main.py")
+        recipes.checked(*mypy, "main.py", "starlette_main.py", "oauth.py")
 
     def run(name):
         began = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import threading
 from typing import Any
 
@@ -28,21 +27,6 @@ def codec() -> sealwax.Codec:
 def said(step: Any) -> dict[str, Any]:
     """Return the members that a step sets, by their last names."""
     return {path[-1]: value for path, value in step["set"]}
-
-
-def test_from_step_to_step(codec: sealwax.Codec) -> None:
-    exchange, step = Guard(codec, {}).message(**CALL, arguments=b'{"id":7}')
-    assert step == {"step": "ask", "name": "principal"}
-    with pytest.raises(sealwax.InvalidArgument):
-        exchange.on({"result": {}})
-    step = exchange.told(Told(json.dumps(ALICE._asdict()).encode()))
-    assert (step["step"], step["report"]) == ("deliver", "requestState")
-    assert step["withinMs"] == 1000
-    members = {"resultType": "input_required", "requestState": "mine", "cacheScope": None}
-    told = said(exchange.on({"result": {"members": members}}))
-    context = sealwax.request_context("tools/call", "t", {"id": 7})
-    sealer = codec.view(subject="alice").request_state(context)
-    assert sealer.open(told["requestState"]).payload == b"mine"
 
 
 def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
@@ -113,20 +97,6 @@ def test_what_is_no_text_is_told_as_such(codec: sealwax.Codec, value: Any) -> No
     _, step = Guard(codec, {}).message(**CALL, principal=ALICE, token=value)
     assert [one["code"] for one in step["refused"]] == ["malformed"]
     assert client_value(None) is None
-
-
-def test_a_principal_that_is_none_is_the_authors_mistake(codec: sealwax.Codec) -> None:
-    for principal in ({"subject": "a" * 1_025}, {"issuer": "i"}, {}):
-        of = sealwax.Principal(**principal)
-        _, step = Guard(codec, {}).message(**CALL, principal=of)
-        assert step["error"] == sealwax.answer("request-state", sealwax.InternalError())["error"]
-        assert [one["code"] for one in step["refused"]] == ["invalid_argument"]
-
-
-@pytest.mark.parametrize("settings", [{"requestStateTtl": 0}, {"only": {"t": []}}, {"a": "\ud800"}])
-def test_settings_that_are_none(codec: sealwax.Codec, settings: Any) -> None:
-    with pytest.raises(sealwax.InvalidArgument):
-        Guard(codec, settings)
 
 
 def test_seconds() -> None:

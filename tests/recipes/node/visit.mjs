@@ -23,7 +23,8 @@ export async function visit({ url, alice, mallory, once, fetch = globalThis.fetc
   await Promise.all([hers.close(), his.close()]);
 }
 
-async function connected(url, token, fetch) {
+/** Connects the official client. */
+export async function connected(url, token, fetch) {
   const capabilities = { elicitation: { form: {} } };
   const versionNegotiation = { mode: { pin: '2026-07-28' } };
   const client = new Client(

@@ -387,24 +387,6 @@ async def test_on_stdio(kind: str) -> None:
     assert all(one.startswith("sw1.") for one in baskets[1:])
 
 
-async def test_in_memory_with_a_state_of_the_client() -> None:
-    world = World(KEYS)
-    async with create_connected_server_and_client_session(low_level(world)) as client:
-        sealed = text_of(await told(client, "state"))
-        assert sealed.startswith("sw1.")
-        for state, expected in ((sealed, "{'asked': 7}"), (f"{sealed}x", None)):
-            params: Any = types.CallToolRequestParams(
-                name="state", arguments={}, **{"requestState": state}
-            )
-            request = types.ClientRequest(types.CallToolRequest(method="tools/call", params=params))
-            if expected is None:
-                with pytest.raises(McpError):
-                    await client.send_request(request, types.CallToolResult)
-            else:
-                result = await client.send_request(request, types.CallToolResult)
-                assert text_of(result) == expected
-
-
 @pytest.mark.parametrize("kind", FASTMCPS)
 async def test_the_page_of_the_first_steps(
     kind: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

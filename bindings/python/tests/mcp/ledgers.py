@@ -35,9 +35,9 @@ def client(module: str, port: int, **options: Any) -> Any:
     return getattr(importlib.import_module(f"{module}.asyncio"), name)(port=port, **options)
 
 
-def memory(capacity: int = 64 << 20) -> Memory:
+def memory() -> Memory:
     with at((int(time.time()) - HOUR) * 1000):
-        return Memory(capacity=capacity)
+        return Memory()
 
 
 def server(port: int) -> Any:

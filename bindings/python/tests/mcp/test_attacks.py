@@ -137,7 +137,7 @@ async def test_who_only_sees_a_refused_request_reads_no_state_of_it() -> None:
 
 
 async def test_without_a_guard_fastmcp_takes_a_state_that_nobody_opened() -> None:
-    """A fault of FastMCP: if this fails it is mended, and the README need not warn of it."""
+    """A fault of FastMCP: if this fails it is mended, and docs/start/python.md need not warn."""
     security = RequestStateSecurity(keys=["a key of a server without a guard"])
     server: FastMCP[Any] = FastMCP("s", request_state_security=security)
 

@@ -22,21 +22,6 @@ async def call(url: str, **params: Any) -> dict[str, Any]:
     return await wire.raw(url, "tools/call", {"name": "it", **params}, name="it")
 
 
-@pytest.mark.parametrize("system", ["mcpserver", "lowlevel"])
-@pytest.mark.parametrize("value", UNBINDABLE)
-async def test_a_tool_without_a_state_takes_any_argument(system: str, value: Any) -> None:
-    refusals: list[Refusal] = []
-    guard = Guard(codec=codec(KEYS), principal="anonymous", on_refused=refusals.append)
-
-    async def it(_ctx: Any) -> Any:
-        return {"ran": True}
-
-    with wire.listening(wire.app(system, None, where=Lone(guard, it))) as url:
-        told = await call(url, arguments={"id": value})
-    assert told["result"]["structuredContent"] == {"ran": True}
-    assert refusals == []
-
-
 @pytest.mark.parametrize("value", UNBINDABLE)
 @pytest.mark.parametrize(
     ("system", "how"), [(system, how) for system in SYSTEMS[:2] for how in ("ours", "plain")]
@@ -59,21 +44,3 @@ async def test_a_state_that_cannot_be_bound_is_an_error_for_the_model(
     (refusal,) = refusals
     assert (refusal.kind, refusal.target) == ("request-state", "it")
     assert 'argument "id": expected' in refusal.message
-
-
-@pytest.mark.parametrize("system", SYSTEMS)
-async def test_no_arguments_in_any_form_are_one_call(system: str) -> None:
-    guard = Guard(codec=codec(KEYS), principal="anonymous")
-    forms: list[dict[str, Any]] = [{}, {"arguments": None}, {"arguments": {}}]
-
-    async def it(ctx: Any) -> Any:
-        if guard.opened(ctx) is None:
-            return types.InputRequiredResult(request_state=guard.state(ctx, 7))
-        return {"state": guard.opened(ctx)}
-
-    with wire.listening(wire.app(system, None, where=Lone(guard, it))) as url:
-        for first in forms:
-            state = (await call(url, **first))["result"]["requestState"]
-            for second in forms:
-                told = await call(url, **second, requestState=state)
-                assert told["result"]["structuredContent"] == {"state": 7}, (first, second)

@@ -271,66 +271,6 @@ async def test_prompts_and_resources_have_rounds_too(system: str) -> None:
         assert other == RequestState.refusal
 
 
-async def test_nothing_that_is_sealed_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A token of one second may expire before it is read back."""
-    codec = shop.codec(KEYS)
-
-    def never(*_: Any, **__: Any) -> Any:
-        raise AssertionError
-
-    with monkeypatch.context() as patched:
-        for owner, name in (
-            (sealwax.Sealer, "seal"),
-            (sealwax.View, "mint_handle"),
-            (sealwax.View, "mint_session_id"),
-            (sealwax.Sessions, "create"),
-        ):
-            patched.setattr(owner, name, never)
-        guard = Guard(codec=codec, principal="anonymous", request_state_ttl=1)
-        forking = Guard(codec=codec, principal="anonymous")
-        held, rows = (
-            guard.self_contained_handles("order", ttl=1),
-            guard.reference_handles("basket", max_age=1),
-        )
-        sessions = guard.sessions(held_by_server=True)
-        kept = forking.sessions(initial=lambda _ctx: 7, ttl=1)
-
-    async def it(ctx: Any) -> Any:
-        order, basket = await held.seal(ctx, 7), await rows.mint(ctx)
-        assert (order.expires_at or "")[-1] == (basket.expires_at or "")[-1] == "Z"
-        return guard.state(ctx, 7) if sessions.of(ctx) is None else None
-
-    async def other(ctx: Any) -> Any:
-        return None if kept.of(ctx) is None else 7
-
-    apps = [
-        one.asgi(Lone(one, tool).mcpserver(None).streamable_http_app(stateless_http=True), ttl=1)
-        for one, tool in ((guard, it), (forking, other))
-    ]
-    for app in apps:
-        with wire.listening(app) as url, monkeypatch.context() as patched:
-            for owner, name in (
-                (sealwax.Sealer, "open"),
-                (sealwax.View, "verify_handle"),
-                (sealwax.View, "verify_session_id"),
-                (sealwax.Sessions, "open"),
-                (sealwax.Sessions, "verify"),
-            ):
-                patched.setattr(owner, name, never)
-            info = {"name": "raw", "version": "0"}
-            begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
-            asked: dict[str, dict[str, Any]] = {
-                "tools/call": {"name": "it", "arguments": {}},
-                "sessions/create": {},
-            }
-            for method, params in asked.items():
-                told = await wire.raw(url, method, params, name=params.get("name"))
-                assert "error" not in told
-                assert not told["result"].get("isError")
-            told = await wire.raw(url, "initialize", begin, revision="2025-11-25")
-            assert "error" not in told
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

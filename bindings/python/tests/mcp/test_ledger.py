@@ -101,12 +101,3 @@ async def test_to_revoke_takes_a_ledger_and_its_word() -> None:
     for wrong in (None, "alice"):
         with pytest.raises(sealwax.InvalidArgument):
             await made.revoke(wrong)  # type: ignore[arg-type]
-
-
-async def test_a_memory_has_a_capacity() -> None:
-    async with guarded.served(ledger=memory(capacity=6_000)) as of:
-        served = 0
-        while "error" not in await STATE.present(of.client, await STATE.good(of.client)):
-            served += 1
-        assert served in range(2, 12)
-        assert of.refusals[0].message.startswith("ledger: no room")

@@ -208,14 +208,6 @@ async def test_the_sdks_own_questions_pass_through_the_guard() -> None:
             assert await outcome(stolen) == RequestState.refusal
 
 
-async def test_the_official_client_goes_through_the_rounds_by_itself() -> None:
-    of = shop.Shop(guard())
-    with wire.listening(shop.mcpserver(of).streamable_http_app(stateless_http=True)) as url:
-        async with Client(url, elicitation_callback=confirmed) as client:
-            told = plain(await client.call_tool("ask", {"id": 7}))
-    assert told["structuredContent"]["state"] == {"asked": 7, "pad": ""}
-
-
 @pytest.mark.parametrize("system", shop.SYSTEMS)
 @pytest.mark.parametrize("first", ["the guard", "the wrapper"])
 async def test_a_wrapped_handler_verifies_nothing_a_second_time(system: str, first: str) -> None:
@@ -297,31 +289,6 @@ async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None
     context = sealwax.request_context("resources/read", "item:///1")
     sealer = view(shop.codec(KEYS), alice).request_state(context)
     assert sealer.open(told["result"]["requestState"]).payload == b"mine"
-
-
-@pytest.mark.parametrize("kind", ["complete", "example/other", None])
-async def test_a_result_that_asks_nothing_does_not_leave_with_a_request_state(
-    kind: str | None,
-) -> None:
-    refusals: list[Refusal] = []
-    server: MCPServer[Any] = MCPServer("shop")
-    answer = {"content": [], "requestState": "mine", **({"resultType": kind} if kind else {})}
-
-    async def answering(ctx: Any, call_next: Any) -> Any:
-        return answer if ctx.method == "tools/call" else await call_next(ctx)
-
-    server.middleware.append(answering)
-    Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append).protect(server)
-    with wire.listening(server.streamable_http_app(stateless_http=True)) as url:
-        told = await wire.raw(url, "tools/call", {"name": "ask"}, name="ask")
-    assert told["error"] == {"code": -32603, "message": "Internal error"}
-    (refusal,) = refusals
-    assert (refusal.code, refusal.method, refusal.target) == (
-        "invalid_argument",
-        "tools/call",
-        "ask",
-    )
-    assert "input_required" in refusal.message
 
 
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:
