@@ -31,12 +31,6 @@ final class Caller {
     this.known = guard.isAnonymous() ? ANONYMOUS : null;
   }
 
-  /** A caller whom an operator named. */
-  Caller(Guard guard, Principal named) {
-    this.guard = guard;
-    this.known = document(named);
-  }
-
   /** Returns the caller as a document, if it was resolved. */
   @Nullable Map<String, Object> known() {
     return known;
@@ -48,6 +42,13 @@ final class Caller {
    */
   Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
+  }
+
+  /** Runs an exchange of one operation to its last step. */
+  Step finish(Engine.Begun begun) {
+    try (Engine.Exchange exchange = begun.exchange()) {
+      return drive(exchange, begun.step());
+    }
   }
 
   Step drive(

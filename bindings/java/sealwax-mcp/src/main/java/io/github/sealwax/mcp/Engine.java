@@ -160,6 +160,11 @@ final class Engine {
     return new Begun(machine(new Frame(Frame.REVOCATION, who, Text.decimal(retainFor))), null);
   }
 
+  /** Begins the exchange that opens a link. */
+  Begun openLink(Map<String, Object> operation) {
+    return new Begun(machine(frame(Frame.HANDLE, "operation", operation, null)), null);
+  }
+
   /** Returns the entry of the log for a mistake that this side found. */
   Map<String, Object> report(Map<String, Object> fault) {
     Machine.Begun made = machine(new Frame(Frame.REPORT, Json.bytes(fault)));

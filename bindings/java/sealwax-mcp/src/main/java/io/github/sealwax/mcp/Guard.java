@@ -132,13 +132,10 @@ public final class Guard {
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal) {
-    Engine.Begun begun = engine.revoke(Caller.document(principal), null);
-    Caller caller = new Caller(this, principal);
-    try (Engine.Exchange exchange = begun.exchange()) {
-      Step step = caller.drive(exchange, begun.step());
-      if (!step.is("done")) {
-        throw new LedgerException("revoke: expected the ledger to record it, found a failure");
-      }
+    Caller caller = new Caller(this, null);
+    Step step = caller.finish(engine.revoke(Caller.document(principal), null));
+    if (!step.is("done")) {
+      throw new LedgerException("revoke: expected the ledger to record it, found a failure");
     }
   }
 
@@ -234,6 +231,55 @@ public final class Guard {
   public <T> SelfContainedHandles<T> selfContainedHandles(String type, TypeRef<T> state) {
     engine.checkHandleType(type);
     return new SelfContainedHandles<>(this, state, Map.of("type", type));
+  }
+
+  /**
+   * Returns the links of a name: what a browser brings back. They expire after 24 hours.
+   *
+   * @param name a small letter, then up to 31 small letters or digits
+   * @param value the type of the value
+   * @param <T> the type of the value
+   * @return the links
+   */
+  public <T> Links<T> links(String name, Class<T> value) {
+    return links(name, Types.of(value));
+  }
+
+  /**
+   * Returns the links of a name: what a browser brings back. They expire after 24 hours.
+   *
+   * @param name a small letter, then up to 31 small letters or digits
+   * @param value the type of the value
+   * @param <T> the type of the value
+   * @return the links
+   */
+  public <T> Links<T> links(String name, TypeRef<T> value) {
+    engine.checkHandleType(name);
+    return new Links<>(this, value, Map.of("type", name));
+  }
+
+  /**
+   * Returns the pages of a tool's result, whose cursor the next call has in the argument {@code
+   * cursor}. Cursors of lists need nothing.
+   *
+   * @param position the type of a position
+   * @param <T> the type of a position
+   * @return the pages
+   */
+  public <T> Pages<T> pages(Class<T> position) {
+    return pages(Types.of(position));
+  }
+
+  /**
+   * Returns the pages of a tool's result, whose cursor the next call has in the argument {@code
+   * cursor}. Cursors of lists need nothing.
+   *
+   * @param position the type of a position
+   * @param <T> the type of a position
+   * @return the pages
+   */
+  public <T> Pages<T> pages(TypeRef<T> position) {
+    return new Pages<>(this, position, Map.of("type", "cursor"));
   }
 
   /**

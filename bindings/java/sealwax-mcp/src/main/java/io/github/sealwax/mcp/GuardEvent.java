@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What happened to a token that was not refused.
  *
  * @param event opened, sealed, ended or revoked
- * @param kind the kind of token: request-state, cursor, handle-state, handle or session
+ * @param kind the kind of token: request-state, cursor, handle-state, handle, link or session
  * @param took the time since its message, or the handler's result or call, came to the guard, with
  *     what the author's functions and the ledger took
  * @param keyId the id of the key, 8 hex digits; null for a handle whose state the server keeps

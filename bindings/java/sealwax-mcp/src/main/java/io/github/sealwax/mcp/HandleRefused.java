@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A handle was refused. Uncaught, it makes the fixed answer the tool's result; outside of a tool it
- * becomes a protocol error with the same text.
+ * A handle or a cursor was refused. Uncaught, it makes the fixed answer the tool's result; outside
+ * of a tool it becomes a protocol error with the same text.
  *
  * <p>A tool may catch it, for example to make a new handle. The {@link #code} is for the log, never
  * for the client.
@@ -22,8 +22,7 @@ public final class HandleRefused extends McpError {
 
   HandleRefused(Step reply) {
     super(errorOf(reply.object("error")));
-    List<Map<String, Object>> refused = reply.objects("refused");
-    code = refused.isEmpty() ? "malformed" : (String) refused.get(refused.size() - 1).get("code");
+    code = codeOf(reply);
     toolResult = reply.object("tool");
   }
 
@@ -38,6 +37,12 @@ public final class HandleRefused extends McpError {
 
   Map<String, Object> toolResult() {
     return toolResult;
+  }
+
+  /** Returns why something was refused, as the log has it. */
+  static String codeOf(Step reply) {
+    List<Map<String, Object>> refused = reply.objects("refused");
+    return refused.isEmpty() ? "malformed" : (String) refused.get(refused.size() - 1).get("code");
   }
 
   static JSONRPCError errorOf(Map<String, Object> error) {

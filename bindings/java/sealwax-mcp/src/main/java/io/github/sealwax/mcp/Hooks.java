@@ -155,7 +155,8 @@ final class Hooks {
         (String) event.get("target"));
   }
 
-  private static @Nullable Principal principal(Map<String, Object> told) {
+  /** Returns a principal by its parts; null for none, and for nobody in particular. */
+  static @Nullable Principal principal(Map<String, Object> told) {
     String issuer = (String) told.get("issuer");
     String client = (String) told.get("client");
     String subject = (String) told.get("subject");

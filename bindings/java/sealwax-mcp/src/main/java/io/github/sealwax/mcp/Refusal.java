@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * token, no payload and no key.
  *
  * @param code the stable code, such as {@code expired}; docs/refusals.md has them all
- * @param kind the kind of what was refused: request-state, cursor, handle-state, handle or session
+ * @param kind the kind of what was refused: request-state, cursor, handle-state, handle, link or
+ *     session
  * @param message the reason, for the operator
  * @param isError whether it is a fault of the service or its store
  * @param time when it was refused

@@ -64,9 +64,14 @@ public final class SelfContainedHandles<T> {
   }
 
   private SelfContainedHandles<T> with(String name, Object value) {
+    return new SelfContainedHandles<>(guard, state, with(settings, name, value));
+  }
+
+  /** Returns settings with one more, or another. */
+  static Map<String, Object> with(Map<String, Object> settings, String name, Object value) {
     Map<String, Object> changed = new HashMap<>(settings);
     changed.put(name, value);
-    return new SelfContainedHandles<>(guard, state, changed);
+    return changed;
   }
 
   /**
@@ -127,8 +132,7 @@ public final class SelfContainedHandles<T> {
 
   private Step run(
       McpTransportContext context, String op, Map<String, Object> more, @Nullable String value) {
-    Map<String, Object> operation = new HashMap<>(settings);
-    operation.put("op", op);
+    Map<String, Object> operation = with(settings, "op", op);
     operation.put("selfContained", true);
     operation.putAll(more);
     return Served.of(guard, context).handle(operation, value);

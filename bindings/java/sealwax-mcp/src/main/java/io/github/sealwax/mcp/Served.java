@@ -277,13 +277,9 @@ final class Served implements AutoCloseable {
     return failure == unsealed;
   }
 
-  /** Runs an operation on a handle. */
+  /** Runs an operation on a handle, a link or a cursor. */
   Step handle(Map<String, Object> operation, @Nullable String value) {
-    Engine.Begun begun = exchange().handle(operation, value);
-    Step step;
-    try (Engine.Exchange acting = begun.exchange()) {
-      step = caller.drive(acting, begun.step());
-    }
+    Step step = caller.finish(exchange().handle(operation, value));
     expectServing();
     if (step.is("reply")) {
       HandleRefused refusal = new HandleRefused(step);

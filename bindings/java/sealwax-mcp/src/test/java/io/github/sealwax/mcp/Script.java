@@ -15,6 +15,7 @@ import java.util.function.Function;
 final class Script {
   private static final TypeRef<Object> ANY = new TypeRef<>() {};
   private static final int INVALID_PARAMS = -32602;
+  private static final int NOT_FOUND = 404;
 
   private final Guard guard;
   private final Sessions<Object> sessions;
@@ -92,6 +93,8 @@ final class Script {
       return operate(context, told);
     } catch (HandleRefused e) {
       return Map.of(e.getJsonRpcError().code() == INVALID_PARAMS ? "refused" : "failed", true);
+    } catch (LinkRefused e) {
+      return Map.of(e.status() == NOT_FOUND ? "refused" : "failed", true);
     } catch (SealwaxException e) {
       return Map.of("error", e.code().toString());
     } catch (IllegalArgumentException e) {
@@ -112,8 +115,48 @@ final class Script {
         yield "ok";
       }
       case "fork" -> sessions.of(context).fork();
+      case "cursor" -> Map.of("handle", pages(told).cursor(context, first));
+      case "position" -> {
+        // Of the first page there is none, which Map.of cannot hold.
+        Map<String, Object> found = new HashMap<>();
+        found.put("position", pages(told).position(context));
+        yield found;
+      }
+      case "link" -> Map.of("handle", links(told).seal(context, given.get(1)));
+      case "follow" -> {
+        Links<Object> links = links(told);
+        boolean keeps = Values.object(told.get("options")).containsKey("keep");
+        OpenedLink<Object> link = keeps ? links.preview(given.get(1)) : links.open(given.get(1));
+        Map<String, Object> owner = new HashMap<>(Caller.document(link.principal()));
+        owner.values().removeIf(part -> part == null);
+        yield Map.of("value", link.value(), "principal", owner);
+      }
       default -> handled(context, told, (String) first, given.size() > 1 ? given.get(1) : null);
     };
+  }
+
+  private Links<Object> links(Map<String, Object> told) {
+    Map<String, Object> options = Values.object(told.get("options"));
+    Links<Object> links = guard.links((String) Values.list(told.get("given")).get(0), ANY);
+    if (options.containsKey("ttl")) {
+      links = links.ttl(Stage.seconds(options.get("ttl")));
+    }
+    if (options.containsKey("by")) {
+      links = links.by(Stage.principal(Values.object(options.get("by"))));
+    }
+    return options.containsKey("once") ? links.once() : links;
+  }
+
+  private Pages<Object> pages(Map<String, Object> told) {
+    Map<String, Object> options = Values.object(told.get("options"));
+    Pages<Object> pages = guard.pages(ANY);
+    if (options.containsKey("argument")) {
+      pages = pages.argument((String) options.get("argument"));
+    }
+    if (options.containsKey("list")) {
+      pages = pages.list((String) options.get("list"));
+    }
+    return options.containsKey("ttl") ? pages.ttl(Stage.seconds(options.get("ttl"))) : pages;
   }
 
   private Object handled(

@@ -183,7 +183,7 @@ final class Stage implements AutoCloseable {
     return who == null ? null : principal(Values.object(who));
   }
 
-  private static Principal principal(Map<String, Object> parts) {
+  static Principal principal(Map<String, Object> parts) {
     return parts.containsKey("anonymous")
         ? Principal.anonymous()
         : Principal.of(

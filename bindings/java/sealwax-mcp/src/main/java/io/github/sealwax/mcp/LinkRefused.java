@@ -1,0 +1,45 @@
+package io.github.sealwax.mcp;
+
+/**
+ * A link was refused, or the server failed. The message is for the browser: {@code Not found} or
+ * {@code Internal server error}. The {@link #code} is for the log, never for the browser.
+ */
+public final class LinkRefused extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+  private static final int NOT_FOUND = 404;
+  private static final int FAILED = 500;
+
+  /** What the browser gets. */
+  private final int status;
+
+  /** Why it was refused. */
+  private final String code;
+
+  LinkRefused(Step reply) {
+    this(reply.has("status") ? reply.number("status").intValue() : FAILED, reply);
+  }
+
+  private LinkRefused(int status, Step reply) {
+    super(status == NOT_FOUND ? "Not found" : "Internal server error");
+    this.status = status;
+    this.code = HandleRefused.codeOf(reply);
+  }
+
+  /**
+   * Returns the status for the browser.
+   *
+   * @return 404, or 500 if the fault is the server's
+   */
+  public int status() {
+    return status;
+  }
+
+  /**
+   * Returns why it was refused.
+   *
+   * @return the stable code, such as {@code expired}
+   */
+  public String code() {
+    return code;
+  }
+}

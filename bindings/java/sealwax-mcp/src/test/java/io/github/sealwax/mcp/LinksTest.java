@@ -1,0 +1,87 @@
+package io.github.sealwax.mcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.github.sealwax.Codec;
+import io.github.sealwax.InvalidArgumentException;
+import io.github.sealwax.Key;
+import io.github.sealwax.KeyRing;
+import io.github.sealwax.Principal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Links, and cursors in results, in the manners of Java; what they do is in the transcripts. */
+class LinksTest {
+  record Report(int number) {}
+
+  private static final Principal ALICE = Principal.of("https://idp.example.com", null, "alice");
+
+  private final List<GuardEvent> events = new ArrayList<>();
+  private final Guard guard =
+      Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
+          .principal(context -> ALICE)
+          .ledger(new MemoryLedger())
+          .onEvent(events::add)
+          .build();
+  private final Links<Report> reports = guard.links("report", Report.class);
+
+  /** Has a tool make a link and a cursor. */
+  private Map<String, Object> made(Links<Report> links) {
+    Direct server =
+        new Direct(
+            guard,
+            (context, request) -> {
+              Pages<Integer> pages = guard.pages(Integer.class);
+              assertNull(pages.position(context));
+              assertThrows(
+                  InvalidArgumentException.class, () -> pages.list("\ud800").cursor(context, 1));
+              return Map.of(
+                  "link", links.seal(context, new Report(7)), "cursor", pages.cursor(context, 20));
+            });
+    return Values.object(
+        server.ask("alice", "tools/call", Map.of("name", "it", "arguments", Map.of())).result());
+  }
+
+  @Test
+  void aLinkIsOpenedWhereNoRequestIs() {
+    Map<String, Object> made = made(reports.once());
+    Object link = made.get("link");
+    OpenedLink<Report> seen = reports.by(ALICE).preview(link);
+    assertEquals(seen, reports.open(link));
+    assertEquals(new OpenedLink<>(new Report(7), ALICE, seen.id()), seen);
+    assertFalse(seen.toString().contains("7]"));
+    assertEquals("used", assertThrows(LinkRefused.class, () -> reports.open(link)).code());
+    GuardEvent last = events.get(events.size() - 1);
+    assertEquals("link " + seen.id(), last.kind() + " " + last.id());
+  }
+
+  @Test
+  void whoIsNotSignedInIsNotAnybody() {
+    InvalidArgumentException none =
+        assertThrows(InvalidArgumentException.class, () -> reports.by(null));
+    assertEquals("by: expected the user who is signed in, found none", none.getMessage());
+    Links<Report> ofNobody = reports.by(Principal.anonymous());
+    Object link = made(reports).get("link");
+    LinkRefused refused = assertThrows(LinkRefused.class, () -> ofNobody.open(link));
+    assertEquals("principal_mismatch", refused.code());
+  }
+
+  @Test
+  void whatIsNoTextIsNotFound() {
+    for (Object sent : Arrays.asList(null, 7, List.of("sw1."), "\ud800", new byte[4])) {
+      LinkRefused refused = assertThrows(LinkRefused.class, () -> reports.open(sent));
+      assertEquals("404 Not found", refused.status() + " " + refused.getMessage());
+    }
+  }
+
+  @Test
+  void aNameThatIsNoneIsToldAtOnce() {
+    assertThrows(InvalidArgumentException.class, () -> guard.links("Report", Report.class));
+  }
+}
