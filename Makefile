@@ -2,7 +2,7 @@
 # and Java, which are left out without, Go and a JDK with Maven):
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
-#   make demo        one session through four languages, and a fleet of MCP servers in as many
+#   make demo        one session through four languages, a fleet of MCP servers in as many, and a link in a browser
 #   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
@@ -102,14 +102,14 @@ servers: npm wheel programs $(if $(HAS_GO),go)
 
 # ---- the main job ----
 
-.PHONY: quickstart demo demo-session demo-fleet
+.PHONY: quickstart demo demo-session demo-fleet demo-links
 # With what Python alone needs.
 quickstart:
 	@$(call say,the Python package)
 	@$(MAKE) --silent -j3 -C bindings/python library build mcp
 	@$(PYTHON_MCP) demo/quickstart.py
 
-demo: demo-session demo-fleet
+demo: demo-session demo-fleet demo-links
 
 demo-session: build
 	@cp demo/session.mjs $(CONSUMER)/demo-session.mjs
@@ -127,6 +127,12 @@ demo-fleet: servers
 	@$(PYTHON_MCP) demo/fleet_requests.py target/debug/sealwax $(call replicas,notes) -- $(CLIENTS)
 	@$(PYTHON_MCP) demo/fleet_sessions.py target/debug/sealwax $(call replicas,sessions) -- $(CLIENTS)
 	@$(PYTHON_MCP) demo/fleet_ledger.py target/debug/sealwax $(call replicas,notes) -- $(call replicas,sessions) -- $(CLIENTS)
+
+# The programs of docs/links.md, as they stand there.
+demo-links: npm wheel
+	@$(MAKE) --silent -C pkg tools
+	@cp demo/links.mjs $(CONSUMER_MCP)
+	@$(NEED) chromium chromium $(NODE_24) $(CONSUMER_MCP)/links.mjs $(PYTHON_MCP) docs/links.md pkg/test/package.json
 
 # ---- tests ----
 
@@ -413,7 +419,7 @@ docs:
 	$(MAKE) -C docs
 
 # The examples of the documents are compiled and run.
-test-docs: servers docs tools
+test-docs: servers docs tools demo-links
 	python3 tests/published/snippets.py $(BUILD)/snippets $(NODE_24) pkg/node_modules/.bin/tsc \
 		$(CONSUMER_MCP)/node_modules $(BUILD)/venv/bin/mypy $(PYTHON_MCP)
 	$(PYTHON_MCP) tests/published/over_http.py $(BUILD)/snippets $(NODE_24) $(PYTHON_MCP)
