@@ -267,19 +267,7 @@ public final class Guard {
    * @return the pages
    */
   public <T> Pages<T> pages(Class<T> position) {
-    return pages(Types.of(position));
-  }
-
-  /**
-   * Returns the pages of a tool's result, whose cursor the next call has in the argument {@code
-   * cursor}. Cursors of lists need nothing.
-   *
-   * @param position the type of a position
-   * @param <T> the type of a position
-   * @return the pages
-   */
-  public <T> Pages<T> pages(TypeRef<T> position) {
-    return new Pages<>(this, position, Map.of("type", "cursor"));
+    return new Pages<>(this, Types.of(position), Map.of("type", "cursor"));
   }
 
   /**

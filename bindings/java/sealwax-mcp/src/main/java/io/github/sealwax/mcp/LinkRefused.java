@@ -7,7 +7,6 @@ package io.github.sealwax.mcp;
 public final class LinkRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final int NOT_FOUND = 404;
-  private static final int FAILED = 500;
 
   /** What the browser gets. */
   private final int status;
@@ -16,7 +15,7 @@ public final class LinkRefused extends RuntimeException {
   private final String code;
 
   LinkRefused(Step reply) {
-    this(reply.has("status") ? reply.number("status").intValue() : FAILED, reply);
+    this(reply.has("status") ? reply.number("status").intValue() : 500, reply);
   }
 
   private LinkRefused(int status, Step reply) {

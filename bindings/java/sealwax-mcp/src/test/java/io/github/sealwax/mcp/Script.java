@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Principal;
 import io.github.sealwax.SealwaxException;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
@@ -9,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /** Does what a handler is told, and sees what its request holds. */
@@ -127,7 +129,8 @@ final class Script {
         Links<Object> links = links(told);
         boolean keeps = Values.object(told.get("options")).containsKey("keep");
         OpenedLink<Object> link = keeps ? links.preview(given.get(1)) : links.open(given.get(1));
-        Map<String, Object> owner = new HashMap<>(Caller.document(link.principal()));
+        Principal whose = Objects.requireNonNull(link.principal());
+        Map<String, Object> owner = new HashMap<>(Caller.document(whose));
         owner.values().removeIf(part -> part == null);
         yield Map.of("value", link.value(), "principal", owner);
       }
@@ -149,7 +152,7 @@ final class Script {
 
   private Pages<Object> pages(Map<String, Object> told) {
     Map<String, Object> options = Values.object(told.get("options"));
-    Pages<Object> pages = guard.pages(ANY);
+    Pages<Object> pages = guard.pages(Object.class);
     if (options.containsKey("argument")) {
       pages = pages.argument((String) options.get("argument"));
     }
