@@ -160,6 +160,7 @@ test:
 test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-transcripts \
 	test-operation test-interop assurance-short
 	python3 tests/published/adapters.py
+	python3 tests/published/api.py
 	python3 tests/published/floors.py
 	python3 tests/published/readme.py
 	python3 tests/published/tagline.py

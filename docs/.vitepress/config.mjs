@@ -66,6 +66,7 @@ export default defineConfig({
       group(
         'Background',
         page('What can be sealed', '/docs/tokens'),
+        page('The API, by language', '/docs/api'),
         page('Refusals', '/docs/refusals'),
         page('Security', '/SECURITY'),
         page('Assurance', '/docs/assurance'),
