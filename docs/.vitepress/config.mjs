@@ -45,6 +45,7 @@ export default defineConfig({
         page('Sessions', '/docs/sessions'),
         page('Cursors and handles', '/docs/handles'),
         page('Links', '/docs/links'),
+        page('Pages of a result', '/docs/pages'),
         page('Keys', '/docs/keys'),
         page('Ledger', '/docs/ledger'),
         page('Operating', '/docs/operating'),
@@ -62,6 +63,7 @@ export default defineConfig({
         page('FastAPI and Starlette', '/docs/recipes/fastapi'),
         page('axum', '/docs/recipes/axum'),
         page('A container image', '/docs/recipes/container'),
+        page('Accounts at another service', '/docs/recipes/oauth'),
       ),
       group(
         'Background',

@@ -2,8 +2,8 @@
 
 Usage: python3 tests/published/over_http.py WORK NODE PYTHON, after snippets.py with the same ones, by the Python with the SDK.
 
-They run as they stand there, but for the address of the identity provider, which is here. (That of Rust is an example of
-sealwax-rmcp, and among its tests.)
+They run as they stand there, but for the address of the identity provider, which is here. (That of Rust, the
+recipe for axum, is among tests/recipes.)
 """
 
 import json

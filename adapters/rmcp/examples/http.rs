@@ -1,4 +1,4 @@
-//! The server of docs/start/rust.md that takes the user from a JWT.
+//! A server that takes the user from a JWT, which docs/start/rust.md names.
 
 use std::{env, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! The server of README.md, in a process on stdio, and that of docs/start/rust.md, on HTTP; the test of docs/testing.md.
+//! The server of README.md, in a process on stdio, and examples/http.rs; the test of docs/testing.md.
 
 use rmcp::ClientServiceExt as _;
 use rmcp::model::{CallToolRequestParams, ClientConfig};
