@@ -59,7 +59,7 @@ type LinkRefused struct {
 
 // Error returns "Not found" or "Internal server error".
 func (r *LinkRefused) Error() string {
-	if r.Status == http.StatusNotFound {
+	if r.Status < http.StatusInternalServerError {
 		return "Not found"
 	}
 	return "Internal server error"

@@ -25,7 +25,7 @@ export class LinkRefused extends Error {
 
   /** @internal */
   constructor(status = 500) {
-    super(status === 404 ? 'Not found' : 'Internal server error');
+    super(status < 500 ? 'Not found' : 'Internal server error');
     this.name = 'LinkRefused';
     this.status = status;
   }

@@ -95,5 +95,5 @@ class LinkRefused(Exception):
     status: int
 
     def __init__(self, status: int) -> None:
-        super().__init__("Not found" if status == 404 else "Internal server error")
+        super().__init__("Not found" if status < 500 else "Internal server error")
         self.status = status

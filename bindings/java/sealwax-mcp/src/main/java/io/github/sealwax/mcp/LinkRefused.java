@@ -6,7 +6,6 @@ package io.github.sealwax.mcp;
  */
 public final class LinkRefused extends RuntimeException {
   private static final long serialVersionUID = 1L;
-  private static final int NOT_FOUND = 404;
 
   /** What the browser gets. */
   private final int status;
@@ -19,7 +18,7 @@ public final class LinkRefused extends RuntimeException {
   }
 
   private LinkRefused(int status, Step reply) {
-    super(status == NOT_FOUND ? "Not found" : "Internal server error");
+    super(status < 500 ? "Not found" : "Internal server error");
     this.status = status;
     this.code = HandleRefused.codeOf(reply);
   }
