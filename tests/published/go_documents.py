@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DOCUMENTS = ("docs/start/go.md", "docs/principal.md")
+DOCUMENTS = ("docs/start/go.md",)
 MODULE = "github.com/sealwax/sealwax-go"
 # A key for these programs alone.
 ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"}
