@@ -1,9 +1,9 @@
-"""The servers of docs/start and docs/recipes that take the user from an access token: one for another service, or without an end, is a 401.
+"""The servers of the pages that take the user from an access token: one for another service, or without an end, is a 401.
 
 Usage: python3 tests/published/over_http.py WORK NODE PYTHON, after snippets.py with the same ones, by the Python with the SDK.
 
-They run as they stand there, but for the address of the identity provider, which is here. (That of Rust, the
-recipe for axum, is among tests/recipes.)
+They run as they stand there, but for the address of the identity provider, which is here. (That of Rust is an example of
+sealwax-rmcp, and among its tests.)
 """
 
 import json
@@ -91,7 +91,9 @@ def main(work, node, python):
     issuer = f"http://127.0.0.1:{provider.server_port}"
     (work / "serve.mjs").write_text(SERVE.replace(ISSUER, issuer))
     recipes = (pathlib.Path(__file__).parents[2] / "docs/recipes/index.md").read_text()
-    (work / "docs_start_recipes.mts").write_text(re.search(r"^```ts\n// notes\.ts\n(.*?)^```$", recipes, re.M | re.S)[1])
+    (work / "docs_start_recipes.mts").write_text(
+        re.search(r"^```ts\n// notes\.ts\n(.*?)^```$", recipes, re.M | re.S)[1]
+    )
     commands = {
         ".py": [python, "-m", "uvicorn", "first_steps:app", "--port", "0", "--no-access-log"],
         ".mts": [str(pathlib.Path(node).resolve()), "serve.mjs"],
