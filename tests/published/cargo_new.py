@@ -1,5 +1,5 @@
 """Compiles the Rust programs of docs/ as a reader would: after `cargo new`, and with the `cargo add` lines of docs/start/rust.md; and
-runs the client of that page, whose server is the page's first program.
+runs the client of that page, whose server is the program of the page of sealwax-rmcp.
 
 The crates of this repository are taken from it, and their dependencies from its lock file and target directory.
 """
@@ -13,9 +13,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs/start/rust.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "docs/start/rust.md", ROOT / "adapters/rmcp/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 OURS = {"sealwax": ROOT, "sealwax-rmcp": ROOT / "adapters/rmcp"}
-BLOCK = re.compile(r"^```rust\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```rust(?:,no_run)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ADD = re.compile(r"^cargo add (.+)$", re.MULTILINE)
 
 
@@ -47,10 +47,10 @@ def main(work):
         if words:
             cargo("add", "--quiet", *words, folder=project)
     (project / "src/bin").mkdir()
-    programs = [program for page in pages for program in BLOCK.findall(page)]
-    for number, program in enumerate(programs):
+    programs = [(page, program) for page, text in zip(PAGES, pages, strict=True) for program in BLOCK.findall(text)]
+    for number, (page, program) in enumerate(programs):
         named = re.match(r"// (src/bin/\w+\.rs)\n", program)
-        file = named[1] if named else f"src/bin/program_{number}.rs" if number else "src/main.rs"
+        file = named[1] if named else f"src/bin/program_{number}.rs" if page != PAGES[1] else "src/main.rs"
         (project / file).write_text(program)
     cargo("check", "--quiet", "--bins", folder=project)
     asked = cargo("run", "--quiet", "--bin", "ask", folder=project, stdout=subprocess.PIPE)

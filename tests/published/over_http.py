@@ -1,9 +1,9 @@
-"""The servers of docs/start that take the user from an access token: one for another service, or without an end, is a 401.
+"""The servers of the pages that take the user from an access token: one for another service, or without an end, is a 401.
 
 Usage: python3 tests/published/over_http.py WORK NODE PYTHON, after snippets.py with the same ones, by the Python with the SDK.
 
-They run as they stand there, but for the address of the identity provider, which is here. (That of Rust, the
-recipe for axum, is among tests/recipes.)
+They run as they stand there, but for the address of the identity provider, which is here. (That of Rust is an example of
+sealwax-rmcp, and among its tests.)
 """
 
 import json
@@ -25,8 +25,9 @@ ISSUER, AUDIENCE = "https://idp.example.com", "https://notes.example.com"
 SECRET = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 SERVE = """import { createServer } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import server from './first_steps.mts';
-const http = createServer(toNodeHandler(server));
+import { notes } from './first_steps.mts';
+const fetch = notes({ keys: process.env.SEALWAX_KEYS, issuer: 'https://idp.example.com' });
+const http = createServer(toNodeHandler({ fetch }));
 http.listen(0, '127.0.0.1', () => console.error(`running on http://127.0.0.1:${http.address().port}`));
 """
 
@@ -88,7 +89,11 @@ def main(work, node, python):
     provider = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
     threading.Thread(target=provider.serve_forever, daemon=True).start()
     issuer = f"http://127.0.0.1:{provider.server_port}"
-    (work / "serve.mjs").write_text(SERVE)
+    (work / "serve.mjs").write_text(SERVE.replace(ISSUER, issuer))
+    recipes = (pathlib.Path(__file__).parents[2] / "docs/recipes/index.md").read_text()
+    (work / "docs_start_recipes.mts").write_text(
+        re.search(r"^```ts\n// notes\.ts\n(.*?)^```$", recipes, re.M | re.S)[1]
+    )
     commands = {
         ".py": [python, "-m", "uvicorn", "first_steps:app", "--port", "0", "--no-access-log"],
         ".mts": [str(pathlib.Path(node).resolve()), "serve.mjs"],

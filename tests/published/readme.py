@@ -3,7 +3,7 @@
 - README.md has at most 1,000 words. Like the pages of the other packages it has only absolute addresses, for it is the one on npm.
 - It names the command of the main job, that of the tests, and what these leave out on a machine that lacks a program.
 - Its server is an example that the tests run. (All TypeScript and Python of the pages runs in snippets.py.)
-- Every example in Rust, C, CMake and PHP stands, to the letter, in a file that the tests run: as `rust` one that runs as
+- Every example in Rust, C and CMake stands, to the letter, in a file that the tests run: as `rust` one that runs as
   documentation, as `rs` a part of a server. Where a part leaves lines out, a comment of `…` alone says so.
 """
 
@@ -21,7 +21,6 @@ RUN_BY_THE_TESTS = {
     "rs": ["examples/notes.rs", "examples/sessions.rs", "adapters/rmcp/src/principal.rs"],
     "c": ["examples/quickstart.c"],
     "cmake": ["examples/cmake/CMakeLists.txt"],
-    "php": ["examples/quickstart.php"],
 }
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 IN_DOCUMENTATION = re.compile(r"^//[!/] ?", re.MULTILINE)

@@ -1,4 +1,4 @@
-//! The server of README.md and of docs/start/rust.md.
+//! The server of README.md, whose client is in docs/start/rust.md.
 
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult};
 use rmcp::transport::stdio;

@@ -17,7 +17,6 @@ import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -27,10 +26,8 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The server of the README, compiled and run as it stands there. */
+/** The server that the README names, compiled and run as it stands there. */
 class ReadmeTest {
-  private static final Pattern SERVER =
-      Pattern.compile("```java\n(import[^`]*class Server [^`]*)```");
   private static final Pattern LISTENING = Pattern.compile("listening on port (\\d+)");
   private static final Pattern REFUSED =
       Pattern.compile(
@@ -40,11 +37,7 @@ class ReadmeTest {
 
   @Test
   void theServerServes() throws IOException {
-    String readme =
-        Files.readString(Path.of(System.getProperty("repository"), "bindings/java/README.md"));
-    Matcher server = SERVER.matcher(readme);
-    assertTrue(server.find());
-    Path source = Files.writeString(folder.resolve("Server.java"), server.group(1));
+    Path source = Path.of(System.getProperty("repository"), "examples/java/tomcat/Server.java");
     String path = System.getProperty("java.class.path");
     int failed =
         ToolProvider.getSystemJavaCompiler()
