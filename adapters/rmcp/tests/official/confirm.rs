@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use rmcp::model::*;
 use rmcp::service::RequestContext;
@@ -11,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
+use tokio::time::timeout;
 
 use crate::serving::{fresh, text};
 
@@ -76,8 +78,9 @@ impl Asked {
     }
 
     async fn hear(&mut self) -> Value {
-        let line = self.lines.next_line().await.unwrap().unwrap();
-        serde_json::from_str(&line).unwrap()
+        let line = timeout(Duration::from_secs(60), self.lines.next_line());
+        let line = line.await.expect("in time").unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
     }
 
     async fn say(&mut self, mut message: Value) {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rmcp::model::*;
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Principal};
 use sealwax_rmcp::{Guard, Sessions, Streams};
@@ -51,8 +51,21 @@ impl ServerHandler for Server {
         self.negotiate_initialize(&request)
     }
 
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(asked.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let told = context.sink().notify_tool_list_changed().await;
+        told.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let offers = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(offers.enable_tool_list_changed().build())
     }
 }
 

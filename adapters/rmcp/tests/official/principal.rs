@@ -53,6 +53,7 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
         (&internal(Profile::RequestState), "invalid_argument"),
     );
     for (builder, (answer, code)) in [
+        (Guard::builder(fresh(), from_claims), unknown),
         (Guard::builder(fresh(), none), unknown),
         (Guard::builder(fresh(), no_user), unknown),
         (Guard::builder(fresh(), panics), failed),
@@ -62,8 +63,8 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
         (Guard::builder(fresh(), ours), failed),
     ] {
         let server = start_as(builder, |guard| guard).await;
-        let alice = client(&server.uri, "alice").await;
-        let called = json_of(alice.call_tool(call("count", json!({}))).await);
+        let nobody = client(&server.uri, "nobody").await;
+        let called = json_of(nobody.call_tool(call("count", json!({}))).await);
         assert_eq!(called.as_ref(), Err(answer));
         let told = server.refusals.take();
         assert_eq!((told.len(), told[0].code), (1, code));

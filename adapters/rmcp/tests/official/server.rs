@@ -87,9 +87,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut list = ListToolsResult::with_all_items(vec![]);
-        list.next_cursor = Some("page 2".into());
-        Ok(list)
+        let next_cursor = Some("page 2".into());
+        Ok(ListToolsResult {
+            next_cursor,
+            ..ListToolsResult::default()
+        })
     }
 
     /// What fits none of rmcp's types comes here, too.

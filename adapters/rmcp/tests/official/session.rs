@@ -27,9 +27,12 @@ async fn the_author_begins_a_session_with_the_params_or_refuses() {
     let error = raw(&alice, "sessions/create", json!({"begin": "never"})).await;
     assert_eq!(error, Err(json!({"code": -32602, "message": "never"})));
     let made = raw(&alice, "sessions/create", json!({"begin": "hello"})).await;
-    let meta = json!({"_meta": {SESSION: made.unwrap()["session"]}});
+    let session = &made.unwrap()["session"];
+    let meta = json!({"_meta": {SESSION: session}});
     let read = raw(&alice, "notes/read", meta).await.unwrap();
-    assert_eq!(read["saw"], "hello");
+    let found = (&read["saw"], &read["id"]);
+    assert_eq!(found, (&json!("hello"), &session["sessionId"]));
+    assert_eq!(read["ulid"].as_str().unwrap().len(), 32);
 }
 
 #[tokio::test]

@@ -47,7 +47,8 @@ impl ServerHandler for Server {
         let session = Session::<String>::of(&context.extensions)?;
         let session = session.ok_or_else(|| ErrorData::invalid_request("no session", None))?;
         Ok(CustomResult::new(
-            json!({"saw": session.value(), "cacheScope": "public", "ttlMs": 60_000}),
+            json!({"saw": session.value(), "id": session.id(), "ulid": session.ulid(),
+                "cacheScope": "public", "ttlMs": 60_000}),
         ))
     }
 

@@ -114,6 +114,30 @@ async fn every_request_is_answered_under_its_own_id() {
     assert_eq!(alice.ask(ping()).await["result"], json!({}));
 }
 
+/// By the server inside, with the id of its request.
+#[tokio::test]
+async fn a_subscription_is_served() {
+    let mut alice = pipe(fresh(), Streams::sep1359);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}});
+    let mut discover = request(&json!("d"), "server/discover");
+    discover["params"] = json!({"_meta": meta});
+    alice.ask(discover).await;
+    let mut listen = request(&json!("news"), "subscriptions/listen");
+    listen["params"] = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    alice.send(listen).await;
+    for method in [
+        "notifications/subscriptions/acknowledged",
+        "notifications/tools/list_changed",
+    ] {
+        let told = alice.next().await;
+        let id = &told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!((&told["method"], id), (&json!(method), &json!("news")));
+    }
+    assert_eq!(alice.next().await["id"], "news");
+}
+
 /// Returns a token of another server's session, which opens here.
 fn agreed_elsewhere(codec: &Codec, version: &str, capabilities: &Value, client: &str) -> String {
     let alice = codec.view(&Principal::subject("alice")).unwrap();

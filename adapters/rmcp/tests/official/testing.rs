@@ -95,17 +95,23 @@ async fn time_and_user_are_the_tests() -> Result<(), Box<dyn std::error::Error>>
 }
 
 #[tokio::test]
-async fn handles_have_a_maximum_age() -> Result<(), Box<dyn std::error::Error>> {
+async fn handles_end_with_their_time_and_their_maximum_age()
+-> Result<(), Box<dyn std::error::Error>> {
     let clock = TestClock::new();
     let refused = Refusals::default();
     let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice"));
     let guard = guard.on_refused(refused.hook()).build()?;
-    let server = server(&guard, "basket");
-    let client = connect(guard.protect(server), ClientConfig::default()).await?;
-    for (make, check) in [("mint", "check"), ("hold", "look")] {
+    let (aged, mut timed) = (server(&guard, "basket"), server(&guard, "basket"));
+    timed.held = timed.held.ttl(Duration::from_secs(60));
+    for (server, make, check, lives) in [
+        (&aged, "mint", "check", 3600),
+        (&aged, "hold", "look", 3600),
+        (&timed, "hold", "look", 60),
+    ] {
+        let client = connect(guard.protect(server.clone()), ClientConfig::default()).await?;
         let made = tool(&client, make, json!({})).await["structuredContent"].clone();
         let check = || tool(&client, check, json!({"handle": made["handle"]}));
-        clock.advance(Duration::from_secs(3599));
+        clock.advance(Duration::from_secs(lives - 1));
         assert_eq!(check().await["isError"], false);
         clock.advance(Duration::from_secs(1));
         assert_eq!(check().await["isError"], true);
