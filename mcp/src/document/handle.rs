@@ -1,31 +1,61 @@
-//! Operations of a handler on handles. Their document is read by hand: derived, that would be some kB more of WebAssembly.
+//! Operations of a handler on handles.
 
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::read::{parse, principal, read};
+use super::read::{parse, read};
 use super::step::begun;
 use super::{NO_DOCUMENT, write};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
-use crate::message::input::{ClientValue, HandleOp, HandleOpKind};
+use crate::message::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};
+use crate::message::members::{PrincipalParts, Seconds};
 use sealwax::Error;
 
-/// The members of an operation.
-const MEMBERS: [&str; 11] = [
-    "op",
-    "type",
-    "handle",
-    "maxAge",
-    "ttl",
-    "predecessor",
-    "once",
-    "selfContained",
-    "keep",
-    "by",
-    "list",
-];
+/// An operation of a handler on a handle of one type.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "HandleOp"))]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Operation<'a> {
+    op: Op,
+    #[serde(rename = "type")]
+    handle_type: &'a str,
+    #[serde(borrow, default)]
+    handle: ClientValue<'a>,
+    #[serde(with = "Seconds", default)]
+    max_age: Option<Duration>,
+    #[serde(with = "Seconds", default)]
+    ttl: Option<Duration>,
+    #[serde(default)]
+    predecessor: Option<Predecessor>,
+    #[serde(default)]
+    once: bool,
+    #[serde(default)]
+    self_contained: bool,
+    #[serde(default)]
+    keep: bool,
+    #[serde(default)]
+    by: Option<PrincipalParts<'a>>,
+    #[serde(default)]
+    list: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
+#[serde(rename_all = "camelCase")]
+enum Op {
+    Mint,
+    Check,
+    Seal,
+    Open,
+    End,
+    SealLink,
+    OpenLink,
+    Cursor,
+    Position,
+}
 
 /// Begins an exchange for a handler's operation on a handle; `value` is the state to seal, as JSON.
 ///
@@ -61,89 +91,57 @@ pub fn link(guard: &Guard, document: &str) -> Result<(Exchange, String), Error> 
 
 #[inline(never)]
 fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp<'a>, Error> {
-    let mut names = document.as_object().into_iter().flat_map(Map::keys);
-    if !names.all(|name| MEMBERS.contains(&name.as_str())) {
-        return Err(NO_DOCUMENT);
-    }
+    let Operation {
+        op,
+        handle_type,
+        handle,
+        max_age,
+        ttl,
+        predecessor,
+        once,
+        self_contained,
+        keep,
+        by,
+        list,
+    } = read(document)?;
     let value = value.ok_or(NO_DOCUMENT);
-    let handle = ClientValue::from(&document["handle"]);
-    let once = flag(document, "once")?;
-    let kind = match text(document, "op")?.unwrap_or_default() {
-        "mint" => HandleOpKind::Mint {
-            max_age: seconds(document, "maxAge")?,
-        },
-        "check" => HandleOpKind::Check {
-            handle,
-            max_age: seconds(document, "maxAge")?,
-        },
-        "seal" => HandleOpKind::Seal {
+    let kind = match op {
+        Op::Mint => HandleOpKind::Mint { max_age },
+        Op::Check => HandleOpKind::Check { handle, max_age },
+        Op::Seal => HandleOpKind::Seal {
             value: value?,
-            ttl: seconds(document, "ttl")?,
-            predecessor: match &document["predecessor"] {
-                Value::Null => None,
-                predecessor => Some(read(predecessor)?),
-            },
+            ttl,
+            predecessor,
             once,
         },
-        "open" => HandleOpKind::Open {
+        Op::Open => HandleOpKind::Open {
             handle,
-            max_age: seconds(document, "maxAge")?,
+            max_age,
             once,
         },
-        "end" => HandleOpKind::End {
+        Op::End => HandleOpKind::End {
             handle,
-            max_age: seconds(document, "maxAge")?,
-            self_contained: flag(document, "selfContained")?,
+            max_age,
+            self_contained,
         },
-        "sealLink" => HandleOpKind::SealLink {
+        Op::SealLink => HandleOpKind::SealLink {
             value: value?,
-            ttl: seconds(document, "ttl")?,
+            ttl,
             once,
         },
-        "openLink" => HandleOpKind::OpenLink {
+        Op::OpenLink => HandleOpKind::OpenLink {
             link: handle,
-            keep: flag(document, "keep")?,
-            by: match &document["by"] {
-                Value::Null => None,
-                by => Some(principal(by)?),
-            },
+            keep,
+            by: by.map(PrincipalParts::principal).transpose()?,
         },
-        "cursor" => HandleOpKind::Cursor {
+        Op::Cursor => HandleOpKind::Cursor {
             position: value?,
-            ttl: seconds(document, "ttl")?,
-            list: text(document, "list")?,
+            ttl,
+            list,
         },
-        "position" => HandleOpKind::Position {
-            list: text(document, "list")?,
-        },
-        _ => return Err(NO_DOCUMENT),
+        Op::Position => HandleOpKind::Position { list },
     };
-    let handle_type = text(document, "type")?.ok_or(NO_DOCUMENT)?;
     Ok(HandleOp { handle_type, kind })
-}
-
-fn text<'a>(document: &'a Value, name: &str) -> Result<Option<&'a str>, Error> {
-    match &document[name] {
-        Value::Null => Ok(None),
-        found => found.as_str().map(Some).ok_or(NO_DOCUMENT),
-    }
-}
-
-fn seconds(document: &Value, name: &str) -> Result<Option<Duration>, Error> {
-    match &document[name] {
-        Value::Null => Ok(None),
-        found => {
-            let seconds = found.as_u64().ok_or(NO_DOCUMENT)?;
-            Ok(Some(Duration::from_secs(seconds)))
-        }
-    }
-}
-
-fn flag(document: &Value, name: &str) -> Result<bool, Error> {
-    match &document[name] {
-        Value::Null => Ok(false),
-        found => found.as_bool().ok_or(NO_DOCUMENT),
-    }
 }
 
 /// Forks the session, and returns the metadata of the new one, for a result.
@@ -154,58 +152,4 @@ fn flag(document: &Value, name: &str) -> Result<bool, Error> {
 #[inline(never)]
 pub fn fork(exchange: &mut Exchange) -> Result<String, Error> {
     exchange.fork().map(|forked| write(&forked))
-}
-
-/// The document's type.
-#[cfg(test)]
-pub(super) mod types {
-    use std::time::Duration;
-
-    use schemars::JsonSchema;
-
-    use crate::message::input::{ClientValue, Predecessor};
-    use crate::message::members::{PrincipalParts, Seconds};
-
-    #[derive(JsonSchema)]
-    #[schemars(rename = "HandleOp")]
-    #[serde(rename_all = "camelCase")]
-    #[expect(dead_code, reason = "for its schema")]
-    pub struct Operation<'a> {
-        op: Op,
-        #[serde(rename = "type")]
-        handle_type: &'a str,
-        #[serde(default)]
-        handle: ClientValue<'a>,
-        #[serde(with = "Seconds", default)]
-        max_age: Option<Duration>,
-        #[serde(with = "Seconds", default)]
-        ttl: Option<Duration>,
-        #[serde(default)]
-        predecessor: Option<Predecessor>,
-        #[serde(default)]
-        once: bool,
-        #[serde(default)]
-        self_contained: bool,
-        #[serde(default)]
-        keep: bool,
-        #[serde(default)]
-        by: Option<PrincipalParts<'a>>,
-        #[serde(default)]
-        list: Option<&'a str>,
-    }
-
-    #[derive(JsonSchema)]
-    #[schemars(inline, rename_all = "camelCase")]
-    #[expect(dead_code, reason = "for its schema")]
-    enum Op {
-        Mint,
-        Check,
-        Seal,
-        Open,
-        End,
-        SealLink,
-        OpenLink,
-        Cursor,
-        Position,
-    }
 }

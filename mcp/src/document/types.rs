@@ -33,7 +33,7 @@ fn definitions() -> BTreeMap<String, Value> {
         .into_generator();
     given.subschema_for::<settings::Settings>();
     given.subschema_for::<event::Reported<'_>>();
-    given.subschema_for::<handle::types::Operation<'_>>();
+    given.subschema_for::<handle::Operation<'_>>();
     given.subschema_for::<report::types::Fault>();
     given.subschema_for::<Answer>();
     given.subschema_for::<SqliteAnswer>();
