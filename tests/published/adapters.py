@@ -23,7 +23,7 @@ NO_CODE = re.compile(r'"""[\s\S]*?"""|/\*[\s\S]*?\*/|//[^\n]*|^\s*#[^\n]*', re.M
 ASKED = r"(?:acting|self|os)"
 RULES = {
     "seals or opens": re.compile(
-        rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?:seal|open|verify|renew)(?!_ledger|Ledger|_state|State|_link|Link)(?:_\w+|[A-Z]\w*)?\("
+        rf"(?<!\w)(?!{ASKED}\.)[\w)\]?]+\.(?:seal|open|verify|renew)(?!_ledger|Ledger|_state|State)(?:_\w+|[A-Z]\w*)?\("
     ),
     "names what seals": re.compile(r"\b(?:Sealer|View|requestContext|sealwax::RequestContext)\b"),
     "says what clients are told": re.compile(

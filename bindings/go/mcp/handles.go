@@ -79,8 +79,8 @@ func (h *handles) run(ctx context.Context, operation engine.HandleOp, value []by
 	return x.handle(ctx, operation, value)
 }
 
-// made runs an operation that seals a value. With an error, the step is empty.
-func (h *handles) made(ctx context.Context, operation engine.HandleOp, value any) (*engine.Step, error) {
+// sealing runs an operation that seals a value. With an error, the step is empty.
+func (h *handles) sealing(ctx context.Context, operation engine.HandleOp, value any) (*engine.Step, error) {
 	written, err := host.JSON("value", value)
 	if err != nil {
 		return &engine.Step{}, err
@@ -191,7 +191,7 @@ func (h *SelfContainedHandles[T]) Renew(ctx context.Context, before *OpenedHandl
 }
 
 func (h *SelfContainedHandles[T]) sealed(ctx context.Context, value T, before *engine.Predecessor) (SelfContainedHandle, error) {
-	done, err := h.made(ctx, engine.HandleOp{Op: "seal", Predecessor: before}, value)
+	done, err := h.sealing(ctx, engine.HandleOp{Op: "seal", Predecessor: before}, value)
 	return SelfContainedHandle{Handle: done.Handle, ExpiresAt: expiry(done)}, err
 }
 

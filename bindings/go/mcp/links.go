@@ -44,7 +44,7 @@ func NewLinks[T any](g *Guard, name string, options ...LinkOption) (*Links[T], e
 
 // Seal makes a link that holds a value, for the caller. ctx is the handler's.
 func (l *Links[T]) Seal(ctx context.Context, value T) (string, error) {
-	done, err := l.made(ctx, engine.HandleOp{Op: "sealLink"}, value)
+	done, err := l.sealing(ctx, engine.HandleOp{Op: "sealLink"}, value)
 	return done.Handle, err
 }
 

@@ -33,7 +33,7 @@ func (g *Guard) Cursor(ctx context.Context, position any, options ...CursorOptio
 	if err := set(&cursors, options); err != nil {
 		return "", err
 	}
-	done, err := cursors.made(ctx, engine.HandleOp{Op: "cursor"}, position)
+	done, err := cursors.sealing(ctx, engine.HandleOp{Op: "cursor"}, position)
 	return done.Handle, err
 }
 

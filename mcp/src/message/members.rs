@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-#[cfg(feature = "documents")]
 use crate::message::input::ClientValue;
 use sealwax::{Error, Principal};
 
@@ -57,29 +56,31 @@ pub(crate) struct PrincipalMembers;
 impl PrincipalMembers {
     /// Returns those that are there: `anonymous` alone, or the others.
     pub fn of(principal: &Principal) -> Map<String, Value> {
-        let Some(parts) = principal.parts() else {
-            return Map::from_iter([("anonymous".into(), true.into())]);
-        };
-        let parts = [
-            ("issuer", parts.issuer),
-            ("client", parts.client),
-            ("subject", parts.subject),
-        ];
-        let there = parts
-            .into_iter()
-            .filter_map(|(name, part)| Some((name, part?)));
-        there
-            .map(|(name, part)| (name.into(), part.into()))
-            .collect()
+        // Collected, they would be sorted, by 8 kB of WebAssembly.
+        let mut members = Map::new();
+        match principal.parts() {
+            None => {
+                members.insert("anonymous".into(), true.into());
+            }
+            Some(parts) => {
+                for (name, part) in [
+                    ("issuer", parts.issuer),
+                    ("client", parts.client),
+                    ("subject", parts.subject),
+                ] {
+                    if let Some(part) = part {
+                        members.insert(name.into(), part.into());
+                    }
+                }
+            }
+        }
+        members
     }
 
     /// Reads these members; others beside them are not looked at.
-    pub fn read(document: &Value) -> Result<Principal, Error> {
-        let text = |name| document.get(name).and_then(Value::as_str);
-        match document.get("anonymous") {
-            Some(Value::Bool(true)) => Ok(Principal::anonymous()),
-            _ => Principal::from_parts(text("issuer"), text("client"), text("subject")),
-        }
+    pub fn read(members: &Value) -> Result<Principal, Error> {
+        let parts = ["issuer", "client", "subject"].map(|name| ClientValue::from(&members[name]));
+        PrincipalParts::named(parts, members["anonymous"] == true)
     }
 
     pub fn serialize<S: Serializer>(given: &Option<Principal>, into: S) -> Result<S::Ok, S::Error> {
@@ -88,7 +89,6 @@ impl PrincipalMembers {
 }
 
 /// A principal: `anonymous` alone, or the others.
-#[cfg(feature = "documents")]
 #[derive(Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -99,9 +99,9 @@ pub(crate) struct PrincipalParts<'a> {
     anonymous: bool,
 }
 
-#[cfg(feature = "documents")]
 impl PrincipalParts<'_> {
-    /// Reads a principal of a [`Value`](serde_json::Value), where an error leaves no rest unread.
+    /// Reads a principal of a [`Value`], where an error leaves no rest unread.
+    #[cfg(feature = "documents")]
     pub fn read<'de, D: Deserializer<'de>>(from: D) -> Result<Principal, Error> {
         match PrincipalParts::deserialize(from) {
             Ok(parts) => parts.principal(),
@@ -133,7 +133,6 @@ impl PrincipalParts<'_> {
     }
 }
 
-#[cfg(feature = "documents")]
 const NO_PRINCIPAL: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "principal: expected issuer, client and subject, which are texts, or anonymous alone, which is true",
 ));

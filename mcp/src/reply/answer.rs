@@ -432,6 +432,11 @@ impl Answer {
         )
     }
 
+    /// Returns what a model hears of a tool that could not make what it hands out.
+    pub(crate) fn failed() -> Self {
+        Self::tool_error("The server failed. Try again later.")
+    }
+
     /// Returns what a model hears of a cursor in its arguments.
     pub(crate) fn invalid_cursor(tool: &str, argument: &str, why: &str) -> Self {
         Self::ToolResult(ToolResult::error(format!(

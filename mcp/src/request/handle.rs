@@ -11,7 +11,7 @@ use crate::message::input::{
 use crate::message::text::hex;
 use crate::message::text::{rfc3339, until};
 use crate::message::token;
-use crate::reply::answer::{Profile, RpcError};
+use crate::reply::answer::{Answer, Profile, RpcError};
 use crate::reply::reason::Reason;
 use crate::reply::step::{HandleResult, HandleTimes, Item, OUT_OF_ORDER, Reply, Step};
 use crate::request::link::{self, Link};
@@ -462,6 +462,16 @@ impl HandleFlow {
         }
     }
 
+    /// Returns what a model hears of a failure that has to do with no handle.
+    fn failed(&self, reason: &Reason) -> Option<Answer> {
+        match self.work {
+            Work::SealLink { .. } | Work::Cursor { .. } | Work::Position { .. } => {
+                (!reason.is_refusal()).then(Answer::failed)
+            }
+            _ => None,
+        }
+    }
+
     pub fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let cursor = self.page.as_ref().and_then(Page::cursor);
         let item = self.item();
@@ -478,6 +488,7 @@ impl HandleFlow {
         };
         let code = if reason.is_refusal() { -32602 } else { -32603 };
         let told = self.page.as_ref().and_then(|page| page.refusal(&reason));
+        let told = told.or_else(|| self.failed(&reason));
         let answer = context.refuse(reason, about);
         let reply = Reply::from(told.unwrap_or(answer));
         let told = reply.tool.as_ref().and_then(|tool| tool.content.first());

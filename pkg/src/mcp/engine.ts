@@ -130,7 +130,7 @@ export class Engine {
   }
 
   /** Begins the exchange that opens a link. */
-  openLink(op: HandleOp): Exchange {
+  link(op: HandleOp): Exchange {
     return this.#begin({ kind: machine.HANDLE, texts: [JSON.stringify(op)] });
   }
 

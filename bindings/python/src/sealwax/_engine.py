@@ -152,7 +152,7 @@ class Guard(Opaque):
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
         return Exchange.begun(given, self._guard)
 
-    def open_link(self, operation: documents.HandleOp) -> tuple[Exchange, Step]:
+    def link(self, operation: documents.HandleOp) -> tuple[Exchange, Step]:
         """Begin the exchange that opens a link."""
         return Exchange.begun(frame(lib.SEALWAX_HANDLE, (_json.document(operation),)), self._guard)
 

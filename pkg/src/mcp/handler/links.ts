@@ -75,7 +75,7 @@ export class Links<T = unknown> {
     }
     const { consume = true, by } = checked(given, { consume: flag, by: principalOf });
     const op = { ...this.#link, op: 'openLink', handle: clientValue(link), keep: !consume, by };
-    const exchange = this.#policy.engine.openLink(op as HandleOp);
+    const exchange = this.#policy.engine.link(op as HandleOp);
     const step = await new Caller(this.#policy, {}, {}).finish(exchange);
     if (step.step !== 'done') throw new LinkRefused(step.step === 'reply' ? step.status : 500);
     const { id, value = 'null', principal } = step;

@@ -84,7 +84,7 @@ class Links(_Handles):
         operation: Any = {"op": "openLink", **self._settings, "handle": text, "by": whom}
         operation["keep"] = not consume
         caller = Caller(self._config, None)
-        step: Any = await caller.finish(*self._rules.open_link(operation))
+        step: Any = await caller.finish(*self._rules.link(operation))
         if step["step"] != "done":
             raise LinkRefused(step.get("status") or 500) from why(step)
         owner = step["principal"]

@@ -161,7 +161,7 @@ final class Engine {
   }
 
   /** Begins the exchange that opens a link. */
-  Begun openLink(Map<String, Object> operation) {
+  Begun link(Map<String, Object> operation) {
     return new Begun(machine(frame(Frame.HANDLE, "operation", operation, null)), null);
   }
 

@@ -132,6 +132,7 @@ public final class Guard {
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal) {
+    Objects.requireNonNull(principal, "principal: expected whom to sign out, found none");
     Caller caller = new Caller(this, null);
     Step step = caller.finish(engine.revoke(Caller.document(principal), null));
     if (!step.is("done")) {

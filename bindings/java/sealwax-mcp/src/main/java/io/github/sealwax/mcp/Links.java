@@ -105,7 +105,7 @@ public final class Links<T> {
     Map<String, Object> operation = SelfContainedHandles.with(settings, "op", "openLink");
     operation.put("handle", link == null ? true : Json.clientValue(link));
     operation.put("keep", keep);
-    Step step = new Caller(guard, null).finish(guard.engine().openLink(operation));
+    Step step = new Caller(guard, null).finish(guard.engine().link(operation));
     if (!step.is("done")) {
       throw new LinkRefused(step);
     }
