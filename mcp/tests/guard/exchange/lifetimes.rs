@@ -1,6 +1,7 @@
 //! When tokens, sessions and handles end.
 
 use super::*;
+use sealwax::{Codec, Environment, Error, System};
 
 /// The ledger remembers a token until it opens on no clock, and a handle without an end for the longest life.
 #[test]
@@ -165,4 +166,68 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
     clock.pass(60);
     assert!(matches!(open(seconds(61)), Step::Done(_)));
     assert!(reply(open(seconds(60))).tool.unwrap().is_error);
+}
+
+/// A clock that leaps at each reading, as on a busy machine, and no randomness if it is dry.
+struct Hasty {
+    now_ms: std::sync::atomic::AtomicU64,
+    is_dry: bool,
+}
+
+impl Hasty {
+    fn guard(is_dry: bool, settings: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Guard {
+        let environment = Self {
+            now_ms: START_MS.into(),
+            is_dry,
+        };
+        let codec = Codec::builder(crate::common::ring(), crate::common::AUDIENCE);
+        let codec = codec.build_in(environment).unwrap();
+        settings(Guard::builder(codec)).build().unwrap()
+    }
+}
+
+impl Environment for Hasty {
+    fn now_ms(&self) -> u64 {
+        self.now_ms
+            .fetch_add(2000, std::sync::atomic::Ordering::Relaxed)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        match self.is_dry {
+            true => Err(Error::EntropyUnavailable),
+            false => System.fill(bytes),
+        }
+    }
+}
+
+#[test]
+fn what_ends_at_once_is_sealed_all_the_same() {
+    let guard = Hasty::guard(false, |guard| guard);
+    let (exchange, _) = guard.message(call());
+    for kind in [
+        HandleOpKind::Seal {
+            value: "1",
+            ttl: seconds(1),
+            predecessor: None,
+            once: false,
+        },
+        HandleOpKind::SealLink {
+            value: "1",
+            ttl: seconds(1),
+            once: false,
+        },
+    ] {
+        let handle_type = "cart";
+        let (_, step) = exchange.handle(HandleOp { handle_type, kind });
+        assert!(matches!(step, Step::Done(_)), "{step:?}");
+    }
+}
+
+#[test]
+fn settings_are_read_without_randomness() {
+    Hasty::guard(true, |guard| {
+        guard
+            .request_state_ttl(Duration::from_secs(1))
+            .sessions(SessionSettings::default())
+    });
 }

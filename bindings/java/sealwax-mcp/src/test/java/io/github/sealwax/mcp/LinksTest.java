@@ -65,6 +65,7 @@ class LinksTest {
     InvalidArgumentException none =
         assertThrows(InvalidArgumentException.class, () -> reports.by(null));
     assertEquals("by: expected the user who is signed in, found none", none.getMessage());
+    assertThrows(NullPointerException.class, () -> guard.revoke(null));
     Links<Report> ofNobody = reports.by(Principal.anonymous());
     Object link = made(reports).get("link");
     LinkRefused refused = assertThrows(LinkRefused.class, () -> ofNobody.open(link));
