@@ -13,7 +13,7 @@ use sealwax_mcp::{Confirm, Event, Failed, Fault, LedgerSettings, Reply, Step};
 use serde_json::Value;
 
 use crate::event::{Timed, TokenEvent};
-use crate::ledger::{Ledger, LedgerError, record};
+use crate::ledger::{Command, Ledger, LedgerError, record};
 use crate::log;
 use crate::principal::{IntoPrincipal, signed_in};
 use crate::question::Question;
@@ -133,11 +133,16 @@ impl Guard {
         mut step: Step,
     ) -> (Step, Option<String>) {
         while let Step::Ledger(command) = step {
-            let reply = record(self.0.options.ledger.as_deref(), &command).await;
-            step = exchange.on(Event::Ledger(reply)).unwrap_or(Step::Drop);
+            step = self.recorded(exchange, &command).await;
         }
         let why = self.report(exchange);
         (step, why)
+    }
+
+    /// Has the ledger answer one question of such an exchange; returns the next step.
+    pub(crate) async fn recorded(&self, exchange: &mut Timed, command: &Command) -> Step {
+        let reply = record(self.0.options.ledger.as_deref(), command).await;
+        exchange.on(Event::Ledger(reply)).unwrap_or(Step::Drop)
     }
 
     pub(crate) fn is(&self, other: &Self) -> bool {

@@ -157,8 +157,12 @@ impl Links {
         };
         let handle_type = &self.links.name;
         let since = guard.starts();
-        let (exchange, step) = guard.0.engine.link(HandleOp { handle_type, kind });
+        let (exchange, mut step) = guard.0.engine.link(HandleOp { handle_type, kind });
         let mut exchange = Timed::new(exchange, since);
+        // A ledger that is not open yet is asked before the link is looked at.
+        while let (Step::Ledger(command), None) = (&step, exchange.opened()) {
+            step = guard.recorded(&mut exchange, command).await;
+        }
         let held = match &step {
             Step::Done(done) => done.value.as_deref(),
             _ => exchange.opened(),
@@ -200,7 +204,10 @@ impl LinkRefused {
 
 impl fmt::Display for LinkRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.status.canonical_reason().unwrap_or_default())
+        f.write_str(match self.status.is_server_error() {
+            true => "Internal server error",
+            false => "Not found",
+        })
     }
 }
 

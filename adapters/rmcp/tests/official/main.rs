@@ -12,6 +12,7 @@ mod guard;
 mod inner;
 mod layer;
 mod layer_fleet;
+mod links;
 mod own_ledger;
 mod pipe;
 mod principal;
