@@ -327,7 +327,7 @@ test-c: c portable
 test-npm: sqlite $(LEDGER)/.installed
 	$(MAKE) -C pkg test
 
-test-python: wheel
+test-python: wheel programs
 	$(MAKE) -C bindings/python test
 
 # Other versions of mcp 1 and FastMCP 2.
