@@ -131,6 +131,7 @@ impl HandleFlow {
         }
     }
 
+    #[inline(never)]
     pub fn advance(&mut self, context: &mut Context) -> Step {
         let started = match &self.work {
             // Whose it is stands in it.
@@ -472,6 +473,7 @@ impl HandleFlow {
         }
     }
 
+    #[inline(never)]
     pub fn refuse(&self, context: &mut Context, reason: Reason) -> Step {
         let cursor = self.page.as_ref().and_then(Page::cursor);
         let item = self.item();
