@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 		t.Fatal(toldOf(result, err))
 	}
 	_, err := links.Open(t.Context(), link, sealwaxmcp.OpenedBy(sealwaxmcp.Principal{}))
-	if !errors.Is(err, sealwax.ErrInvalidArgument) {
+	if !errors.Is(err, sealwax.ErrInvalidArgument) || !strings.Contains(err.Error(), "expected the user who is signed in") {
 		t.Errorf("by nobody: %v", err)
 	}
 	seen := must(links.Open(t.Context(), link, sealwaxmcp.KeepLink(), sealwaxmcp.OpenedBy(alice())))
