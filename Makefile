@@ -380,7 +380,7 @@ CONFORMANCE := $(BUILD)/conformance
 $(CONFORMANCE)/.installed: tests/conformance/package.json tests/conformance/package-lock.json
 	mkdir -p $(@D)
 	cp $^ $(@D)
-	cd $(@D) && npm ci --silent --no-audit --no-fund
+	sh release/npm.sh $(@D) ci
 	@touch $@
 
 test-conformance: servers $(CONFORMANCE)/.installed
@@ -399,13 +399,13 @@ test-recipes: servers tools $(LEDGER)/.installed $(RECIPES)/.installed
 $(RECIPES)/.packages: $(wildcard tests/recipes/*/package*.json)
 	mkdir -p $(RECIPES)
 	cp -r tests/recipes/node tests/recipes/nextjs $(RECIPES)
-	cd $(RECIPES)/node && npm ci --silent --no-audit --no-fund
-	cd $(RECIPES)/nextjs && npm ci --silent --no-audit --no-fund
+	sh release/npm.sh $(RECIPES)/node ci
+	sh release/npm.sh $(RECIPES)/nextjs ci
 	@touch $@
 
 $(RECIPES)/.installed: $(RECIPES)/.packages tests/recipes/requirements.txt npm wheel
-	for folder in node nextjs; do (cd $(RECIPES)/$$folder && \
-		npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/sealwax-*.tgz) || exit 1; done
+	for folder in node nextjs; do \
+		sh release/npm.sh $(RECIPES)/$$folder install --no-save $(BUILD)/npm/sealwax-*.tgz || exit 1; done
 	test -d $(RECIPES)/venv || $(UV) venv --quiet $(RECIPES)/venv
 	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --requirement tests/recipes/requirements.txt
 	$(UV) pip install --quiet --python $(RECIPES)/venv/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
@@ -461,8 +461,8 @@ ON_PYTHON = $(BUILD)/uv/bin/uv pip install --quiet --link-mode=copy --python $(S
 test-servers: npm wheel $(if $(HAS_GO),go)
 	mkdir -p $(SERVERS)
 	cp tests/servers/* $(SERVERS)
-	cd $(SERVERS) && npm ci --silent --no-audit --no-fund
-	cd $(SERVERS) && npm install --silent --no-audit --no-fund --no-save $(BUILD)/npm/*.tgz
+	sh release/npm.sh $(SERVERS) ci
+	sh release/npm.sh $(SERVERS) install --no-save $(BUILD)/npm/*.tgz
 	for of in git atlassian workspace; do $(BUILD)/uv/bin/uv venv --quiet --clear $(SERVERS)/venv-$$of || exit 1; done
 	$(call ON_PYTHON,git) mcp-server-git==2026.10.19 mcp==2.3.0 cffi
 	$(call ON_PYTHON,atlassian) mcp-atlassian==0.22.1 fastmcp==2.14.7 cffi
