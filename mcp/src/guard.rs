@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::confirm::Confirm;
 use crate::confirm::destructive::Destructive;
+use crate::confirm::unshown::Unshown;
 use crate::exchange::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
 use crate::message::json;
@@ -32,6 +33,8 @@ pub(super) struct Settings {
     pub destructive: Option<Box<Destructive>>,
     /// Whether any are.
     pub confirms: bool,
+    /// Whose clients do not ask.
+    pub unshown: Unshown,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -343,6 +346,7 @@ impl GuardBuilder {
             confirms: !self.confirm.is_empty() || self.destructive.is_some(),
             confirm: self.confirm,
             destructive: self.destructive.map(Destructive::new).map(Box::new),
+            unshown: Unshown::default(),
             confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,

@@ -3,6 +3,7 @@
 pub(crate) mod card;
 pub(crate) mod collecting;
 pub(crate) mod destructive;
+pub(crate) mod unshown;
 
 use std::fmt::Write as _;
 

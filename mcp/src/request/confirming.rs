@@ -250,7 +250,7 @@ impl Request {
                 Err(self.ask(context, view, &bound, &words))
             }
             Said::NotShown => {
-                self.confirmation().was_unshown = true;
+                self.not_shown(context);
                 Err(self.ask(context, view, &bound, &words))
             }
             Said::Yes => {
@@ -269,6 +269,32 @@ impl Request {
         known.words.clone().or_else(filled)
     }
 
+    /// Keeps that its client did not show the question: the next call begins with the next way.
+    fn not_shown(&mut self, context: &Context) {
+        let known = self.confirmation();
+        known.was_unshown = true;
+        if let Some(principal) = context.principal() {
+            let settings = context.guard.settings();
+            let now = context.guard.now_ms();
+            settings
+                .unshown
+                .add(principal, known.capabilities.as_deref(), now);
+        }
+    }
+
+    /// Looks up whether its client did not show a question lately.
+    fn was_unshown(&mut self, context: &Context) {
+        let known = self.confirmation();
+        if let Some(principal) = context.principal() {
+            let settings = context.guard.settings();
+            let now = context.guard.now_ms();
+            known.was_unshown |=
+                settings
+                    .unshown
+                    .has(&principal, known.capabilities.as_deref(), now);
+        }
+    }
+
     fn way(&self) -> Way {
         let known = self.confirmation.as_ref();
         known.map_or(Way::Nothing, |known| {
@@ -282,6 +308,7 @@ impl Request {
     fn ask(&mut self, context: &mut Context, view: &View, bound: &Bound, words: &Words) -> Step {
         let now = context.guard.now_ms();
         let text = words.text();
+        self.was_unshown(context);
         let by = self.confirmation.as_ref().is_some_and(|known| known.by);
         match self.way() {
             // A page, beside the call by which the user is asked: two answers would run the tool twice.
@@ -365,6 +392,7 @@ impl Request {
         at: u64,
         answer: Result<&str, Failed>,
     ) -> Step {
+        let was_answered = answer.is_ok();
         match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
             Said::Yes => {
                 self.confirmation().agreed = Some(at.to_le_bytes().into());
@@ -373,6 +401,10 @@ impl Request {
             }
             // By the next way.
             Said::NotShown => {
+                // A user who is away for a while is asked again.
+                if was_answered {
+                    self.not_shown(context);
+                }
                 self.confirmation().was_unshown = true;
                 self.phase = Phase::Entering;
                 self.advance(context)

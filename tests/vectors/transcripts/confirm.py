@@ -166,6 +166,26 @@ for name, answer, after, result, reported in [
         settings=SETTINGS,
         fault="it runs without a yes",
     )
+UNCONFIRMED = {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")}
+case(
+    "confirm: a client that did not show the question is not asked for ten minutes",
+    ASKED,
+    answered_by({"action": "cancel"}, **UNCONFIRMED),
+    call(**UNCONFIRMED),
+    call(capabilities={"elicitation": {"form": {}}}, answered={"result": asks(asked_token())}),
+    call(after=599, **UNCONFIRMED),
+    call(after=1, answered={"result": asks(asked_token(at=NOW + 600_000))}),
+    settings=SETTINGS,
+    fault="each call is asked about in vain, or no call ever again, or a user's other client is not asked",
+)
+case(
+    "confirm: a user who declined is asked again",
+    ASKED,
+    answered_by({"action": "decline"}, 1, answered={"result": DECLINED}),
+    call(answered={"result": asks(asked_token(at=NOW + 1_000))}),
+    settings=SETTINGS,
+    fault="a no counts as a client that shows nothing",
+)
 for name, capabilities in [
     ("says nothing of eliciting", {}),
     ("elicits by URLs alone", {"elicitation": {"url": {}}}),
