@@ -40,6 +40,42 @@ impl View {
         })
     }
 
+    /// Returns the short handle of a number of the principal's, such as the key of a row among the principal's own:
+    /// `basket_7_` and 8 characters. It is the same each time, and has no end.
+    ///
+    /// ```
+    /// # use sealwax::{Codec, Error, Key, KeyRing, Principal};
+    /// # let codec = Codec::new(KeyRing::new([Key::generate()?])?, "https://mcp.example.com")?;
+    /// let view = codec.view(&Principal::subject("alice"))?;
+    /// let handle = view.mint_short_handle("basket", 7)?;
+    /// assert_eq!(view.verify_short_handle("basket", &handle), Ok(7));
+    /// let bob = codec.view(&Principal::subject("bob"))?;
+    /// assert_eq!(bob.verify_short_handle("basket", &handle), Err(Error::Unauthentic));
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidArgument`] for an invalid type.
+    pub fn mint_short_handle(&self, handle_type: &str, number: u32) -> Result<String, Error> {
+        handle::check_type(handle_type)?;
+        Ok(handle::mint_short(
+            self.principal_keys(),
+            handle_type,
+            number,
+        ))
+    }
+
+    /// Verifies a short handle, and returns its number.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify_handle`](Self::verify_handle).
+    pub fn verify_short_handle(&self, handle_type: &str, text: &str) -> Result<u32, Error> {
+        handle::check_type(handle_type)?;
+        handle::verify_short(self.principal_keys(), handle_type, text)
+    }
+
     /// Mints a consent: `yes_` and 42 characters, which its holder sends with the one request that it is bound to (SPEC.md,
     /// "Handle").
     ///

@@ -13,6 +13,7 @@ use super::text::{IDENTIFIER_LIMIT, at_most};
 use super::ulid::Ulid;
 
 const MAC_LEN: usize = 10;
+const SHORT_MAC_LEN: usize = 5;
 const LEN: usize = Ulid::LEN + MAC_LEN;
 const MAX_TYPE_LEN: usize = 32;
 /// The prefixes of other texts of this format.
@@ -34,7 +35,7 @@ pub(crate) fn mint(
     let (key, tag) = keys.sealing();
     let mut bytes = [0; LEN];
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-    let mac = signature(key, keys.audience, handle_type, tag, ulid, bound);
+    let mac: [u8; MAC_LEN] = signature(key, keys.audience, handle_type, tag, &ulid.0, bound);
     bytes[Ulid::LEN..].copy_from_slice(&mac);
     format!("{handle_type}_{}", base32::encode(&bytes))
 }
@@ -52,20 +53,65 @@ pub(crate) fn verify(
     at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
     let (found, ulid, mac) = decode(text)?;
     if found != handle_type {
-        return Err(Error::WrongPurpose {
-            expected: format!("a handle of type {handle_type}"),
-            found: format!("one of type {found}"),
-        });
+        return Err(wrong_type(handle_type, found));
     }
     let mut each = keys.ring.iter().zip(keys.tags);
     let at = each
         .position(|(key, tag)| {
-            let expected = signature(key, keys.audience, handle_type, tag, ulid, bound);
+            let expected: [u8; MAC_LEN] =
+                signature(key, keys.audience, handle_type, tag, &ulid.0, bound);
             mac.ct_eq(&expected).into()
         })
         .ok_or(Error::Unauthentic)?;
     ulid.check_time(clock, max_age)?;
     Ok((ulid, at))
+}
+
+/// Mints a short handle, of a number of the principal's. It has no time.
+pub(crate) fn mint_short(keys: PrincipalKeys<'_>, handle_type: &str, number: u32) -> String {
+    let (key, tag) = keys.sealing();
+    let number = number.to_string();
+    let mac = short_signature(key, keys.audience, handle_type, tag, &number);
+    format!("{handle_type}_{number}_{}", base32::encode(&mac))
+}
+
+/// Returns the number of a short handle: every key is tried.
+pub(crate) fn verify_short(
+    keys: PrincipalKeys<'_>,
+    handle_type: &str,
+    text: &str,
+) -> Result<u32, Error> {
+    const EXPECTED: Error =
+        Error::Malformed("a short handle: its type, a number and 8 characters of base32");
+    at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
+    let mut parts = text.split('_');
+    let (Some(found), Some(digits), Some(body), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(EXPECTED);
+    };
+    let number: u32 = digits.parse().map_err(|_| EXPECTED)?;
+    let mac: [u8; SHORT_MAC_LEN] = base32::decode(body).ok_or(EXPECTED)?;
+    if !is_type(found) || number.to_string() != digits {
+        return Err(EXPECTED);
+    }
+    if found != handle_type {
+        return Err(wrong_type(handle_type, found));
+    }
+    let mut each = keys.ring.iter().zip(keys.tags);
+    each.any(|(key, tag)| {
+        let expected = short_signature(key, keys.audience, handle_type, tag, digits);
+        mac.ct_eq(&expected).into()
+    })
+    .then_some(number)
+    .ok_or(Error::Unauthentic)
+}
+
+fn wrong_type(expected: &str, found: &str) -> Error {
+    Error::WrongPurpose {
+        expected: format!("a handle of type {expected}"),
+        found: format!("one of type {found}"),
+    }
 }
 
 /// Checks the type that the caller gave.
@@ -108,22 +154,33 @@ fn is_type(text: &str) -> bool {
         && !RESERVED_TYPES.contains(&text)
 }
 
-fn signature(
+/// That of a number has at most 10 digits, and a ulid 16 bytes, so neither passes for the other.
+fn short_signature(
     key: &Key,
     audience: &str,
     handle_type: &str,
     tag: &Tag,
-    ulid: Ulid,
+    number: &str,
+) -> [u8; SHORT_MAC_LEN] {
+    signature(key, audience, handle_type, tag, number.as_bytes(), None)
+}
+
+fn signature<const N: usize>(
+    key: &Key,
+    audience: &str,
+    handle_type: &str,
+    tag: &Tag,
+    id: &[u8],
     bound: Bound<'_>,
-) -> [u8; MAC_LEN] {
+) -> [u8; N] {
     let (audience, handle_type) = (audience.as_bytes(), handle_type.as_bytes());
-    let pieces: [&[u8]; 5] = [b"handle", audience, handle_type, tag, &ulid.0];
+    let pieces: [&[u8]; 5] = [b"handle", audience, handle_type, tag, id];
     leading(&match bound {
         None => key.id_mac(&pieces),
         // The number of pieces is part of what is signed, so neither passes for the other.
         Some(context) => {
-            let [name, audience, handle_type, tag, ulid] = pieces;
-            key.id_mac(&[name, audience, handle_type, tag, ulid, context])
+            let [name, audience, handle_type, tag, id] = pieces;
+            key.id_mac(&[name, audience, handle_type, tag, id, context])
         }
     })
 }

@@ -206,6 +206,49 @@ fn consents_come_out_the_same() {
     });
 }
 
+#[test]
+fn short_handles_come_out_the_same() {
+    each("short_handles", |file, vector| {
+        let own = view(file, vector, at(0)).unwrap();
+        let (of, handle) = (text(vector, "type"), text(vector, "handle"));
+        let number = u32::try_from(vector["number"].as_u64().unwrap()).unwrap();
+        assert_eq!(own.mint_short_handle(of, number).unwrap(), handle);
+        let code = |of, text: &str| own.verify_short_handle(of, text).unwrap_err().code();
+        assert_eq!(own.verify_short_handle(of, handle), Ok(number));
+        assert_eq!(code("order", handle), "wrong_purpose");
+        assert_eq!(code("Order", handle), "invalid_argument");
+        let (before, mac) = handle.rsplit_once('_').unwrap();
+        let other = format!("{of}_{}_{mac}", number ^ 1);
+        assert_eq!(code(of, &other), "unauthentic", "another number");
+        let last = if mac.ends_with('0') { '1' } else { '0' };
+        let altered = format!("{before}_{}{last}", &mac[..7]);
+        assert_eq!(code(of, &altered), "unauthentic", "another character");
+        // One spelling.
+        for text in [
+            format!("{of}_0{number}_{mac}"),
+            format!("{of}_+{number}_{mac}"),
+            format!("{of}_4294967296_{mac}"),
+            format!("{of}__{mac}"),
+            format!("{of}_{number}_"),
+            format!("{before}_{}", mac.to_uppercase().replace('0', "O")),
+            format!("{handle}_"),
+            format!("{handle}0"),
+            handle[..handle.len() - 1].to_owned(),
+            handle.replace('_', ""),
+            format!("{of}_{number}"),
+        ] {
+            assert_eq!(code(of, &text), "malformed", "{text}");
+        }
+        assert_eq!(
+            own.verify_handle(of, handle, None).unwrap_err().code(),
+            "malformed",
+            "a short handle is no other"
+        );
+        let long = own.mint_handle(of).unwrap();
+        assert_eq!(code(of, long.as_str()), "malformed");
+    });
+}
+
 /// The time and the ten random bytes of the vector's ulid.
 fn minting(vector: &Value) -> Fixed {
     Fixed {
