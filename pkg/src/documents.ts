@@ -62,8 +62,9 @@ export interface HandleOp {
   readonly keep?: boolean | undefined;
   readonly list?: string | undefined;
   readonly maxAge?: number | undefined;
+  readonly number?: number | undefined;
   readonly once?: boolean | undefined;
-  readonly op: 'mint' | 'check' | 'seal' | 'open' | 'end' | 'sealLink' | 'openLink' | 'cursor' | 'position';
+  readonly op: 'mint' | 'check' | 'mintShort' | 'checkShort' | 'seal' | 'open' | 'end' | 'sealLink' | 'openLink' | 'cursor' | 'position';
   readonly predecessor?: Predecessor | undefined;
   readonly selfContained?: boolean | undefined;
   readonly ttl?: number | undefined;

@@ -69,6 +69,11 @@ fn answer(fields: [&str; 12], now: Option<&str>) -> Result<String, Error> {
             let handle = view.verify_handle(&label, &token, max_age)?;
             Ok(made(handle.created_at_ms(), handle.needs_reseal()))
         }
+        "mint-short-handle" => {
+            let number = String::from_utf8_lossy(&payload).parse();
+            let number = number.map_err(|_| Error::argument("number"))?;
+            view.mint_short_handle(&label, number)
+        }
         "mint-consent" => view
             .mint_consent(&RequestContext::from_bytes(&context)?)
             .map(|consent| consent.to_string()),

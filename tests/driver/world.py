@@ -125,5 +125,8 @@ class World:
         if "payload" in named:
             (made,) = self.asked("seal", named, age, kind="handle-state", label=label, payload=named["payload"])
         else:
-            (made,) = self.asked("mint-handle", named, age, label=label)
+            op, of = "mint-handle", {}
+            if "number" in named:
+                op, of = "mint-short-handle", {"payload": str(named["number"])}
+            (made,) = self.asked(op, named, age, label=label, **of)
         return changed(made, named.get("change"))

@@ -63,7 +63,7 @@ values     {"$token": {…}}    on the way in: such a token; on the way out: one
            {"$key": name}     an idempotency key: the same wherever it has this name, and never that of another name
            {"$id": name}      the id of a session, in the same way
            {"$handle": name}  what an operation `as` that name made; {"$handle": {…}} such a handle, made;
-                              with `payload`, a self-contained one
+                              with `payload`, a self-contained one, and with `number` a short one
            {"$text": [before, value, after]}  a text with a value in it; with null any
 of a token kind (`consent` too), label, context ([method, target, arguments]), as, payload, key (new, old, unknown), audience, age and ttl in seconds,
            change: flip a character, pad with `=`, cut the last, double it

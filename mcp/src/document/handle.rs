@@ -40,6 +40,8 @@ pub(super) struct Operation<'a> {
     by: Option<PrincipalParts<'a>>,
     #[serde(default)]
     list: Option<&'a str>,
+    #[serde(default)]
+    number: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -48,6 +50,8 @@ pub(super) struct Operation<'a> {
 enum Op {
     Mint,
     Check,
+    MintShort,
+    CheckShort,
     Seal,
     Open,
     End,
@@ -103,11 +107,16 @@ fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp
         keep,
         by,
         list,
+        number,
     } = read(document)?;
     let value = value.ok_or(NO_DOCUMENT);
     let kind = match op {
         Op::Mint => HandleOpKind::Mint { max_age },
         Op::Check => HandleOpKind::Check { handle, max_age },
+        Op::MintShort => HandleOpKind::MintShort {
+            number: number.ok_or(NO_NUMBER)?,
+        },
+        Op::CheckShort => HandleOpKind::CheckShort { handle },
         Op::Seal => HandleOpKind::Seal {
             value: value?,
             ttl,
@@ -143,6 +152,10 @@ fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp
     };
     Ok(HandleOp { handle_type, kind })
 }
+
+const NO_NUMBER: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "number: expected a whole number from 0 to 4294967295",
+));
 
 /// Forks the session, and returns the metadata of the new one, for a result.
 ///

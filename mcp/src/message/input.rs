@@ -158,6 +158,16 @@ pub enum HandleOpKind<'a> {
         /// Its lifetime, as when it was minted.
         max_age: Option<Duration>,
     },
+    /// Mint a short handle, of a number of the caller's.
+    MintShort {
+        /// The number, such as the key of a row among the caller's own.
+        number: u32,
+    },
+    /// Check a short handle.
+    CheckShort {
+        /// The value that the model passed.
+        handle: ClientValue<'a>,
+    },
     /// Seal a value, as JSON, into a handle that holds its state.
     Seal {
         /// The value.

@@ -34,6 +34,10 @@ pub(crate) struct HandleFlow {
 enum Work {
     Mint,
     Check,
+    MintShort {
+        number: u32,
+    },
+    CheckShort,
     Seal {
         value: String,
         ttl: Option<Duration>,
@@ -71,6 +75,10 @@ impl HandleFlow {
         let (work, handle, max_age) = match op.kind {
             HandleOpKind::Mint { max_age } => (Work::Mint, ClientValue::Absent, max_age),
             HandleOpKind::Check { handle, max_age } => (Work::Check, handle, max_age),
+            HandleOpKind::MintShort { number } => {
+                (Work::MintShort { number }, ClientValue::Absent, None)
+            }
+            HandleOpKind::CheckShort { handle } => (Work::CheckShort, handle, None),
             HandleOpKind::Seal {
                 value,
                 ttl,
@@ -170,6 +178,25 @@ impl HandleFlow {
         let settings = context.guard.settings();
         let (result, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
+            Work::MintShort { .. } | Work::CheckShort if context.is_anonymous() => {
+                return Err(NOBODYS.into());
+            }
+            Work::MintShort { number } => {
+                let handle = view.mint_short_handle(&self.handle_type, *number);
+                let result = HandleResult {
+                    handle: Some(handle.map_err(Reason::Unsealed)?),
+                    ..HandleResult::default()
+                };
+                (result, None)
+            }
+            Work::CheckShort => {
+                let number = view.verify_short_handle(&self.handle_type, self.text()?)?;
+                let result = HandleResult {
+                    value: Some(number.to_string()),
+                    ..HandleResult::default()
+                };
+                (result, None)
+            }
             Work::Seal { once: true, .. }
             | Work::Open { once: true }
             | Work::SealLink { once: true, .. }
@@ -450,6 +477,8 @@ impl HandleFlow {
         match self.work {
             Work::Mint
             | Work::Check
+            | Work::MintShort { .. }
+            | Work::CheckShort
             | Work::End {
                 self_contained: false,
             } => Item::Handle,
@@ -505,6 +534,10 @@ impl HandleFlow {
 
 const NO_MEMORY: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "single use: expected a guard with a ledger, which remembers what was used",
+));
+
+const NOBODYS: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
+    "short handle: expected a caller who is somebody, whose number it is",
 ));
 
 /// Returns the facts of a link or a cursor that was made.

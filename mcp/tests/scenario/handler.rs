@@ -118,6 +118,10 @@ fn handled(
     let made = drive(match name {
         "mint" => HandleOpKind::Mint { max_age },
         "check" => HandleOpKind::Check { handle, max_age },
+        "mintShort" => HandleOpKind::MintShort {
+            number: u32::try_from(given[1].as_u64().unwrap()).unwrap(),
+        },
+        "checkShort" => HandleOpKind::CheckShort { handle },
         "seal" | "renew" => HandleOpKind::Seal {
             value: &value,
             ttl: None,

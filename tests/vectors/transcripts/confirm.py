@@ -172,7 +172,7 @@ case(
     ASKED,
     answered_by({"action": "cancel"}, **UNCONFIRMED),
     call(**UNCONFIRMED),
-    call(capabilities={"elicitation": {"form": {}}}, answered={"result": asks(asked_token())}),
+    call(capabilities={"elicitation": {"form": {}, "url": {}}}, answered={"result": asks(asked_token())}),
     call(after=599, **UNCONFIRMED),
     call(after=1, answered={"result": asks(asked_token(at=NOW + 600_000))}),
     settings=SETTINGS,

@@ -93,6 +93,54 @@ case(
     fault="anybody can end a handle",
 )
 case(
+    "short handle: one that was minted is good, and always the same",
+    at_a_tool(
+        ["mintShort", "basket", 7, {"as": "h"}],
+        ["checkShort", "basket", {"$handle": "h"}],
+        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7}}],
+        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 4294967295}}],
+        did=[{"$handle": "h"}, {"value": 7}, {"value": 7}, {"value": 4294967295}],
+    ),
+    fault="no short handle is good",
+)
+for name, code, made in [
+    ("of another user", "unauthentic", {"as": "bob"}),
+    ("of another type", "wrong_purpose", {"type": "order"}),
+    ("of a key that nobody has", "unauthentic", {"key": "unknown"}),
+    ("altered", "unauthentic", {"change": "flip"}),
+    ("cut", "malformed", {"change": "cut"}),
+    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
+]:
+    case(
+        f"short handle: {name} is refused",
+        at_a_tool(
+            ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7, **made}}],
+            did=[{"refused": True}],
+            reported=report(code, "handle"),
+        ),
+        fault="a check of the seal is left out",
+    )
+case(
+    "short handle: neither form is the other",
+    at_a_tool(
+        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
+        ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7}}],
+        did=[{"refused": True}, {"refused": True}],
+        reported=report("malformed", "handle") * 2,
+    ),
+    fault="a short check is enough for a long handle",
+)
+case(
+    "short handle: whoever is nobody in particular has no number",
+    at_a_tool(
+        ["mintShort", "basket", 7],
+        did=[{"failed": True}],
+        reported=report("invalid_argument", "handle"),
+        who="anonymous",
+    ),
+    fault="all who are nobody share the rows",
+)
+case(
     "self-contained handle: holds its value",
     at_a_tool(
         ["seal", "basket", ["apple"], {"as": "h"}],

@@ -135,6 +135,6 @@ impl Operation<'_> {
 }
 
 /// An internal error.
-fn trouble() -> Refused {
+pub(super) fn trouble() -> Refused {
     Refused::new(Reply::from(Profile::Handle.internal_error()))
 }

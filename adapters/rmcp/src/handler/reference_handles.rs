@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
-use super::operation::HandleType;
+use super::operation::{HandleType, trouble};
 use super::refused::Refused;
 use crate::guard::Guard;
 use crate::{Context, Kind};
@@ -89,6 +89,31 @@ impl ReferenceHandles {
             .done()
             .await
             .map(ReferenceHandle::new)
+    }
+
+    /// Mints the short handle of a number of the principal's, such as the key of a row among the principal's own: `basket_7_` and
+    /// 8 characters, the same each time. It has no end but that of its row.
+    ///
+    /// # Errors
+    ///
+    /// As [`mint`](Self::mint), and for an anonymous caller.
+    pub fn mint_short(&self, context: &Context, number: u32) -> Result<String, Refused> {
+        let mint = HandleOpKind::MintShort { number };
+        let minted = self.0.begin(context, mint)?.now()?;
+        Ok(minted.handle.unwrap_or_default())
+    }
+
+    /// Checks a short handle that the model sent, and returns its number: look for the row among the principal's own.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] for a handle that is not good, whatever the reason.
+    pub fn check_short(&self, context: &Context, handle: &str) -> Result<u32, Refused> {
+        let handle = ClientValue::Text(handle);
+        let check = HandleOpKind::CheckShort { handle };
+        let number = self.0.begin(context, check)?.now()?.value;
+        let number = number.and_then(|number| number.parse().ok());
+        number.ok_or_else(trouble)
     }
 
     /// Ends a handle before its expiry, in the [ledger](crate::GuardBuilder::ledger).

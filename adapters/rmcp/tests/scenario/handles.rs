@@ -74,6 +74,11 @@ async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Valu
         "link" => json!({"handle": links.seal(context, &given[1])?}),
         "mint" => json!({"handle": rows.mint(context)?.handle}),
         "check" => json!({"handle": rows.check(context, sent).await?.handle}),
+        "mintShort" => {
+            let number = u32::try_from(given[1].as_u64().unwrap()).unwrap();
+            json!({"handle": rows.mint_short(context, number)?})
+        }
+        "checkShort" => json!({"value": rows.check_short(context, sent)?}),
         "seal" => json!({"handle": baskets.seal(context, &given[1])?.handle}),
         "open" => {
             let opened = baskets.open::<Value>(context, sent).await?;
