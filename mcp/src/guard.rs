@@ -1,14 +1,14 @@
 //! The settings of a guard.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
 use crate::confirm::Confirm;
-use crate::confirm::destructive::Destructive;
+use crate::confirm::destructive::{Destructive, MOST};
 use crate::confirm::unshown::Unshown;
 use crate::exchange::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub confirms: bool,
     /// Whose clients do not ask.
     pub unshown: Unshown,
+    /// Those of them that have pages of their own, as the lists of this server's said.
+    paged: Mutex<Vec<String>>,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -53,6 +55,26 @@ impl Settings {
         let mut confirm = self.confirm.iter();
         destructive.is_some_and(|all| all.preview) || confirm.any(|(_, one)| one.preview)
     }
+
+    /// Returns whether a tool has a page of its own.
+    pub fn has_own_page(&self, tool: &str) -> bool {
+        let all = self.paged.lock();
+        all.is_ok_and(|all| all.iter().any(|one| one == tool))
+    }
+
+    /// Keeps whether a tool has a page of its own. Returns whether that is new.
+    pub fn keep_own_page(&self, tool: &str, has_one: bool) -> bool {
+        let Ok(mut all) = self.paged.lock() else {
+            return false;
+        };
+        let known = all.len();
+        all.retain(|one| one != tool);
+        let is_new = has_one && all.len() == known && known < MOST;
+        if has_one && known < MOST {
+            all.push(tool.into());
+        }
+        is_new
+    }
 }
 
 /// The ledger of a guard.
@@ -65,6 +87,9 @@ pub(super) struct Ledger {
 
 /// The pause before another try to open a ledger, in seconds: each try delays a message.
 pub(super) const PAUSE: u32 = 5;
+
+/// The longest time for which a confirmation counts: a ledger keeps for as long that it was used.
+pub(super) const LONGEST_CONFIRM_TTL: Duration = Duration::from_secs(86_400);
 
 /// The longest time limit: a client would not wait for longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -282,7 +307,7 @@ impl GuardBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, for a time
+    /// [`Error::InvalidArgument`] for a lifetime of zero or over 4,294,967,295 seconds, of a confirmation over a day, for a time
     /// limit under a millisecond or over 60 seconds, for an `only` without names, for a `confirm` whose question has other braces than those of arguments, for a required method that never depends on a session, and for a
     /// lifetime of sessions whose value the server holds.
     pub fn build(mut self) -> Result<Guard, Error> {
@@ -293,6 +318,12 @@ impl GuardBuilder {
             ("idle time of the transport's sessions", self.transport.idle),
         ] {
             check(name, ttl)?;
+        }
+        if let Some(ttl) = self.confirm_ttl.filter(|ttl| *ttl > LONGEST_CONFIRM_TTL) {
+            return Err(Error::argument(format!(
+                "confirm_ttl: expected at most a day, found {} seconds",
+                ttl.as_secs()
+            )));
         }
         for (target, names) in &self.only {
             // Checks now, so that an invalid `only` does not surface in a request.
@@ -347,6 +378,7 @@ impl GuardBuilder {
             confirm: self.confirm,
             destructive: self.destructive.map(Destructive::new).map(Box::new),
             unshown: Unshown::default(),
+            paged: Mutex::default(),
             confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,

@@ -38,19 +38,28 @@ impl Listed {
         }
     }
 
-    /// Returns the tools of a result with what it shows, if that is more. The tool of the guard's is on the first page.
+    /// Returns the tools of a result with what it shows, if that is more, and one that was not known to have a page of its own.
+    /// The tool of the guard's is on the first page.
     #[inline(never)]
-    pub fn tools(self, settings: &Settings, result: &mut Value, first: bool) -> Option<Value> {
-        if !self.card && !self.preview {
-            return None;
-        }
-        let tools = result.get_mut("tools")?.as_array_mut()?;
+    pub fn tools(
+        self,
+        settings: &Settings,
+        result: &mut Value,
+        first: bool,
+    ) -> (Option<Value>, Option<String>) {
+        let mut paged = None;
+        let tools = result.get_mut("tools").and_then(Value::as_array_mut);
+        let Some(tools) = tools.filter(|_| self.card || self.preview) else {
+            return (None, None);
+        };
         for tool in tools.iter_mut().filter(|_| self.card) {
-            let name = name(tool);
-            let is_named = settings.confirm.iter().any(|(named, _)| named == name);
+            let name = name(tool).to_owned();
+            let is_named = settings.confirm.iter().any(|(named, _)| *named == name);
             if is_named || (settings.destructive.is_some() && is_destructive(tool)) {
-                let page = address(name);
-                show(tool, page);
+                let has_other = !show(tool, address(&name));
+                if settings.keep_own_page(&name, has_other) {
+                    paged = Some(name);
+                }
             }
         }
         if first {
@@ -64,9 +73,9 @@ impl Listed {
                 "tool":{{"type":"string"}},"arguments":{{"type":"object"}},"confirmation":{{"type":"string"}}}},
                 "required":["tool","arguments"]}},"_meta":{{"ui":{{"visibility":[{visibility}]}}}}}}"#
             );
-            tools.push(json::read(&tool)?);
+            tools.extend(json::read(&tool));
         }
-        result.get_mut("tools").map(Value::take)
+        (result.get_mut("tools").map(Value::take), paged)
     }
 }
 
@@ -85,8 +94,8 @@ fn name(tool: &Value) -> &str {
 const DESCRIPTION: &str = "Runs a tool that its user has confirmed: with the arguments and the confirmation of its \
                            result. Never call it before the user has agreed.";
 
-/// Names the page of a tool that has none of its own.
-fn show(tool: &mut Value, page: String) {
+/// Names the page of a tool that has none of its own. Returns whether it has none.
+fn show(tool: &mut Value, page: String) -> bool {
     // The name of earlier versions.
     let has_other = |meta: &&mut Value| meta.get("ui/resourceUri").is_some();
     let meta = member(tool, "_meta").filter(|meta| !has_other(meta));
@@ -95,7 +104,9 @@ fn show(tool: &mut Value, page: String) {
         && !ui.contains_key("resourceUri")
     {
         ui.insert("resourceUri".into(), page.into());
+        return true;
     }
+    false
 }
 
 /// Returns a member, which is made if it is no object.

@@ -249,8 +249,10 @@ fn is_from_right(character: char) -> bool {
 fn is_hidden(character: char) -> bool {
     (character.is_control() && character != '\n')
         || matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Returns the params of `elicitation/create`: a form with one choice, which has to be made. The legacy form of an `enum`
@@ -474,11 +476,11 @@ mod tests {
 
     #[test]
     fn a_user_sees_all_of_it() {
-        let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d";
+        let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d\u{3164}\u{2800}\u{fe0f}";
         let shown = |words: &str| Words::shown(words).text();
         assert_eq!(
             shown(turned),
-            "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d"
+            "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d\\u{3164}\\u{2800}\\u{fe0f}"
         );
         let long = "é".repeat(LONGEST);
         assert_eq!(shown(&long), long);

@@ -69,7 +69,11 @@ fn shortened(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -
     }
     let reported = fields.map_or(Report::Never, |fields| Report::Member(fields.result));
     match step {
-        Step::Deliver(mut deliver) if deliver.is_plain(reported) && exchange.called().is_none() => {
+        Step::Deliver(mut deliver)
+            if deliver.is_plain(reported)
+                && exchange.called().is_none()
+                && exchange.session().is_none() =>
+        {
             Next::Deliver(deliver.opened.take())
         }
         Step::Respond(mut respond) if respond.is_plain() => Next::Respond(respond.token.take()),

@@ -86,11 +86,12 @@ impl Guard {
     ) -> (Exchange, Step) {
         let mut context = Context::new(self.clone(), message.principal.take(), message.within);
         let mut request = Box::new(Request::new(message));
-        context.message = request.origin();
         // Of most guards no tool is.
         if self.settings().confirms {
             request.look_up_confirmation(self, client);
         }
+        // The log names the tool that runs, whichever was called.
+        context.message = request.origin();
         Exchange::begin(context, Flow::Request(request))
     }
 

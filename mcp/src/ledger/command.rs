@@ -202,6 +202,10 @@ impl Namespace {
         now: u64,
     ) -> Result<Command, Error> {
         principal.check()?;
+        // To a store 0 is for ever.
+        if retain_for.is_some_and(|retain_for| retain_for.as_secs() == 0) {
+            return Err(Error::argument("retain for: expected at least a second"));
+        }
         let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
         let args = [retain_for.as_secs(), now].map(|time| time.to_string());
         Ok(Command::new(

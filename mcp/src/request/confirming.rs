@@ -10,14 +10,15 @@ use super::showing::Shown;
 use super::{Phase, Request, once, read, text};
 use crate::confirm::card::{Named, TOOL, card};
 use crate::confirm::{Confirm, Said, Way, Words, form};
-use crate::guard::Guard;
+use crate::guard::{Guard, LONGEST_CONFIRM_TTL as LONGEST_TTL, Settings};
+use crate::ledger::Check;
 use crate::message::context::{About, Context};
 use crate::message::input::{Client, Failed};
 use crate::message::json;
 use crate::message::text::hex;
 use crate::message::token::Token;
 use crate::message::token_fields::TokenFields;
-use crate::reply::answer::Answer;
+use crate::reply::answer::{Answer, Profile};
 use crate::reply::reason::Reason;
 use crate::reply::step::{Called, Elicitation, Item, Step};
 use sealwax::{Error, RequestContext, View};
@@ -38,6 +39,8 @@ pub(super) struct Confirmation {
     pub(super) words: Option<Words>,
     /// Whether the client did not show the question.
     was_unshown: bool,
+    /// Whether the log has it that nobody was asked.
+    is_logged: bool,
     /// Whether the guard's own tool was called to run it.
     pub(super) by: bool,
     /// The consent that was brought, unchecked.
@@ -200,8 +203,9 @@ impl Request {
                     Ok(consent) => {
                         self.confirmation().agreed = Some(consent.ulid().into());
                         let (id, at) = (consent.ulid(), consent.created_at_ms());
-                        let mut token = Token::made(Item::Handle, id, at, once(context));
-                        token.until = Some(consent.ends_at_ms(ttl) / 1000);
+                        // Whatever is said of other states, a yes counts once. No `confirm_ttl` is longer than that.
+                        let mut token = Token::made(Item::Handle, id, at, Check::Once);
+                        token.until = Some(consent.ends_at_ms(LONGEST_TTL) / 1000);
                         tokens.push(token);
                         Ok(None)
                     }
@@ -233,16 +237,13 @@ impl Request {
             }
         }
         let asked = view.request_state(&bound.asked).open(token);
-        let asked = asked.and_then(|opened| read(Item::RequestState, opened, Some(once)));
+        let asked = asked.and_then(|opened| read(Item::RequestState, opened, Some(Check::Once)));
         let (asked, token) = match asked {
             Ok(asked) => asked,
             Err(error) => return refused(self, context, error.into()),
         };
         let (at, words_then) = asked.split_once(' ').unwrap_or_default();
-        let after = context
-            .guard
-            .now_ms()
-            .saturating_sub(at.parse().unwrap_or_default());
+        let after = elapsed(context, at.parse().unwrap_or_default());
         let said = Said::of(&self.confirmation().client().answer(), after);
         match said {
             // Other words than those that the user agreed to.
@@ -270,7 +271,8 @@ impl Request {
     }
 
     /// Keeps that its client did not show the question: the next call begins with the next way.
-    fn not_shown(&mut self, context: &Context) {
+    fn not_shown(&mut self, context: &mut Context) {
+        self.unconfirmed(context, NOT_SHOWN);
         let known = self.confirmation();
         known.was_unshown = true;
         if let Some(principal) = context.principal() {
@@ -295,13 +297,22 @@ impl Request {
         }
     }
 
-    fn way(&self) -> Way {
-        let known = self.confirmation.as_ref();
-        known.map_or(Way::Nothing, |known| {
-            known
-                .client()
-                .way(self.modern, known.was_unshown, known.preview)
-        })
+    fn way(&self, settings: &Settings) -> Way {
+        let Some(known) = self.confirmation.as_ref() else {
+            return Way::Nothing;
+        };
+        let client = known.client();
+        match client.way(self.modern, known.was_unshown, known.preview) {
+            // The client would show that page.
+            Way::Card if settings.has_own_page(self.target.as_deref().unwrap_or_default()) => {
+                if known.preview {
+                    Way::Preview
+                } else {
+                    Way::Nothing
+                }
+            }
+            way => way,
+        }
     }
 
     /// Asks the user.
@@ -310,7 +321,7 @@ impl Request {
         let text = words.text();
         self.was_unshown(context);
         let by = self.confirmation.as_ref().is_some_and(|known| known.by);
-        match self.way() {
+        match self.way(context.guard.settings()) {
             // A page, beside the call by which the user is asked: two answers would run the tool twice.
             Way::InputRequired | Way::Elicit if by => {
                 let tool = self.target.as_deref().unwrap_or_default();
@@ -343,7 +354,7 @@ impl Request {
                 let consent = match view.mint_consent(&bound.words) {
                     Ok(consent) => consent,
                     Err(error) => {
-                        let about = About::new(Item::Handle);
+                        let about = About::new(Item::RequestState);
                         return context.reply(Reason::Unsealed(error), about);
                     }
                 };
@@ -369,6 +380,8 @@ impl Request {
         let id = id.and_then(|known| known.agreed.as_deref());
         let about = About {
             id: id.map(base16ct::lower::encode_string),
+            // The model has no handle that it could try again with.
+            profile: Profile::RequestState,
             ..About::new(Item::Handle)
         };
         if !reason.is_refusal() {
@@ -393,9 +406,17 @@ impl Request {
         answer: Result<&str, Failed>,
     ) -> Step {
         let was_answered = answer.is_ok();
-        match Said::told(answer, context.guard.now_ms().saturating_sub(at)) {
+        match Said::told(answer, elapsed(context, at)) {
             Said::Yes => {
-                self.confirmation().agreed = Some(at.to_le_bytes().into());
+                // Two may be asked at one time.
+                let drawn = match context.draw::<8>() {
+                    Ok(drawn) => drawn,
+                    Err(error) => {
+                        let about = About::new(Item::RequestState);
+                        return context.reply(Reason::Unsealed(error), about);
+                    }
+                };
+                self.confirmation().agreed = Some([at.to_le_bytes(), drawn].concat());
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
@@ -433,9 +454,16 @@ impl Request {
         }
     }
 
+    /// Tells the log that nobody was asked, once.
+    fn unconfirmed(&mut self, context: &mut Context, why: &'static str) {
+        if !std::mem::replace(&mut self.confirmation().is_logged, true) {
+            let reason = Reason::refused("unconfirmed", why);
+            context.refuse(reason, About::new(Item::RequestState));
+        }
+    }
+
     /// Answers a call that nobody confirmed.
-    fn not_confirmed(&self, context: &mut Context, said: Said) -> Step {
-        let tool = self.target.as_deref().unwrap_or_default();
+    fn not_confirmed(&mut self, context: &mut Context, said: Said) -> Step {
         if said == Said::NotShown {
             let known = self.confirmation.as_ref();
             let why = if known.is_some_and(|known| known.was_unshown) {
@@ -443,11 +471,16 @@ impl Request {
             } else {
                 NO_WAY
             };
-            let reason = Reason::refused("unconfirmed", why);
-            context.refuse(reason, About::new(Item::RequestState));
+            self.unconfirmed(context, why);
         }
+        let tool = self.target.as_deref().unwrap_or_default();
         Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
     }
+}
+
+/// Returns how many milliseconds ago something was, by this replica's clock: long ago if it is still to come by it.
+fn elapsed(context: &Context, at: u64) -> u64 {
+    context.guard.now_ms().checked_sub(at).unwrap_or(u64::MAX)
 }
 
 /// How long a consent counts.

@@ -83,11 +83,18 @@ impl Shown {
             let reason = Reason::Unsealed(Error::argument(why));
             context.refuse(reason, About::new(Item::RequestState));
         }
-        let tools = listed.tools(settings, &mut whole, is_first);
+        let (tools, paged) = listed.tools(settings, &mut whole, is_first);
         respond.tools = tools.map(Box::new);
-        if listed.card && !listed.preview {
-            // Others see another list.
-            respond.cache_scope = Some(Scope::Private);
+        if let Some(tool) = paged {
+            let why = format!(
+                "confirm: {tool} has a page of its own, so that no card asks about it: a client that does not elicit cannot run it"
+            );
+            context.refuse(
+                Reason::Refused("unconfirmed", why.into()),
+                About::new(Item::RequestState),
+            );
         }
+        // Others see another list.
+        respond.cache_scope = Some(Scope::Private);
     }
 }

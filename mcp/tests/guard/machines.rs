@@ -206,6 +206,14 @@ fn a_session_is_written_and_forked() {
     let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &of_session(Absent));
     let responded = step(tell(&mut exchange, kind::RESULT, 0, COMPLETE));
     assert!(!sets(&responded), "{responded}");
+    // A notification has it too, whose caller is told later.
+    let known = of_session(Text(&id));
+    let mut unknown = known;
+    unknown[4..7].fill(Absent);
+    let notified = flag::MODERN | flag::SESSION | flag::NOTIFICATION;
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, notified, &unknown);
+    let delivered = step(tell(&mut exchange, kind::PRINCIPAL, 0, &known[4..7]));
+    assert_eq!(delivered["session"]["value"], "1");
     // The header is of another session, or the metadata of none.
     let (_, answer) = made(
         &guard,

@@ -2,7 +2,7 @@
 
 import json
 
-from .builders import LEDGER, NEGOTIATED, Transcripts, done, event, http, report, session_token
+from .builders import INTERNAL, LEDGER, NEGOTIATED, Transcripts, done, event, http, report, session_token
 from .confirm import (
     CAPABILITIES,
     QUESTION,
@@ -85,6 +85,11 @@ def refused(code: str, **more: object) -> dict:
     return {"answered": {"result": SPENT}, "reported": report(code, "handle"), **more}
 
 
+UNAVAILABLE = {
+    "delivered": None,
+    "answered": {"error": INTERNAL},
+    "reported": report("ledger_unavailable", "handle"),
+}
 RUNS = {**RAN, "delivered": {"state": None, "arguments": ARGUMENTS}}
 Y = {"$token": "y"}
 
@@ -121,6 +126,21 @@ for name, settings, capabilities, answered in [
         by_tool(Y, **of, **refused("used")),
         settings={**settings, **LEDGER},
         fault="one yes runs it twice",
+    )
+    case(
+        f"{name}: it counts once where other states count again",
+        first,
+        by_tool(Y, **of, **RUNS),
+        by_tool(Y, **of, **refused("used")),
+        settings={**settings, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
+        fault="a setting of requestState makes a yes count again",
+    )
+    case(
+        f"{name}: without the ledger's answer it is the server's failure",
+        first,
+        by_tool(Y, **of, lost={"admit": 2}, commands=["admit", "admit"], **UNAVAILABLE),
+        settings={**settings, **LEDGER},
+        fault="a model hears of a handle that it never had",
     )
     for what, given in [("what a client fills in", ""), ("a model's own yes", "yes"), ("no text", True)]:
         case(
@@ -161,6 +181,7 @@ for name, settings, capabilities, answered in [
             answer={"action": "cancel"},
             state={"$token": "q"},
             answered={"result": answered},
+            reported=report("unconfirmed", "request-state"),
         ),
         by_tool(Y, capabilities={**capabilities, "elicitation": {}}, **RUNS),
         settings=settings,
@@ -304,6 +325,9 @@ PLAY = {"name": "play", "inputSchema": {"type": "object"}}
 OTHER = {"name": "other", "inputSchema": {"type": "object"}}
 
 
+MINE = {**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}
+
+
 def of_guard(*visibility: str) -> dict:
     return {"name": TOOL, "inputSchema": SCHEMA, "_meta": {"ui": {"visibility": list(visibility)}}}
 
@@ -339,20 +363,30 @@ case(
     fault="a model sees a tool that is none of its own",
 )
 case(
-    "card: no cache hands its list to others",
+    "card: no cache hands its list to others, or theirs to it",
     listed([PLAY], [shown(), of_guard("app")], APPS, result={"cacheScope": "public"}, also={"cacheScope": "private"}),
+    listed([PLAY], [PLAY], NOTHING, result={"cacheScope": "public"}, also={"cacheScope": "private"}),
     settings=SETTINGS,
     fault="a client without pages gets the list of one with",
 )
 case(
     "card: a tool with a page of its own keeps it",
-    listed(
-        [{**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}],
-        [{**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}, of_guard("app")],
-        APPS,
-    ),
+    listed([MINE], [MINE, of_guard("app")], APPS, reported=report("unconfirmed", "request-state")),
+    listed([MINE], [MINE, of_guard("app")], APPS),
+    call(capabilities=APPS, answered={"result": UNASKED}, reported=report("unconfirmed", "request-state")),
+    listed([PLAY], [shown(), of_guard("app")], APPS),
+    call(capabilities=APPS, answered={"result": CARDED}),
     settings=SETTINGS,
-    fault="the author's page is replaced",
+    fault="the author's page is replaced, or gets a yes that no card shows",
+)
+case(
+    "preview: a tool with a page of its own is confirmed by the model",
+    listed(
+        [MINE], [MINE, of_guard("app", "model")], APPS, reported=report("unconfirmed", "request-state")
+    ),
+    call(capabilities=APPS, answered={"result": previewed()}),
+    settings=PREVIEW,
+    fault="it waits for a card that nobody sees",
 )
 case(
     "card: the guard's tool is on the first page",

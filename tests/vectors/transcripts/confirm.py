@@ -166,6 +166,20 @@ for name, answer, after, result, reported in [
         settings=SETTINGS,
         fault="it runs without a yes",
     )
+case(
+    "confirm: a no at a replica whose clock is behind is a no",
+    call(answer={"action": "decline"}, state=asked_token(at=NOW + 5_000), answered={"result": DECLINED}),
+    settings={"confirm": {"play": {"message": "Delete note {id}?", "fallback": "preview"}}},
+    fault="the model gets a consent after a no",
+)
+case(
+    "confirm: a yes counts once where other states count again",
+    ASKED,
+    answered_by(YES, **RAN),
+    answered_by(YES, **refused_state(reported=report("used", "request-state"))),
+    settings={**SETTINGS, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
+    fault="a setting of requestState makes a yes count again",
+)
 UNCONFIRMED = {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")}
 case(
     "confirm: a client that did not show the question is not asked for ten minutes",

@@ -47,21 +47,69 @@ fn only_a_confirmed_tool_has_a_preview() {
 }
 
 #[test]
-fn a_no_counts_after_a_second() {
-    let clock = clock();
-    let guard = confirming(&clock, "Delete note {id}?", &[]).unwrap();
-    let client = Client {
+fn a_confirmation_counts_for_a_day_at_most() {
+    for (seconds, is_right) in [(86_400, true), (86_401, false)] {
+        let builder = Guard::builder(clock().codec());
+        let made = builder.confirm_ttl(Duration::from_secs(seconds)).build();
+        assert_eq!(made.is_ok(), is_right, "{seconds}");
+    }
+}
+
+/// A client that can be asked on its connection.
+fn client() -> Client<'static> {
+    Client {
         capabilities: Some(r#"{"elicitation":{}}"#),
         can_be_asked: true,
         ..Client::default()
+    }
+}
+
+fn asked(guard: &Guard) -> Exchange {
+    let message = Message {
+        modern: false,
+        ..call()
     };
-    for (after, text) in [(999, "did not ask for it"), (1000, "The user declined")] {
-        let message = Message {
-            modern: false,
+    let (exchange, step) = guard.message_from(message, Some(&client()));
+    assert!(matches!(step, Step::Elicit(_)), "{step:?}");
+    exchange
+}
+
+#[test]
+fn two_that_are_agreed_to_at_one_time_are_two() {
+    let guard = confirming(&clock(), "Delete note {id}?", &[]).unwrap();
+    let [one, other] = [(); 2].map(|()| {
+        let mut exchange = asked(&guard);
+        let yes = r#"{"action":"accept","content":{"choice":"yes"}}"#;
+        let step = exchange.on(Event::Elicited(Ok(yes))).unwrap();
+        assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+        exchange.idempotency_key().unwrap()
+    });
+    assert_ne!(one, other);
+}
+
+#[test]
+fn the_log_names_the_tool_that_would_have_run() {
+    let guard = confirming(&clock(), "Delete note {id}?", &[]).unwrap();
+    let (mut exchange, _) = guard.message_from(
+        Message {
+            target: Some("sealwax_confirm"),
+            arguments: Some(r#"{"tool":"play","arguments":{},"confirmation":"yes_x"}"#),
             ..call()
-        };
-        let (mut exchange, step) = guard.message_from(message, Some(&client));
-        assert!(matches!(step, Step::Elicit(_)), "{step:?}");
+        },
+        None,
+    );
+    let [refused] = &exchange.refused()[..] else {
+        panic!("expected a refusal")
+    };
+    assert_eq!(refused.origin.target.as_deref(), Some("play"));
+}
+
+#[test]
+fn a_no_counts_after_a_second() {
+    for (after, text) in [(999, "did not ask for it"), (1000, "The user declined")] {
+        let clock = clock();
+        let guard = confirming(&clock, "Delete note {id}?", &[]).unwrap();
+        let mut exchange = asked(&guard);
         clock.pass_ms(after);
         let answer = Event::Elicited(Ok(r#"{"action":"decline"}"#));
         let Step::Reply(reply) = exchange.on(answer).unwrap() else {

@@ -61,6 +61,18 @@ fn single_use_of_a_handle_takes_a_ledger() {
     assert!(guard.revoke(&alice(), None).is_err());
 }
 
+/// To a store, no time is for ever.
+#[test]
+fn a_revocation_is_remembered_for_a_second_at_least() {
+    let replica = Replica::new();
+    for (retain_for, is_right) in [(0, false), (999, false), (1000, true)] {
+        let revoked = replica
+            .guard
+            .revoke(&alice(), Some(std::time::Duration::from_millis(retain_for)));
+        assert_eq!(revoked.is_ok(), is_right, "{retain_for}");
+    }
+}
+
 /// Those who count openings count a renewal once.
 #[test]
 fn a_handle_that_is_renewed_was_opened_once() {
