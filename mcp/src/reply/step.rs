@@ -11,7 +11,7 @@ use crate::message::input::{Predecessor, Scope};
 #[cfg(feature = "documents")]
 use crate::message::json;
 use crate::message::members::{Millis, PrincipalMembers, is_false};
-use crate::reply::answer::{RpcError, ToolResult};
+use crate::reply::answer::{Answer, RpcError, ToolResult};
 use sealwax::{Error, Principal, SessionMetadata};
 
 /// The next step of an adapter. [`Respond`](Self::Respond), [`Reply`](Self::Reply),
@@ -314,6 +314,19 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// Returns what a tool says that could not make, or read, something that is no handle, and what another handler answers.
+    #[must_use]
+    pub fn failed() -> Self {
+        Self {
+            error: Some(RpcError {
+                code: -32603,
+                message: "Internal error".into(),
+                data: None,
+            }),
+            ..Self::from(Answer::failed())
+        }
+    }
+
     pub(crate) fn error(code: i32, message: &'static str) -> Self {
         let data = None;
         Self {

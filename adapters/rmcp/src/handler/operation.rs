@@ -106,9 +106,13 @@ impl HandleType {
             id,
             ..About::new(self.kind, Profile::Handle)
         };
-        Refused::new(match caller {
+        let reply = match caller {
             Some(caller) => caller.refuse(error, about),
             None => self.guard.refuse(error, about),
+        };
+        Refused::new(match self.kind {
+            Kind::Link | Kind::Cursor => Reply::failed(),
+            _ => reply,
         })
     }
 }

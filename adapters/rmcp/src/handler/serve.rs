@@ -1,13 +1,15 @@
 //! The way of a request or a notification through the guard.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, HandlerResult as Reported, Message, Outcome, Reply, Report,
-    Step, TokenFields,
+    ClientSession, ClientValue, Event, Failed, HandlerResult as Reported, Message, Outcome, Reply,
+    Report, Step, TokenFields,
 };
 use serde_json::Value;
 
@@ -71,7 +73,12 @@ impl Guard {
                 Step::Deliver(deliver) => break deliver,
                 Step::Begin => {
                     let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
-                    let begun = initial(context.clone(), request.all()).await?;
+                    let params = request.all();
+                    let begun = AssertUnwindSafe(async { initial(context.clone(), params).await });
+                    let begun = match begun.catch_unwind().await {
+                        Ok(begun) => begun?,
+                        Err(_) => Err(Failed::Threw("a panic".into())),
+                    };
                     let begun = begun.as_deref().map_err(Clone::clone);
                     caller.on(&mut exchange, Event::Begun(begun))
                 }

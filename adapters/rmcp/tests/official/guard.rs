@@ -108,6 +108,20 @@ async fn what_its_guard_does_not_protect_or_cannot_name_mints_nothing() {
     }
 }
 
+#[tokio::test]
+async fn a_position_of_another_type_is_the_servers_failure() {
+    let server = start(|guard| guard).await;
+    let alice = client(&server.uri, "alice").await;
+    let first = tool(&alice, "page", json!({})).await;
+    let next = &first["structuredContent"]["next"];
+    let failed = tool(&alice, "page", json!({"cursor": next})).await;
+    assert_eq!(
+        failed["content"][0]["text"],
+        "The server failed. Try again later."
+    );
+    assert_eq!(failed["isError"], true);
+}
+
 /// Results before 2026-07-28 have no `resultType`; the rest is the same.
 #[tokio::test]
 async fn a_handle_is_the_key_of_its_row_in_either_revision() {

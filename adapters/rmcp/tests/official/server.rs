@@ -7,7 +7,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router
 use schemars::JsonSchema;
 use sealwax::Codec;
 use sealwax_rmcp::{
-    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, State, from_claims,
+    Guard, GuardBuilder, Pages, ReferenceHandles, Refused, SelfContainedHandles, State, from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -18,6 +18,7 @@ use crate::serving::{Refusals, fresh, serve};
 pub struct Server {
     pub handles: ReferenceHandles,
     pub held: SelfContainedHandles,
+    pub pages: Pages,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -56,6 +57,13 @@ impl Server {
         Ok(CallToolResult::structured(
             json!({"handle": checked.handle, "ulid": checked.ulid, "expiresAt": checked.expires_at}),
         ))
+    }
+
+    #[tool(description = "Reads another position than it writes")]
+    async fn page(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+        self.pages.position::<u32>(&ctx).await?;
+        let next = self.pages.cursor(&ctx, "no number")?;
+        Ok(CallToolResult::structured(json!({"next": next})))
     }
 
     #[tool(description = "A new handle that holds something")]
@@ -145,5 +153,6 @@ pub fn server(guard: &Guard, handle_type: &str) -> Server {
     Server {
         handles: guard.reference_handles(handle_type).max_age(HOUR),
         held: guard.self_contained_handles(handle_type).max_age(HOUR),
+        pages: guard.pages(),
     }
 }

@@ -26,6 +26,9 @@ async fn the_author_begins_a_session_with_the_params_or_refuses() {
     let alice = client(&server.uri, "alice").await;
     let error = raw(&alice, "sessions/create", json!({"begin": "never"})).await;
     assert_eq!(error, Err(json!({"code": -32602, "message": "never"})));
+    let error = raw(&alice, "sessions/create", json!({"begin": "panic"})).await;
+    assert_eq!(error.unwrap_err()["code"], -32603);
+    assert_eq!(server.refusals.code(), "invalid_argument");
     let made = raw(&alice, "sessions/create", json!({"begin": "hello"})).await;
     let session = &made.unwrap()["session"];
     let meta = json!({"_meta": {SESSION: session}});

@@ -77,6 +77,7 @@ pub struct Running {
 pub async fn start(codec: Codec) -> Running {
     let sessions = Sessions::new(|_, params: Option<Value>| async move {
         match params.unwrap_or_default()["begin"].as_str() {
+            Some("panic") => panic!("a secret"),
             Some("never") => Err(ErrorData::invalid_params("never", None)),
             begin => Ok(begin.unwrap_or("new").to_owned()),
         }
