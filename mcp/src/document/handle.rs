@@ -41,7 +41,7 @@ pub(super) struct Operation<'a> {
     #[serde(default)]
     list: Option<&'a str>,
     #[serde(default)]
-    number: Option<u32>,
+    number: Option<i64>,
 }
 
 #[derive(Deserialize)]
@@ -114,7 +114,9 @@ fn operation<'a>(document: &'a Value, value: Option<&'a str>) -> Result<HandleOp
         Op::Mint => HandleOpKind::Mint { max_age },
         Op::Check => HandleOpKind::Check { handle, max_age },
         Op::MintShort => HandleOpKind::MintShort {
-            number: number.ok_or(NO_NUMBER)?,
+            number: number
+                .and_then(|number| u32::try_from(number).ok())
+                .ok_or(NO_NUMBER)?,
         },
         Op::CheckShort => HandleOpKind::CheckShort { handle },
         Op::Seal => HandleOpKind::Seal {

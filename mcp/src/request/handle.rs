@@ -178,25 +178,7 @@ impl HandleFlow {
         let settings = context.guard.settings();
         let (result, token) = match &self.work {
             Work::Mint => (self.mint(view).map_err(Reason::Unsealed)?, None),
-            Work::MintShort { .. } | Work::CheckShort if context.is_anonymous() => {
-                return Err(NOBODYS.into());
-            }
-            Work::MintShort { number } => {
-                let handle = view.mint_short_handle(&self.handle_type, *number);
-                let result = HandleResult {
-                    handle: Some(handle.map_err(Reason::Unsealed)?),
-                    ..HandleResult::default()
-                };
-                (result, None)
-            }
-            Work::CheckShort => {
-                let number = view.verify_short_handle(&self.handle_type, self.text()?)?;
-                let result = HandleResult {
-                    value: Some(number.to_string()),
-                    ..HandleResult::default()
-                };
-                (result, None)
-            }
+            Work::MintShort { .. } | Work::CheckShort => (self.short(context, view)?, None),
             Work::Seal { once: true, .. }
             | Work::Open { once: true }
             | Work::SealLink { once: true, .. }
@@ -285,6 +267,25 @@ impl HandleFlow {
 
     fn mint(&self, view: &View) -> Result<HandleResult, Error> {
         Ok(self.facts(&view.mint_handle(&self.handle_type)?))
+    }
+
+    #[inline(never)]
+    fn short(&self, context: &Context, view: &View) -> Result<HandleResult, Reason> {
+        if context.is_anonymous() {
+            return Err(NOBODYS.into());
+        }
+        if let Work::MintShort { number } = &self.work {
+            let handle = view.mint_short_handle(&self.handle_type, *number);
+            return Ok(HandleResult {
+                handle: Some(handle.map_err(Reason::Unsealed)?),
+                ..HandleResult::default()
+            });
+        }
+        let number = view.verify_short_handle(&self.handle_type, self.text()?)?;
+        Ok(HandleResult {
+            value: Some(number.to_string()),
+            ..HandleResult::default()
+        })
     }
 
     #[inline(never)]
