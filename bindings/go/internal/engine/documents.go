@@ -206,6 +206,7 @@ type HandleOp struct {
 	Keep          bool         `json:"keep,omitempty"`
 	By            *Principal   `json:"by,omitempty"`
 	List          *string      `json:"list,omitempty"`
+	Number        *uint32      `json:"number,omitempty"`
 }
 
 // Predecessor is a self-contained handle that was opened.
