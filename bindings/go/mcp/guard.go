@@ -114,7 +114,8 @@ func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...Revo
 	if err != nil {
 		return err
 	}
-	step, err := g.finish(ctx, func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, uint64(retain)) })
+	begin := func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, uint64(retain)) }
+	step, err := g.caller(ctx, nil).finish(ctx, begin)
 	if err != nil {
 		return err
 	}
@@ -122,15 +123,4 @@ func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...Revo
 		return why(step)
 	}
 	return nil
-}
-
-// finish runs an exchange of no request, and returns its last step.
-func (g *Guard) finish(ctx context.Context, begin func() (*engine.Exchange, *engine.Step, error)) (*engine.Step, error) {
-	c := g.caller(ctx, nil)
-	x, step, err := begin()
-	if err != nil {
-		return nil, err
-	}
-	defer x.Free()
-	return c.drive(ctx, x, step)
 }
