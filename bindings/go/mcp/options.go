@@ -144,8 +144,9 @@ func WithConfirmFunc(tool string, question func(ctx context.Context, arguments j
 // each one unless its annotations have a readOnlyHint of true or a destructiveHint of false. Its user is asked "Run {tool} with
 // {arguments}?". A tool of WithConfirm keeps its own question.
 func WithConfirmDestructive(fallback ...Fallback) Option {
-	return func(g *Guard) (err error) {
-		g.settings.ConfirmDestructive, err = confirmed("destructive", engine.Confirm{}, fallback)
+	return func(g *Guard) error {
+		with, err := confirmed("destructive", engine.Confirm{}, fallback)
+		g.settings.ConfirmDestructive = &with
 		return err
 	}
 }
