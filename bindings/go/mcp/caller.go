@@ -21,6 +21,8 @@ type caller struct {
 	guard   *Guard
 	from    *mcp.RequestExtra
 	arrived time.Time
+	// quiet tells that what is opened is not counted: it will be opened once more.
+	quiet bool
 
 	mu     sync.Mutex
 	known  *engine.Principal
@@ -67,12 +69,22 @@ func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Ste
 	}
 }
 
+// finish runs an exchange of no request, and returns its last step.
+func (c *caller) finish(ctx context.Context, begin func() (*engine.Exchange, *engine.Step, error)) (*engine.Step, error) {
+	x, step, err := begin()
+	if err != nil {
+		return nil, err
+	}
+	defer x.Free()
+	return c.drive(ctx, x, step)
+}
+
 // tell gives a step's entries to the log and the author's hooks.
 func (c *caller) tell(ctx context.Context, x *engine.Exchange, step *engine.Step) {
 	for i := range step.Refused {
 		c.guard.report(ctx, &step.Refused[i])
 	}
-	if len(step.Events) == 0 {
+	if len(step.Events) == 0 || c.quiet {
 		return
 	}
 	since := c.arrived

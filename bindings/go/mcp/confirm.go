@@ -20,25 +20,22 @@ type questionFunc = func(ctx context.Context, arguments json.RawMessage) (string
 const confirmKey = "io.github.sealwax/confirm"
 
 func (g *Guard) confirm(tool string, confirm engine.Confirm, fallback []Fallback) error {
-	with, err := confirmed(tool, confirm, fallback)
-	if err != nil {
-		return err
-	}
 	if g.settings.Confirm == nil {
 		g.settings.Confirm = map[string]engine.Confirm{}
 	}
-	g.settings.Confirm[tool] = *with
-	return nil
+	with, err := confirmed(tool, confirm, fallback)
+	g.settings.Confirm[tool] = with
+	return err
 }
 
-func confirmed(tool string, confirm engine.Confirm, fallback []Fallback) (*engine.Confirm, error) {
+func confirmed(tool string, confirm engine.Confirm, fallback []Fallback) (engine.Confirm, error) {
 	if len(fallback) > 1 {
-		return nil, invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
+		return confirm, invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
 	}
 	for _, one := range fallback {
 		confirm.Fallback = string(one)
 	}
-	return &confirm, nil
+	return confirm, nil
 }
 
 // confirms tells whether the guard confirms some calls, and the request is of a tool.

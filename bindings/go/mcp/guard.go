@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,7 +21,6 @@ type Guard struct {
 	codec      *sealwax.Codec
 	principals Principals
 	ledger     ledger.Ledger
-	timeLimit  time.Duration
 	onRefused  []func(Refusal)
 	onEvent    []func(Event)
 	logger     *slog.Logger
@@ -49,15 +47,11 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 	if principals == nil {
 		return nil, invalid("principals: expected a function, or Anonymous by that name, found nil")
 	}
-	g := &Guard{codec: codec, principals: principals, timeLimit: time.Second}
-	for _, option := range options {
-		if err := option(g); err != nil {
-			return nil, err
-		}
+	g := &Guard{codec: codec, principals: principals}
+	if err := set(g, options); err != nil {
+		return nil, err
 	}
 	g.settings.Events = len(g.onEvent) > 0
-	// The engine refuses what is out of bounds.
-	g.settings.TimeLimitMs = min(max(g.timeLimit, 0), 100*time.Second).Milliseconds()
 	rules, err := g.engine(g.settings)
 	g.rules = rules
 	return g, err
@@ -104,17 +98,16 @@ func protectOnce(server *mcp.Server) error {
 // the ledger's clock tolerance has to be signed out once more. The error is [ErrLedgerUnavailable] if the store may not have
 // recorded it.
 func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
-	var retain int64
-	for _, option := range options {
-		if err := option(&retain); err != nil {
-			return err
-		}
+	var retain *int64
+	if err := set(&retain, options); err != nil {
+		return err
 	}
 	who, err := parts(principal)
 	if err != nil {
 		return err
 	}
-	step, err := g.finish(ctx, func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, uint64(retain)) })
+	begin := func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, retain) }
+	step, err := g.caller(ctx, nil).finish(ctx, begin)
 	if err != nil {
 		return err
 	}
@@ -122,15 +115,4 @@ func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...Revo
 		return why(step)
 	}
 	return nil
-}
-
-// finish runs an exchange of no request, and returns its last step.
-func (g *Guard) finish(ctx context.Context, begin func() (*engine.Exchange, *engine.Step, error)) (*engine.Step, error) {
-	c := g.caller(ctx, nil)
-	x, step, err := begin()
-	if err != nil {
-		return nil, err
-	}
-	defer x.Free()
-	return c.drive(ctx, x, step)
 }

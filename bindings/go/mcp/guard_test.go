@@ -37,6 +37,22 @@ func TestWhatCannotBeAGuardIsRefused(t *testing.T) {
 			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(time.Hour))
 			return err
 		},
+		"no time limit": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(0))
+			return err
+		},
+		"a negative time limit": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(-time.Second))
+			return err
+		},
+		"half a millisecond": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(500*time.Microsecond))
+			return err
+		},
+		"no lifetime": func() error {
+			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithRequestStateTTL(0))
+			return err
+		},
 		"half a second": func() error {
 			_, err := sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithRequestStateTTL(time.Second/2))
 			return err
@@ -174,6 +190,27 @@ func TestALedgerThatDoesNotAnswerFailsClosed(t *testing.T) {
 		}
 		s.mu.Unlock()
 	}
+}
+
+// What is out of bounds is the engine's to refuse: it never becomes the default.
+func TestRetainForNothingIsNotTheDefault(t *testing.T) {
+	var last ledger.Command
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(remembering{must(ledger.NewMemory()), &last})))
+	err := guard.Revoke(t.Context(), alice(), sealwaxmcp.RetainFor(0))
+	if err == nil && last.Args[0] != "0" {
+		t.Errorf("remembered for %s s", last.Args[0])
+	}
+}
+
+// remembering is a ledger that knows its last command.
+type remembering struct {
+	ledger.Ledger
+	last *ledger.Command
+}
+
+func (r remembering) Run(ctx context.Context, command ledger.Command) ([]string, error) {
+	*r.last = command
+	return r.Ledger.Run(ctx, command)
 }
 
 type running func(context.Context) ([]string, error)

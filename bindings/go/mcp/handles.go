@@ -126,6 +126,26 @@ func (h *ReferenceHandles) Check(ctx context.Context, handle string) (ReferenceH
 	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: clientValue(handle)})
 }
 
+// MintShort makes the short handle of a number of the caller's, such as the key of a row among the caller's own: basket_7_ and 8
+// characters, the same each time. It has no end but that of its row. It fails for an anonymous caller.
+func (h *ReferenceHandles) MintShort(ctx context.Context, number uint32) (string, error) {
+	done, err := h.run(ctx, engine.HandleOp{Op: "mintShort", Number: &number}, nil)
+	if err != nil {
+		return "", err
+	}
+	return done.Handle, nil
+}
+
+// CheckShort verifies a short handle that came back, and returns its number: look for the row among the caller's own. The error of
+// one that is refused is a [*HandleRefused].
+func (h *ReferenceHandles) CheckShort(ctx context.Context, handle string) (number uint32, err error) {
+	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: clientValue(handle)}, nil)
+	if err == nil {
+		_, err = read("handle", done, &number, done)
+	}
+	return number, err
+}
+
 // End verifies a handle and ends it, which needs a ledger. Delete its row yourself.
 func (h *ReferenceHandles) End(ctx context.Context, handle string) error {
 	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)

@@ -73,7 +73,21 @@ func (l *Links[T]) Open(ctx context.Context, link string, options ...OpenOption)
 	if err := set(&op, options); err != nil {
 		return nil, err
 	}
-	step, err := l.guard.finish(ctx, func() (*engine.Exchange, *engine.Step, error) { return l.guard.rules.OpenLink(op) })
+	c := l.guard.caller(ctx, nil)
+	if !op.Keep && l.guard.ledger != nil {
+		// Read the value first: a link whose value is no T must not count as used.
+		first := op
+		first.Keep, c.quiet = true, true
+		if _, err := l.opened(ctx, c, first); err != nil {
+			return nil, err
+		}
+		c.quiet = false
+	}
+	return l.opened(ctx, c, op)
+}
+
+func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*OpenedLink[T], error) {
+	step, err := c.finish(ctx, func() (*engine.Exchange, *engine.Step, error) { return l.guard.rules.OpenLink(op) })
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,11 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 	if !errors.Is(err, sealwax.ErrInvalidArgument) || !strings.Contains(err.Error(), "expected the user who is signed in") {
 		t.Errorf("by nobody: %v", err)
 	}
+	// Of another release, which reads another type.
+	others := must(sealwaxmcp.NewLinks[string](s.guard, "report"))
+	if _, err := others.Open(t.Context(), link); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("another type: %v", err)
+	}
 	seen := must(links.Open(t.Context(), link, sealwaxmcp.KeepLink(), sealwaxmcp.OpenedBy(alice())))
 	opened := must(links.Open(t.Context(), link))
 	if *seen != *opened || opened.Value != (note{7}) || opened.Principal != alice() || len(opened.TokenID) != 32 {

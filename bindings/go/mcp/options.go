@@ -25,13 +25,8 @@ func WithLedger(l ledger.Ledger, options ...LedgerOption) Option {
 		if near, ok := l.(interface{ Local() bool }); ok {
 			settings.Local = near.Local()
 		}
-		for _, option := range options {
-			if err := option(settings); err != nil {
-				return err
-			}
-		}
 		g.settings.Ledger = settings
-		return nil
+		return set(settings, options)
 	}
 }
 
@@ -67,19 +62,21 @@ func ReusableRequestState() LedgerOption {
 	return func(l *engine.Ledger) error { l.ReusableRequestState = true; return nil }
 }
 
-// WithTimeLimit is for all that is asked of the ledger for one request: a second by default, a minute at most. One command has
-// three tenths of it.
+// WithTimeLimit is for all that is asked of the ledger for one request: a second by default, from a millisecond to a minute. One
+// command has three tenths of it.
 func WithTimeLimit(d time.Duration) Option {
-	return func(g *Guard) error { g.timeLimit = d; return nil }
+	return func(g *Guard) error {
+		// The engine refuses what is out of bounds, and cannot read what is negative.
+		ms := max(d, 0).Milliseconds()
+		g.settings.TimeLimitMs = &ms
+		return nil
+	}
 }
 
 // WithRequestStateTTL is how long a requestState lives: ten minutes by default.
 func WithRequestStateTTL(d time.Duration) Option {
-	return func(g *Guard) error {
-		ttl, err := seconds("requestState TTL", d)
-		if err == nil {
-			g.settings.RequestStateTTL = *ttl
-		}
+	return func(g *Guard) (err error) {
+		g.settings.RequestStateTTL, err = seconds("requestState TTL", d)
 		return err
 	}
 }
@@ -147,8 +144,9 @@ func WithConfirmFunc(tool string, question func(ctx context.Context, arguments j
 // each one unless its annotations have a readOnlyHint of true or a destructiveHint of false. Its user is asked "Run {tool} with
 // {arguments}?". A tool of WithConfirm keeps its own question.
 func WithConfirmDestructive(fallback ...Fallback) Option {
-	return func(g *Guard) (err error) {
-		g.settings.ConfirmDestructive, err = confirmed("destructive", engine.Confirm{}, fallback)
+	return func(g *Guard) error {
+		with, err := confirmed("destructive", engine.Confirm{}, fallback)
+		g.settings.ConfirmDestructive = &with
 		return err
 	}
 }
@@ -177,18 +175,12 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // A RevokeOption sets how [Guard.Revoke] revokes.
-type RevokeOption func(*int64) error
+type RevokeOption func(**int64) error
 
 // RetainFor is how long a ledger remembers that a principal was signed out: at least the longest lifetime of anything that the
 // service issues, now or later.
 func RetainFor(d time.Duration) RevokeOption {
-	return func(retain *int64) error {
-		s, err := seconds("retain for", d)
-		if err == nil {
-			*retain = *s
-		}
-		return err
-	}
+	return func(retain **int64) (err error) { *retain, err = seconds("retain for", d); return err }
 }
 
 // seconds returns a duration in the engine's unit.

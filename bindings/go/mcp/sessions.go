@@ -87,10 +87,8 @@ func namesOf(s *engine.Sessions) (*engine.Required, error) {
 // [HeldByServer].
 func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption) (*Sessions[T], error) {
 	settings := &engine.Sessions{}
-	for _, option := range options {
-		if err := option(settings); err != nil {
-			return nil, err
-		}
+	if err := set(settings, options); err != nil {
+		return nil, err
 	}
 	switch {
 	case g.protects.Load():

@@ -59,10 +59,8 @@ type transport struct {
 
 func (g *Guard) transport(settings engine.Transport, options []TransportOption) (*transport, error) {
 	t := &transport{guard: g, settings: settings, maxBody: mcp.DefaultMaxRequestBodyBytes}
-	for _, option := range options {
-		if err := option(t); err != nil {
-			return nil, err
-		}
+	if err := set(t, options); err != nil {
+		return nil, err
 	}
 	with := g.settings
 	with.Transport = &t.settings

@@ -130,8 +130,8 @@ func (d *day) passAnHour() {
 	if changed, err := d.codec.SetKeys(must[*sealwax.KeyRing](d)(sealwax.NewKeyRing(d.keys...))); err != nil || !changed {
 		d.Fatal(changed, err)
 	}
-	user := strconv.Itoa(d.random.Intn(100))
-	x, step, err := d.guard.Revoke(&Principal{Subject: &user}, 3600)
+	user, retain := strconv.Itoa(d.random.Intn(100)), int64(3600)
+	x, step, err := d.guard.Revoke(&Principal{Subject: &user}, &retain)
 	if err != nil {
 		d.Fatal(err)
 	}

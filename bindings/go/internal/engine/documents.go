@@ -10,7 +10,7 @@ import (
 
 // Settings are a guard's.
 type Settings struct {
-	RequestStateTTL int64               `json:"requestStateTtl,omitempty"`
+	RequestStateTTL *int64              `json:"requestStateTtl,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
 	Confirm         map[string]Confirm  `json:"confirm,omitempty"`
 	// ConfirmDestructive has a fallback, and no message.
@@ -19,7 +19,7 @@ type Settings struct {
 	Sessions           *Sessions  `json:"sessions,omitempty"`
 	Transport          *Transport `json:"transport,omitempty"`
 	Events             bool       `json:"events,omitempty"`
-	TimeLimitMs        int64      `json:"timeLimitMs,omitempty"`
+	TimeLimitMs        *int64     `json:"timeLimitMs,omitempty"`
 	Ledger             *Ledger    `json:"ledger,omitempty"`
 }
 
@@ -206,6 +206,7 @@ type HandleOp struct {
 	Keep          bool         `json:"keep,omitempty"`
 	By            *Principal   `json:"by,omitempty"`
 	List          *string      `json:"list,omitempty"`
+	Number        *uint32      `json:"number,omitempty"`
 }
 
 // Predecessor is a self-contained handle that was opened.

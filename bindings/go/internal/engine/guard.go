@@ -113,11 +113,11 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 	return g.begin(frame{kindMessage, flags, texts}, &Step{fields: r.Fields})
 }
 
-// Revoke begins the exchange that revokes whatever a principal was issued until now. 0 is the default of retainFor, in seconds.
-func (g *Guard) Revoke(principal *Principal, retainFor uint64) (*Exchange, *Step, error) {
+// Revoke begins the exchange that revokes whatever a principal was issued until now. retainFor is in seconds; nil for the default.
+func (g *Guard) Revoke(principal *Principal, retainFor *int64) (*Exchange, *Step, error) {
 	texts := []text{document(principal)}
-	if retainFor != 0 {
-		texts = append(texts, number(retainFor))
+	if retainFor != nil {
+		texts = append(texts, number(uint64(*retainFor)))
 	}
 	return g.begin(frame{kindRevocation, 0, texts}, &Step{})
 }

@@ -77,15 +77,17 @@ func (s *SQLite) On(rows []*string, failed error) (*SQLiteNext, error) {
 // Redis is what is known of a Redis between commands.
 type Redis struct {
 	machine
-	nothing frame
 	// turn is held until what ended is made anew.
 	turn sync.Mutex
 }
 
-// NewRedis returns what is known of a Redis: nothing yet. waits says whether its client can keep a connection of its own.
-func NewRedis(waits bool) (*Redis, error) {
-	r := &Redis{nothing: frame{kind: kindStore, flags: flagIf(waits, flagWaits)}}
-	return r, r.renew(r.nothing)
+// nothing is what is known of a Redis at first.
+var nothing = frame{kind: kindStore, flags: flagWaits}
+
+// NewRedis returns what is known of a Redis: nothing yet. Its client can keep a connection of its own.
+func NewRedis() (*Redis, error) {
+	r := &Redis{}
+	return r, r.renew(nothing)
 }
 
 // Plain is how a command is sent without a dialogue: Send, the number of keys, keys and arguments; Passes is then the reply.
@@ -94,7 +96,6 @@ type Plain struct{ Send, Passes []string }
 // Next is what to do next for a command.
 type Next struct {
 	Send []string `json:"send"`
-	Own  bool     `json:"own"`
 	Done []string `json:"done"`
 	// Load is to send after a check, together.
 	Load   [][]string `json:"load"`
@@ -120,7 +121,7 @@ func (r *Redis) Begin(command *Command) (*Dialogue, *Next, error) {
 		return dialogue, next, nil
 	}
 	// The instance may have ended. What was known of the store is found out again.
-	if err := r.renew(r.nothing); err != nil {
+	if err := r.renew(nothing); err != nil {
 		return nil, nil, err
 	}
 	return r.dialogue(f)

@@ -310,7 +310,7 @@ func TestAnObjectIsFreedInEachShardThatHasIt(t *testing.T) {
 	if made != 2 {
 		t.Errorf("expected 2, found %d", made)
 	}
-	object.Close()
+	object.release()
 	for _, n := range []int{0, 2} {
 		// A shard that was busy frees it once it is not: what other tests left behind may be freed there.
 		if err := in(n, func(*Call) error { return nil }); err != nil {
@@ -423,8 +423,8 @@ func TestWhatACallWroteIsWiped(t *testing.T) {
 	}
 	nowhere(t, "the payload", payload)
 	nowhere(t, "the text of the key", []byte(keyText)[5:40])
-	codec.object.Close()
-	view.object.Close()
+	codec.object.release()
+	view.object.release()
 	nowhere(t, "the secret", secret)
 }
 

@@ -63,12 +63,6 @@ func (s *Shared) Do(f func(c *Call, at Ptr) error) error {
 	})
 }
 
-// Close frees the object in all shards; a later use makes it anew.
-func (s *Shared) Close() {
-	s.release()
-	runtime.KeepAlive(s)
-}
-
 // release frees the object in each shard that has it.
 func (p *places) release() {
 	for _, each := range shards() {

@@ -37,11 +37,8 @@ type Ledger struct {
 	warnings []string
 	// plain has how scripts are sent whose commands need no dialogue.
 	plain map[string]*engine.Plain
-	// watched has the clients of servers, of which each new connection counts: it may reach another server than the one that was
-	// checked. known is their number when a connection was checked last.
-	watched map[*redis.Client]bool
-	dialed  atomic.Int64
-	known   atomic.Int64
+	// watched has the clients of servers, of which each new connection counts.
+	watched map[*redis.Client]*dials
 }
 
 // connecting is the time limit to connect and to check a server.
@@ -55,8 +52,8 @@ func New(client redis.UniversalClient) (*Ledger, error) {
 	default:
 		return nil, &ledger.Error{Unfit: true, Message: fmt.Sprintf("client: expected a *redis.Client or a *redis.ClusterClient, found %T", client)}
 	}
-	known, err := engine.NewRedis(true)
-	return &Ledger{client: client, redis: known, plain: map[string]*engine.Plain{}, watched: map[*redis.Client]bool{}}, err
+	known, err := engine.NewRedis()
+	return &Ledger{client: client, redis: known, plain: map[string]*engine.Plain{}, watched: map[*redis.Client]*dials{}}, err
 }
 
 // Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
@@ -91,15 +88,15 @@ func (l *Ledger) Run(ctx context.Context, command ledger.Command) ([]string, err
 // run runs a command on one connection. Nobody else has it meanwhile, so that WAIT covers what was sent; go-redis tries nothing
 // again on another one.
 func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([]string, error) {
-	node, err := l.node(ctx, key)
+	node, dials, err := l.node(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	conn := node.Conn()
 	defer conn.Close()
 	reply, err := l.say(ctx, conn, command)
-	if err == nil {
-		err = l.checkAgain(ctx, conn)
+	if err == nil && dials.made.Load() != dials.checked.Load() {
+		err = l.checkAgain(ctx, key, conn)
 	}
 	return reply, err
 }
@@ -171,11 +168,7 @@ func (l *Ledger) ready(ctx context.Context, key string) error {
 		l.mu.Unlock()
 		return nil
 	}
-	if l.checking == nil {
-		l.checking = make(chan struct{})
-		go l.check(context.WithoutCancel(ctx), key, l.checking)
-	}
-	checking := l.checking
+	checking := l.begin(ctx, key)
 	l.mu.Unlock()
 	select {
 	case <-checking:
@@ -187,30 +180,55 @@ func (l *Ledger) ready(ctx context.Context, key string) error {
 	return l.failed
 }
 
+// begin begins a check, unless one is under way, and returns what is closed when it is done. It is called under the lock.
+func (l *Ledger) begin(ctx context.Context, key string) <-chan struct{} {
+	if l.checking == nil {
+		l.checking = make(chan struct{})
+		go l.check(context.WithoutCancel(ctx), key, l.checking)
+	}
+	return l.checking
+}
+
 // check checks what server a new connection reaches.
 func (l *Ledger) check(ctx context.Context, key string, done chan struct{}) {
 	ctx, cancel := context.WithTimeout(ctx, connecting)
 	defer cancel()
 	warned, err := l.warned(ctx, key)
+	var unfit *ledger.Error
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, warning := range warned {
-		if !slices.Contains(l.warnings, warning) {
-			slog.Warn("sealwax: ledger: " + warning)
-		}
-	}
-	l.checked, l.failed, l.checking = err == nil, err, nil
+	before := l.warnings
+	// Where none was found, the commands go on to check their connections.
+	l.checked = err == nil || l.checked && !(errors.As(err, &unfit) && unfit.Unfit)
+	l.failed, l.checking = err, nil
 	if err == nil {
 		l.warnings = warned
 	}
+	l.mu.Unlock()
 	close(done)
+	warn(slices.DeleteFunc(slices.Clone(warned), func(warning string) bool { return slices.Contains(before, warning) }))
 }
 
-func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
-	node, err := l.node(ctx, key)
+// warn logs warnings. A logger of the author's that panics must not end the process.
+func warn(warnings []string) {
+	defer func() { _ = recover() }()
+	for _, warning := range warnings {
+		slog.Warn("sealwax: ledger: " + warning)
+	}
+}
+
+// warned checks a server on a connection of its own, which calls functions of the author's: their panic is an error, and its value
+// may hold a credential.
+func (l *Ledger) warned(ctx context.Context, key string) (warned []string, err error) {
+	defer func() {
+		if found := recover(); found != nil {
+			err = &ledger.Error{Message: fmt.Sprintf("expected a connection, found a panic: %T", found)}
+		}
+	}()
+	node, dials, err := l.node(ctx, key)
 	if err != nil {
 		return nil, err
 	}
+	made := dials.made.Load()
 	options := *node.Options()
 	options.PoolSize, options.MinIdleConns, options.ContextTimeoutEnabled = 1, 0, true
 	// It is over before a node moves, and the client's own handlers would be set twice.
@@ -226,20 +244,18 @@ func (l *Ledger) warned(ctx context.Context, key string) ([]string, error) {
 	for _, load := range last.Load {
 		_, _ = answered(conn.Do(ctx, anys(load)...))
 	}
+	dials.checked.Store(made)
 	return last.Warned, nil
 }
 
-// checkAgain checks the server that has just answered, if the client has connected since the last time: go-redis does so without a
-// word, and a server that was restarted may evict.
-func (l *Ledger) checkAgain(ctx context.Context, conn *redis.Conn) error {
-	dialed := l.dialed.Load()
-	if dialed == l.known.Load() {
-		return nil
-	}
+// checkAgain checks the server that has just answered, since the client has connected meanwhile: go-redis does so without a word, and
+// a server that was restarted may evict. This connection may be an older one, to another server; so a new one is checked too, and
+// until it is found fit each command checks its own.
+func (l *Ledger) checkAgain(ctx context.Context, key string, conn *redis.Conn) error {
+	l.mu.Lock()
+	l.begin(ctx, key)
+	l.mu.Unlock()
 	_, err := l.talk(ctx, conn, nil, nil)
-	if err == nil {
-		l.known.Store(dialed)
-	}
 	return err
 }
 
@@ -253,43 +269,51 @@ func (l *Ledger) fail() {
 	l.checked = false
 }
 
-// node returns the client of the server that has a key.
-func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, err error) {
+// node returns the client of the server that has a key, and its connections.
+func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, of *dials, err error) {
 	switch client := l.client.(type) {
 	case *redis.Client:
 		node = client
 	case *redis.ClusterClient:
 		if node, err = client.MasterForKey(ctx, key); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.watched[node] {
-		l.watched[node] = true
-		l.dialed.Add(1)
-		node.AddHook(dials{&l.dialed})
+	if of = l.watched[node]; of == nil {
+		of = &dials{}
+		// Those that it has made before are one more.
+		of.made.Store(1)
+		l.watched[node] = of
+		node.AddHook(of)
 	}
-	return node, nil
+	return node, of, nil
 }
 
-// dials counts the connections of a client.
-type dials struct{ dialed *atomic.Int64 }
+// dials counts the connections of a client: each may reach another server than the ones before.
+type dials struct {
+	made atomic.Int64
+	// checked is how many were made when a later one was found to reach a fit server.
+	checked atomic.Int64
+}
 
 // DialHook counts one that was made, before anybody has it.
-func (d dials) DialHook(next redis.DialHook) redis.DialHook {
+func (d *dials) DialHook(next redis.DialHook) redis.DialHook {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := next(ctx, network, address)
-		d.dialed.Add(1)
+		if err == nil {
+			d.made.Add(1)
+		}
 		return conn, err
 	}
 }
 
 // ProcessHook does nothing.
-func (dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+func (*dials) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
 
 // ProcessPipelineHook does nothing.
-func (dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+func (*dials) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return next
 }
 

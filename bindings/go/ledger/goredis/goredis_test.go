@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,4 +208,95 @@ func TestAStoreThatDoesNotAnswerAcceptsNothing(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	t.Error("not used again")
+}
+
+// A function of the author's that panics in the check ends no process, and what it said is told nobody.
+func TestAPanicInTheCheckIsAnError(t *testing.T) {
+	address := store(t)
+	var panics atomic.Bool
+	panics.Store(true)
+	one := opened(t, redis.NewClient(&redis.Options{Addr: address, OnConnect: func(context.Context, *redis.Conn) error {
+		if panics.Load() {
+			panic("password=hunter2")
+		}
+		return nil
+	}}))
+	var failed *ledger.Error
+	if _, err := one.Run(t.Context(), admit("live", "a")); !errors.As(err, &failed) || failed.Message != "expected a connection, found a panic: string" {
+		t.Errorf("OnConnect: %v", err)
+	}
+	panics.Store(false)
+	slog.SetDefault(slog.New(breaking{slog.DiscardHandler}))
+	defer slog.SetDefault(slog.New(slog.DiscardHandler))
+	// The store writes nothing to a disk.
+	if warnings, err := one.Check(t.Context()); len(warnings) == 0 || err != nil {
+		t.Errorf("a logger: %v, %v", warnings, err)
+	}
+	verdict(t, one, admit("live", "b"))
+}
+
+type breaking struct{ slog.Handler }
+
+func (breaking) Enabled(context.Context, slog.Level) bool { return true }
+
+func (breaking) Handle(context.Context, slog.Record) error { panic("password=hunter2") }
+
+// moving returns a client of the server whose address is stored last, of which it tells how often it could not connect.
+func moving(t *testing.T) (client *redis.Client, address *atomic.Value, failed *atomic.Int64) {
+	address, failed = &atomic.Value{}, &atomic.Int64{}
+	address.Store(store(t))
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address.Load().(string))
+		if err != nil {
+			failed.Add(1)
+		}
+		return conn, err
+	}
+	return redis.NewClient(&redis.Options{Dialer: dial, DialerRetries: 1, MaxRetries: -1}), address, failed
+}
+
+// held returns a connection that nobody else has: the one that was free last, or a new one.
+func held(t *testing.T, client *redis.Client) *redis.Conn {
+	t.Helper()
+	conn := client.Conn()
+	if err := conn.Ping(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// After a fail-over the old master may still answer: that it is fit says nothing of the new one.
+func TestTheCheckOfOneServerIsNoneOfAnother(t *testing.T) {
+	client, address, _ := moving(t)
+	one := opened(t, client)
+	since(t, one, client)
+	if found := verdict(t, one, admit("live", "a")); found != "ok" {
+		t.Fatal(found)
+	}
+	address.Store(store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))
+	first, second := held(t, client), held(t, client)
+	_ = first.Close()
+	verdict(t, one, admit("live", "b"))
+	first = held(t, client)
+	defer first.Close()
+	_ = second.Close()
+	var unfit *ledger.Error
+	if reply, err := one.Run(t.Context(), admit("live", "c")); !errors.As(err, &unfit) || !unfit.Unfit {
+		t.Errorf("accepted: %v, %v", reply, err)
+	}
+}
+
+// A client that can make no connection more goes on with those that it has, each of them checked.
+func TestAConnectionThatIsThereServes(t *testing.T) {
+	client, address, failed := moving(t)
+	one := opened(t, client)
+	since(t, one, client)
+	first, second := held(t, client), held(t, client)
+	address.Store("127.0.0.1:1")
+	_, _ = first.Close(), second.Close()
+	for failed.Load() < 3 {
+		if found := verdict(t, one, admit("live", "a")); found != "ok" {
+			t.Fatal(found)
+		}
+	}
 }

@@ -97,6 +97,11 @@ func (s *stage) onHandles(ctx context.Context, one told) (any, error) {
 	case "mint":
 		made, err := rows.Mint(ctx)
 		return named(made.Handle), err
+	case "mintShort":
+		var number uint32
+		must(0, json.Unmarshal(one.Given[1], &number))
+		made, err := rows.MintShort(ctx, number)
+		return named(made), err
 	case "seal":
 		made, err := baskets.Seal(ctx, one.Given[1])
 		return named(made.Handle), err
@@ -106,6 +111,9 @@ func (s *stage) onHandles(ctx context.Context, one told) (any, error) {
 	case "check":
 		made, err := rows.Check(ctx, handle)
 		return named(made.Handle), err
+	case "checkShort":
+		number, err := rows.CheckShort(ctx, handle)
+		return map[string]any{"value": number}, err
 	case "end":
 		if one.Options.SelfContained {
 			return "ok", baskets.End(ctx, handle)
