@@ -206,7 +206,7 @@ public final class Guard {
    */
   public ReferenceHandles referenceHandles(String type) {
     engine.checkHandleType(type);
-    return new ReferenceHandles(this, type, null);
+    return new ReferenceHandles(this, Map.of("type", type));
   }
 
   /**
