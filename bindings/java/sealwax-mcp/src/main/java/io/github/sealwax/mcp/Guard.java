@@ -396,7 +396,10 @@ public final class Guard {
      */
     public Builder principal(
         Function<? super McpTransportContext, @Nullable Principal> principalOf) {
-      this.principalOf = principalOf;
+      this.principalOf =
+          Objects.requireNonNull(
+              principalOf,
+              "principal: expected a function, found none: anonymous() is for a server without authentication");
       hasPrincipal = true;
       return this;
     }
@@ -430,7 +433,7 @@ public final class Guard {
      * @return this builder
      */
     public Builder ledger(Ledger ledger, LedgerOptions options) {
-      this.ledger = ledger;
+      this.ledger = Objects.requireNonNull(ledger, "ledger: expected one, found none");
       this.ledgerOptions = options;
       return this;
     }
@@ -454,7 +457,8 @@ public final class Guard {
      * @return this builder
      */
     public Builder onRefused(Consumer<? super Refusal> onRefused) {
-      this.onRefused = onRefused;
+      this.onRefused =
+          Objects.requireNonNull(onRefused, "onRefused: expected a function, found none");
       return this;
     }
 
@@ -466,7 +470,7 @@ public final class Guard {
      * @return this builder
      */
     public Builder onEvent(Consumer<? super GuardEvent> onEvent) {
-      this.onEvent = onEvent;
+      this.onEvent = Objects.requireNonNull(onEvent, "onEvent: expected a function, found none");
       return this;
     }
 

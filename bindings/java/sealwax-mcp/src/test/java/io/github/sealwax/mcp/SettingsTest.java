@@ -66,6 +66,24 @@ class SettingsTest {
     return Sessions.Settings.of(Integer.class, context -> 1);
   }
 
+  /** As of a bean that is null still: nothing is left out in silence. */
+  @Test
+  void nullIsNoSetting() {
+    Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://notes.example.com");
+    Guard.Builder builder = Guard.builder(codec);
+    assertThrows(NullPointerException.class, () -> builder.principal(null));
+    assertThrows(IllegalStateException.class, builder::build);
+    assertThrows(NullPointerException.class, () -> builder.ledger(null));
+    assertThrows(NullPointerException.class, () -> builder.onRefused(null));
+    assertThrows(NullPointerException.class, () -> builder.onEvent(null));
+    Guard guard = builder.anonymous().build();
+    assertThrows(
+        NullPointerException.class, () -> SealwaxFilter.builder(guard).contextExtractor(null));
+    assertThrows(NullPointerException.class, () -> Sessions.Settings.of(Integer.class, null));
+    ReferenceHandles rows = guard.referenceHandles("row");
+    assertThrows(NullPointerException.class, () -> rows.maxAge(null));
+  }
+
   @Test
   void whatIsForgottenOrComesTooLateIsSaid() {
     Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://notes.example.com");
