@@ -132,9 +132,27 @@ public final class Guard {
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal) {
+    signOut(principal, null);
+  }
+
+  /**
+   * Signs a principal out everywhere, as {@link #revoke(Principal)}; the ledger keeps it for a
+   * shorter time.
+   *
+   * @param principal the same issuer, client and subject as the guard sees
+   * @param retainFor at least the longest lifetime of anything that the service issues, now or
+   *     later, in whole seconds: what lives longer is accepted again afterwards
+   * @throws io.github.sealwax.InvalidArgumentException for a part of a second
+   * @throws LedgerException if the store may not have recorded it
+   */
+  public void revoke(Principal principal, Duration retainFor) {
+    signOut(principal, Durations.seconds("retainFor", retainFor));
+  }
+
+  private void signOut(Principal principal, @Nullable Long retainFor) {
     Objects.requireNonNull(principal, "principal: expected whom to sign out, found none");
     Caller caller = new Caller(this, null);
-    Step step = caller.finish(engine.revoke(Caller.document(principal), null));
+    Step step = caller.finish(engine.revoke(Caller.document(principal), retainFor));
     if (!step.is("done")) {
       throw new LedgerException("revoke: expected the ledger to record it, found a failure");
     }
