@@ -19,6 +19,7 @@ final class Caller {
   private static final Map<String, Object> ANONYMOUS = Map.of("anonymous", true);
 
   private final Guard guard;
+  private final boolean counts;
   private final long arrived = System.nanoTime();
   private final ReentrantLock identifying = new ReentrantLock();
   private @Nullable McpTransportContext context;
@@ -26,6 +27,12 @@ final class Caller {
   private volatile Engine.@Nullable Told failed;
 
   Caller(Guard guard, @Nullable McpTransportContext context) {
+    this(guard, context, true);
+  }
+
+  /** Tells of events only if they count. */
+  Caller(Guard guard, @Nullable McpTransportContext context, boolean counts) {
+    this.counts = counts;
     this.guard = guard;
     this.context = context;
     this.known = guard.isAnonymous() ? ANONYMOUS : null;
@@ -76,7 +83,7 @@ final class Caller {
   private void tell(Engine.Exchange exchange, Step step) {
     step.objects("refused").forEach(guard.hooks()::refused);
     List<Map<String, Object>> events = step.objects("events");
-    if (!events.isEmpty()) {
+    if (counts && !events.isEmpty()) {
       long began = exchange.began() == 0 ? arrived : exchange.began();
       Duration took = Duration.ofNanos(System.nanoTime() - began);
       events.forEach(event -> guard.hooks().happened(event, took));

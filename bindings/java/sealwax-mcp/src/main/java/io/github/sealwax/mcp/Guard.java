@@ -132,9 +132,27 @@ public final class Guard {
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal) {
+    signOut(principal, null);
+  }
+
+  /**
+   * Signs a principal out everywhere, as {@link #revoke(Principal)}; the ledger keeps it for a
+   * shorter time.
+   *
+   * @param principal the same issuer, client and subject as the guard sees
+   * @param retainFor at least the longest lifetime of anything that the service issues, now or
+   *     later, in whole seconds: what lives longer is accepted again afterwards
+   * @throws io.github.sealwax.InvalidArgumentException for a part of a second
+   * @throws LedgerException if the store may not have recorded it
+   */
+  public void revoke(Principal principal, Duration retainFor) {
+    signOut(principal, Durations.seconds("retainFor", retainFor));
+  }
+
+  private void signOut(Principal principal, @Nullable Long retainFor) {
     Objects.requireNonNull(principal, "principal: expected whom to sign out, found none");
     Caller caller = new Caller(this, null);
-    Step step = caller.finish(engine.revoke(Caller.document(principal), null));
+    Step step = caller.finish(engine.revoke(Caller.document(principal), retainFor));
     if (!step.is("done")) {
       throw new LedgerException("revoke: expected the ledger to record it, found a failure");
     }
@@ -206,7 +224,7 @@ public final class Guard {
    */
   public ReferenceHandles referenceHandles(String type) {
     engine.checkHandleType(type);
-    return new ReferenceHandles(this, type, null);
+    return new ReferenceHandles(this, Map.of("type", type));
   }
 
   /**
@@ -396,7 +414,10 @@ public final class Guard {
      */
     public Builder principal(
         Function<? super McpTransportContext, @Nullable Principal> principalOf) {
-      this.principalOf = principalOf;
+      this.principalOf =
+          Objects.requireNonNull(
+              principalOf,
+              "principal: expected a function, found none: anonymous() is for a server without authentication");
       hasPrincipal = true;
       return this;
     }
@@ -430,7 +451,7 @@ public final class Guard {
      * @return this builder
      */
     public Builder ledger(Ledger ledger, LedgerOptions options) {
-      this.ledger = ledger;
+      this.ledger = Objects.requireNonNull(ledger, "ledger: expected one, found none");
       this.ledgerOptions = options;
       return this;
     }
@@ -454,7 +475,8 @@ public final class Guard {
      * @return this builder
      */
     public Builder onRefused(Consumer<? super Refusal> onRefused) {
-      this.onRefused = onRefused;
+      this.onRefused =
+          Objects.requireNonNull(onRefused, "onRefused: expected a function, found none");
       return this;
     }
 
@@ -466,7 +488,7 @@ public final class Guard {
      * @return this builder
      */
     public Builder onEvent(Consumer<? super GuardEvent> onEvent) {
-      this.onEvent = onEvent;
+      this.onEvent = Objects.requireNonNull(onEvent, "onEvent: expected a function, found none");
       return this;
     }
 

@@ -19,6 +19,7 @@ import org.slf4j.spi.LoggingEventBuilder;
 /** Tells the author of refusals and events, and writes the log of refusals. */
 final class Hooks {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.mcp");
+  private static final Map<String, Object> SESSION = Map.of("kind", "session");
 
   private final @Nullable Consumer<? super Refusal> onRefused;
   private final @Nullable Consumer<? super GuardEvent> onEvent;
@@ -38,27 +39,28 @@ final class Hooks {
     this.reporter = reporter;
   }
 
-  boolean countsEvents() {
-    return onEvent != null;
-  }
-
   /** Reports a mistake that the engine did not see. */
   void reportMistake(String message) {
-    refused(reporter.report(mistake(message)));
+    report(Code.INVALID_ARGUMENT, message, SESSION);
   }
 
   /** Reports that the engine failed. */
   void reportFailure(SealwaxException failure) {
-    reportFailure(failure, Map.of("kind", "session"));
+    reportFailure(failure, SESSION);
   }
 
   /** Reports that the engine failed; {@code about} says at what. */
   void reportFailure(SealwaxException failure, Map<String, Object> about) {
-    refused(reporter.report(fault(failure.code().toString(), failure.getMessage(), about)));
+    report(failure.code(), failure.getMessage(), about);
+  }
+
+  /** Reports what this side found; {@code about} says at what. */
+  void report(Code code, @Nullable String message, Map<String, Object> about) {
+    refused(reporter.report(fault(code, message, about)));
   }
 
   void refused(Map<String, Object> entry) {
-    log(entry, null);
+    log(entry);
     if (onRefused != null) {
       call("onRefused", onRefused, refusal(entry));
     }
@@ -76,26 +78,22 @@ final class Hooks {
     } catch (Throwable e) {
       String expected =
           name + ": expected a function that does not throw, found " + Failures.named(e);
-      log(reporter.report(mistake(expected)), e);
+      log(reporter.report(fault(Code.INVALID_ARGUMENT, expected, SESSION)));
     }
   }
 
-  private static Map<String, Object> mistake(String message) {
-    return fault(Code.INVALID_ARGUMENT.toString(), message, Map.of("kind", "session"));
-  }
-
   private static Map<String, Object> fault(
-      String code, @Nullable String message, Map<String, Object> about) {
+      Code code, @Nullable String message, Map<String, Object> about) {
     Map<String, Object> fault = new HashMap<>(about);
-    fault.put("code", code);
+    fault.put("code", code.toString());
     fault.put("message", message);
     return fault;
   }
 
-  private static void log(Map<String, Object> entry, @Nullable Throwable cause) {
+  private static void log(Map<String, Object> entry) {
     try {
       if (!(LOGGER instanceof NOPLogger)) {
-        logged(entry, cause);
+        logged(entry);
         return;
       }
     } catch (Throwable e) {
@@ -109,7 +107,7 @@ final class Hooks {
     return isError(entry) ? Level.ERROR : Level.WARN;
   }
 
-  private static void logged(Map<String, Object> entry, @Nullable Throwable cause) {
+  private static void logged(Map<String, Object> entry) {
     LoggingEventBuilder event = LOGGER.atLevel(level(entry));
     if (LOGGER instanceof LoggingEventAware) {
       // Other loggers would write the members into the line, which has them.
@@ -119,7 +117,7 @@ final class Hooks {
         }
       }
     }
-    (cause == null ? event : event.setCause(cause)).log((String) entry.get("line"));
+    event.log((String) entry.get("line"));
   }
 
   private static boolean isError(Map<String, Object> entry) {

@@ -31,7 +31,9 @@ final class Json {
     try {
       return MAPPER.readValue(text, type);
     } catch (IOException e) {
-      throw new IllegalArgumentException("value: expected JSON of its type", e);
+      // Its message quotes the value, and the SDK logs what a handler throws.
+      throw new IllegalArgumentException(
+          "value: expected JSON of " + type.getType().getTypeName() + ": " + Failures.named(e));
     }
   }
 

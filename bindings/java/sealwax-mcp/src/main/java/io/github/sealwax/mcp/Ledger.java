@@ -15,6 +15,10 @@ public interface Ledger {
   /**
    * Runs a command in one atomic step and replies as LEDGER.md says. A failure refuses the request.
    *
+   * <p>It must not block: it is called on the request's thread, and the guard's time limit holds
+   * for the stage that it returns alone. One that blocks holds that thread for as long as it likes,
+   * and its reply counts as none if it is late by then. Run what blocks on an executor of your own.
+   *
    * @param command what to run
    * @return the reply, at once or later
    */

@@ -1,5 +1,10 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Answer;
+import io.github.sealwax.Code;
+import io.github.sealwax.Profile;
+import java.util.Map;
+
 /**
  * A link was refused, or the server failed. The message is for the browser: {@code Not found} or
  * {@code Internal server error}. The {@link #code} is for the log, never for the browser.
@@ -14,13 +19,21 @@ public final class LinkRefused extends RuntimeException {
   private final String code;
 
   LinkRefused(Step reply) {
-    this(reply.has("status") ? reply.number("status").intValue() : 500, reply);
+    this(
+        reply.has("status") ? reply.number("status").intValue() : 500, HandleRefused.codeOf(reply));
   }
 
-  private LinkRefused(int status, Step reply) {
+  private LinkRefused(int status, String code) {
     super(status < 500 ? "Not found" : "Internal server error");
     this.status = status;
-    this.code = HandleRefused.codeOf(reply);
+    this.code = code;
+  }
+
+  /** Refuses a link that holds a value of another type than was asked for. */
+  static LinkRefused ofValue() {
+    Map<String, Object> answer = Json.object(Answer.of(Profile.MCP_SESSION_ID));
+    int status = ((Number) answer.get("httpStatus")).intValue();
+    return new LinkRefused(status, Code.MALFORMED.toString());
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Code;
 import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Principal;
 import io.github.sealwax.internal.Durations;
@@ -79,14 +80,21 @@ public final class Links<T> {
   }
 
   /**
-   * Opens what came; one that is good {@link #once} is used up.
+   * Opens what came; one that is good {@link #once} is used up, unless its value is of another type
+   * than here. It asks the ledger twice, each time within the time limit.
    *
    * @param link what the browser sent, of whatever type
    * @return what it holds
-   * @throws LinkRefused for any that is not valid
+   * @throws LinkRefused for any that is not valid, and for a value of another type
    */
   public OpenedLink<T> open(@Nullable Object link) {
-    return opened(link, false);
+    if (!guard.hasLedger()) {
+      // Nothing is ever used up.
+      return preview(link);
+    }
+    OpenedLink<T> opened = opened(followed(link, true, false));
+    followed(link, false, true);
+    return opened;
   }
 
   /**
@@ -95,24 +103,37 @@ public final class Links<T> {
    *
    * @param link what the browser sent, of whatever type
    * @return what it holds
-   * @throws LinkRefused for any that is not valid
+   * @throws LinkRefused as {@link #open}
    */
   public OpenedLink<T> preview(@Nullable Object link) {
-    return opened(link, true);
+    return opened(followed(link, true, true));
   }
 
-  private OpenedLink<T> opened(@Nullable Object link, boolean keep) {
+  /** Returns the step that is done; what opens counts as an event, if it {@code counts}. */
+  private Step followed(@Nullable Object link, boolean keep, boolean counts) {
     Map<String, Object> operation = SelfContainedHandles.with(settings, "op", "openLink");
     operation.put("handle", link == null ? true : Json.clientValue(link));
     operation.put("keep", keep);
-    Step step = new Caller(guard, null).finish(guard.engine().link(operation));
+    Step step = new Caller(guard, null, counts).finish(guard.engine().link(operation));
     if (!step.is("done")) {
       throw new LinkRefused(step);
     }
-    Principal owner = Hooks.principal(step.object("principal"));
+    return step;
+  }
+
+  private OpenedLink<T> opened(Step done) {
+    Principal owner = Hooks.principal(done.object("principal"));
     return new OpenedLink<>(
-        Json.value(step.text("value"), type),
-        owner == null ? Principal.anonymous() : owner,
-        step.text("id"));
+        value(done), owner == null ? Principal.anonymous() : owner, done.text("id"));
+  }
+
+  private T value(Step done) {
+    try {
+      return Json.value(done.text("value"), type);
+    } catch (IllegalArgumentException e) {
+      Map<String, Object> about = Map.of("kind", "link", "id", done.text("id"));
+      guard.hooks().report(Code.MALFORMED, e.getMessage(), about);
+      throw LinkRefused.ofValue();
+    }
   }
 }

@@ -67,9 +67,9 @@ final class RedisConnections implements AutoCloseable {
     synchronized (this) {
       generation = present;
     }
-    RedisConnection idle = generation.own.poll();
+    RedisConnection idle = idle(generation);
     CompletableFuture<RedisConnection> taken =
-        idle != null && idle.isOpen()
+        idle != null
             ? CompletableFuture.completedFuture(idle)
             : connectWithin(key, within.dividedBy(2), generation);
     return taken.thenCompose(
@@ -77,6 +77,16 @@ final class RedisConnections implements AutoCloseable {
             work.apply(own)
                 .orTimeout(within.toMillis(), TimeUnit.MILLISECONDS)
                 .whenComplete((done, failure) -> release(generation, own, failure != null)));
+  }
+
+  /** Takes an idle connection, and closes those before it that broke; null if there is none. */
+  private static @Nullable RedisConnection idle(Generation generation) {
+    RedisConnection idle = generation.own.poll();
+    while (idle != null && !idle.isOpen()) {
+      idle.close();
+      idle = generation.own.poll();
+    }
+    return idle;
   }
 
   /** Fails if it takes longer; then it goes on, and a later command finds the connection. */
@@ -137,6 +147,10 @@ final class RedisConnections implements AutoCloseable {
   /** Forgets all connections. A late reply is read by nobody. */
   private void drop() {
     present.own.forEach(RedisConnection::close);
+    if (present.shared != null) {
+      // Lettuce keeps a connection that the server closed, until it is closed here too.
+      var unused = present.shared.thenAccept(RedisConnection::close);
+    }
     present = new Generation();
   }
 

@@ -19,7 +19,7 @@ final class RedisServers {
   private final AbstractRedisClient client;
   private final Function<String, CompletableFuture<RedisConnection>> connector;
 
-  private RedisServers(
+  RedisServers(
       AbstractRedisClient client, Function<String, CompletableFuture<RedisConnection>> connector) {
     this.client = client;
     this.connector = connector;

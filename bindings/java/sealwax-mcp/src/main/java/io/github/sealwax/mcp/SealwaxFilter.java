@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 
 /**
  * Gives the clients of a stateless server their sessions: put it in front of the server's
@@ -215,7 +216,8 @@ public final class SealwaxFilter implements Filter {
      */
     public Builder contextExtractor(
         McpTransportContextExtractor<? super HttpServletRequest> extractor) {
-      this.extractor = extractor;
+      this.extractor =
+          Objects.requireNonNull(extractor, "contextExtractor: expected a function, found none");
       return this;
     }
 

@@ -124,7 +124,8 @@ public final class SelfContainedHandles<T> {
     run(context, "end", sent(handle), null);
   }
 
-  private static Map<String, Object> sent(@Nullable Object handle) {
+  /** Returns the member for a client's handle. */
+  static Map<String, Object> sent(@Nullable Object handle) {
     Map<String, Object> sent = new HashMap<>();
     sent.put("handle", Json.clientValue(handle));
     return sent;

@@ -169,6 +169,7 @@ final class Served implements AutoCloseable {
                     : next.apply(context, listing(given)).map(Questions::result))
         .timeout(within)
         .map(Engine.Told::ofClients)
+        .defaultIfEmpty(Engine.Told.wrong("expected an answer, found none"))
         .onErrorResume(
             e ->
                 Mono.just(e instanceof TimeoutException ? Engine.Told.LATE : Engine.Told.threw(e)));

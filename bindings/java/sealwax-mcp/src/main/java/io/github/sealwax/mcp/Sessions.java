@@ -8,6 +8,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -81,6 +82,7 @@ public final class Sessions<T> {
      */
     public static <T> Settings<T> of(
         TypeRef<T> type, Function<? super McpTransportContext, ? extends T> initial) {
+      Objects.requireNonNull(initial, "initial: expected a function, found none");
       Settings<T> settings = new Settings<>(type);
       settings.initial = context -> Json.write(initial.apply(context));
       return settings;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Codec;
@@ -141,6 +142,19 @@ class AuthorsFunctionsTest {
     assertEquals("Invalid cursor", refused.error().message());
     assertTrue(
         Log.LINES.stream().anyMatch(line -> line.contains("onRefused")), () -> "" + Log.LINES);
+    assertFalse(("" + Log.LINES).contains(SECRET), () -> "" + Log.LINES);
+  }
+
+  /** Jackson quotes the value, and the SDK logs what a handler throws. */
+  @Test
+  void ofAValueOfAnotherType() {
+    IllegalArgumentException thrown =
+        assertThrows(
+            IllegalArgumentException.class,
+            () -> Json.value("\"" + SECRET + "\"", Types.of(Integer.class)));
+    assertNull(thrown.getCause());
+    assertFalse(thrown.getMessage().contains(SECRET), thrown::getMessage);
+    assertTrue(thrown.getMessage().startsWith("value: expected JSON of java.lang.Integer"));
   }
 
   @ParameterizedTest

@@ -46,6 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
 /**
@@ -145,15 +146,20 @@ class ConfirmTest {
     assertEquals(refused == null ? List.of() : List.of(refused), refusals);
   }
 
-  @Test
-  void aListThatHangsIsNotWaitedFor() {
+  static List<Mono<Map<String, Object>>> noLists() {
+    return List.of(Mono.never(), Mono.empty());
+  }
+
+  @ParameterizedTest
+  @MethodSource("noLists")
+  void aListThatIsNoneIsNotWaitedFor(Mono<Map<String, Object>> none) {
     Direct server =
         new Direct(
             guard,
             new Answering(
                 context -> {
                   ran.add("list");
-                  return Mono.never();
+                  return none;
                 }));
     JSONRPCResponse told =
         server.ask("alice", "tools/call", Map.of("name", "read_note", "arguments", Map.of()));

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Codec;
+import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
@@ -87,6 +88,24 @@ class HandlersTest {
             guard(it -> it), (context, request) -> Map.of("row", rows.mint(context).handle()));
     assertThrows(
         IllegalArgumentException.class, () -> server.ask("alice", "tools/call", NO_PARAMS));
+  }
+
+  @Test
+  void aNumberOfAShortHandleIsNeverCut() {
+    Guard guard = guard(it -> it.principal(context -> Principal.subject("alice")));
+    ReferenceHandles rows = guard.referenceHandles("row");
+    Direct server =
+        new Direct(
+            guard,
+            (context, request) -> {
+              for (long none : List.of(-1L, 1L << 32)) {
+                assertThrows(InvalidArgumentException.class, () -> rows.mintShort(context, none));
+              }
+              long last = (1L << 32) - 1;
+              return Map.of("row", rows.checkShort(context, rows.mintShort(context, last)));
+            });
+    Object result = server.ask("alice", "tools/call", NO_PARAMS).result();
+    assertEquals(4294967295L, Values.object(result).get("row"));
   }
 
   @Test

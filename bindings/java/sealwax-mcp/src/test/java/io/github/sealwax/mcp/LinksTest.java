@@ -56,8 +56,19 @@ class LinksTest {
     assertEquals(new OpenedLink<>(new Report(7), ALICE, seen.id()), seen);
     assertEquals("OpenedLink[id=" + seen.id() + "]", seen.toString());
     assertEquals("used", assertThrows(LinkRefused.class, () -> reports.open(link)).code());
+    assertEquals(2, events.stream().filter(one -> one.event().equals("opened")).count());
     GuardEvent last = events.get(events.size() - 1);
     assertEquals("link " + seen.id(), last.kind() + " " + last.id());
+  }
+
+  /** As at a replica of the release before. */
+  @Test
+  void aValueOfAnotherTypeIsNotUsedUp() {
+    Object link = made(reports.once()).get("link");
+    Links<Integer> others = guard.links("report", Integer.class);
+    LinkRefused refused = assertThrows(LinkRefused.class, () -> others.open(link));
+    assertEquals("404 malformed", refused.status() + " " + refused.code());
+    assertEquals(7, reports.open(link).value().number());
   }
 
   @Test

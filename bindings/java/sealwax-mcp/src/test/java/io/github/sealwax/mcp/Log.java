@@ -70,7 +70,7 @@ public final class Log implements SLF4JServiceProvider {
         failure = null;
         sneakily(thrown);
       }
-      LINES.add(level + " " + line);
+      LINES.add(level + " " + line + (cause == null ? "" : " " + cause));
     }
 
     @Override

@@ -7,17 +7,22 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.codec.StringCodec;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -111,6 +116,49 @@ class RedisLedgerTest {
       store.commands().configSet("maxmemory-policy", "noeviction");
       assertEquals(USED, run(ledger, use("c1")));
     }
+  }
+
+  /** Lettuce keeps what the server closed until it is closed here too. */
+  @Test
+  void aConnectionThatBrokeIsClosed() {
+    Set<Object> kept = ConcurrentHashMap.newKeySet();
+    try (Valkey store = new Valkey();
+        RedisConnections connections =
+            new RedisConnections(counted(store, kept), CompletableFuture::completedFuture)) {
+      Function<RedisConnection, CompletableFuture<RedisConnection>> work =
+          CompletableFuture::completedFuture;
+      RedisConnection shared = connections.shared("a").join();
+      RedisConnection own = connections.withOwn("a", work, PATIENT).join();
+      assertEquals(2, kept.size());
+      store.commands().clientKill(io.lettuce.core.KillArgs.Builder.typeNormal().skipme());
+      until(() -> !shared.isOpen() && !own.isOpen());
+      connections.withOwn("a", work, PATIENT).join();
+      assertEquals(2, kept.size(), "the connection of its own");
+      connections.shared("a").join();
+      assertEquals(1, kept.size(), "the shared connection");
+    }
+  }
+
+  /** Keeps the connections that are not closed yet. */
+  private static RedisServers counted(Valkey store, Set<Object> kept) {
+    RedisClient client = RedisClient.create();
+    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    return new RedisServers(
+        client,
+        key ->
+            client
+                .connectAsync(StringCodec.UTF8, RedisURI.create(store.url()))
+                .toCompletableFuture()
+                .thenApply(
+                    connection -> {
+                      kept.add(connection);
+                      return new RedisConnection(
+                          connection,
+                          () -> {
+                            kept.remove(connection);
+                            return connection.closeAsync();
+                          });
+                    }));
   }
 
   private static String refusal(Ledger ledger) {

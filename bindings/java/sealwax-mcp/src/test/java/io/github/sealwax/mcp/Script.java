@@ -176,6 +176,8 @@ final class Script {
     return switch ((String) told.get("do")) {
       case "mint" -> Map.of("handle", rows.mint(context).handle());
       case "check" -> Map.of("handle", rows.check(context, value).handle());
+      case "mintShort" -> Map.of("handle", rows.mintShort(context, ((Number) value).longValue()));
+      case "checkShort" -> Map.of("value", rows.checkShort(context, value));
       case "seal" -> Map.of("handle", held.seal(context, value).handle());
       case "renew" -> {
         Object next = Values.list(told.get("given")).get(2);

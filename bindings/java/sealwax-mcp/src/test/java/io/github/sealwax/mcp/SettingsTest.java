@@ -7,8 +7,10 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
+import io.github.sealwax.Principal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -64,6 +66,45 @@ class SettingsTest {
 
   private static Sessions.Settings<Integer> of() {
     return Sessions.Settings.of(Integer.class, context -> 1);
+  }
+
+  /** As of a bean that is null still: nothing is left out in silence. */
+  @Test
+  void nullIsNoSetting() {
+    Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://notes.example.com");
+    Guard.Builder builder = Guard.builder(codec);
+    assertThrows(NullPointerException.class, () -> builder.principal(null));
+    assertThrows(IllegalStateException.class, builder::build);
+    assertThrows(NullPointerException.class, () -> builder.ledger(null));
+    assertThrows(NullPointerException.class, () -> builder.onRefused(null));
+    assertThrows(NullPointerException.class, () -> builder.onEvent(null));
+    Guard guard = builder.anonymous().build();
+    assertThrows(
+        NullPointerException.class, () -> SealwaxFilter.builder(guard).contextExtractor(null));
+    assertThrows(NullPointerException.class, () -> Sessions.Settings.of(Integer.class, null));
+    ReferenceHandles rows = guard.referenceHandles("row");
+    assertThrows(NullPointerException.class, () -> rows.maxAge(null));
+  }
+
+  @Test
+  void whoWasSignedOutIsRememberedForAsLongAsIsSaid() {
+    Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://notes.example.com");
+    MemoryLedger memory = new MemoryLedger();
+    List<String> retained = new ArrayList<>();
+    Guard guard =
+        Guard.builder(codec)
+            .principal(context -> null)
+            .ledger(
+                command -> {
+                  retained.add(command.args().get(0));
+                  return memory.run(command);
+                })
+            .build();
+    Principal alice = Principal.subject("alice");
+    guard.revoke(alice);
+    guard.revoke(alice, Duration.ofDays(30));
+    assertEquals(List.of("34560300", "2592000"), retained);
+    assertThrows(InvalidArgumentException.class, () -> guard.revoke(alice, HALF));
   }
 
   @Test
