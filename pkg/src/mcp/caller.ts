@@ -169,8 +169,9 @@ export class Caller {
     { name, withinMs = 0 }: AskStep,
     ask: (peer: Peer) => Promise<unknown>,
   ): Outcome | Promise<Outcome> {
+    const peer = this.#peer;
     return attempt<unknown, Outcome>(
-      () => this.#peer && within(withinMs, ask(this.#peer)),
+      () => peer && within(withinMs, () => ask(peer)),
       (answer) => ({ value: json(name, answer ?? null) }),
       failed,
     );
