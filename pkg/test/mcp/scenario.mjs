@@ -216,6 +216,10 @@ class Stage {
         return handle(await rows.mint(ctx));
       case 'check':
         return handle(await rows.check(ctx, value));
+      case 'mintShort':
+        return { handle: await rows.mintShort(ctx, value) };
+      case 'checkShort':
+        return { value: await rows.checkShort(ctx, value) };
       case 'seal':
         return handle(await baskets.seal(ctx, value));
       case 'open': {
