@@ -7,7 +7,7 @@ import { type Logger, standard, write } from '../log.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
-import { Engine } from './engine.js';
+import { Engine, written } from './engine.js';
 import type { Call, Handled } from './handler/call.js';
 import {
   DataLayerSessions,
@@ -18,7 +18,7 @@ import {
 import { Links } from './handler/links.js';
 import { referenceOf } from './handler/reference.js';
 import { ReferenceHandles } from './handler/reference-handles.js';
-import { SelfContainedHandles, written } from './handler/self-contained-handles.js';
+import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { guardTransport } from './handler/transport.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
