@@ -38,8 +38,9 @@ export class Stores {
     if (!place || (place.protocol !== 'unix:' && place.host === '')) return { invalid: true };
     try {
       this.#sending ??= await this.#connect(url, place);
-      if (this.#sending === undefined) return this.#missing('Redis', 'ioredis');
-      return told(await within(LIMIT, this.#sending(...send)));
+      const sending = this.#sending;
+      if (sending === undefined) return this.#missing('Redis', 'ioredis');
+      return told(await within(LIMIT, () => sending(...send)));
     } catch (error) {
       const { message } = Object(error);
       // An error of the server begins with its code. Any other is the client's, whose message may have the URL.

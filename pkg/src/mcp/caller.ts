@@ -92,7 +92,7 @@ export class Caller {
    * Runs the application's functions as the engine asks, and returns the first step for the SDK, or the question to what
    * carries the message. It waits only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
-  drive(exchange: Exchange, step = exchange.first, cause?: unknown): Step | Promise<Step> {
+  drive(exchange: Exchange, step = exchange.first, cause = exchange.cause): Step | Promise<Step> {
     for (const one of step.refused ?? []) report(this.policy, one, this.#principal, cause);
     if (step.events) {
       const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
@@ -169,8 +169,9 @@ export class Caller {
     { name, withinMs = 0 }: AskStep,
     ask: (peer: Peer) => Promise<unknown>,
   ): Outcome | Promise<Outcome> {
+    const peer = this.#peer;
     return attempt<unknown, Outcome>(
-      () => this.#peer && within(withinMs, ask(this.#peer)),
+      () => peer && within(withinMs, () => ask(peer)),
       (answer) => ({ value: json(name, answer ?? null) }),
       failed,
     );

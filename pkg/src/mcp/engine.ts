@@ -4,7 +4,7 @@
  */
 
 import { type Codec, rawCodec } from '../codec.js';
-import type { Event, Fault, HandleOp, Refused, Settings, Step } from '../documents.js';
+import type { BrokeEvent, Fault, HandleOp, Refused, Settings, Step } from '../documents.js';
 import { json } from '../input.js';
 import * as machine from '../machine.js';
 import * as memory from '../memory.js';
@@ -196,6 +196,8 @@ export class Exchange {
   readonly #events: boolean;
   /** When the handler's result or operation came, if events are wanted; the message came before. */
   began: number | undefined;
+  /** What writing the author's value threw: why the exchange is refused. */
+  cause: unknown;
   /** The bytes that belong to the last step, of HTTP and stdio. */
   text: string | undefined;
 
@@ -223,10 +225,9 @@ export class Exchange {
     return this.#step(this.#machine.tell(frame, WIDE));
   }
 
-  /** Reports what became of a delivered message, and returns the next step. `value` is JSON. */
-  on(event: Event, value?: string): Step {
-    if ('result' in event) this.began = this.#now();
-    const frame = { kind: machine.EVENT, texts: [JSON.stringify(event), value] };
+  /** Reports that a delivered message broke, and returns the next step. */
+  on(event: BrokeEvent): Step {
+    const frame = { kind: machine.EVENT, texts: [JSON.stringify(event)] };
     return this.#step(this.#machine.tell(frame, WIDE));
   }
 
@@ -274,13 +275,14 @@ export class Exchange {
     return this.#step(this.#machine.tell({ kind: machine.ANSWERED, texts: [] }, WIDE));
   }
 
-  /** Begins a separate exchange for an operation on a handle. `value` is its state as JSON. */
-  handle(op: HandleOp, value?: string): Exchange {
+  /** Begins a separate exchange for an operation on a handle, and its state. */
+  handle(op: HandleOp, state?: Written): Exchange {
     const began = this.#now();
-    const texts = [JSON.stringify(op), value && memory.cut(value)];
+    const texts = [JSON.stringify(op), state && memory.cut(state.text)];
     const frame = { kind: machine.HANDLE, texts };
     const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
     handling.began = began;
+    handling.cause = state?.cause;
     return handling;
   }
 
@@ -327,6 +329,22 @@ export class Exchange {
       return { step: 'deliver', opened: text, report: this.#member, withinMs: 0, events };
     if (text === undefined) return { step: 'respond' };
     return { step: 'respond', set: [[[this.#member as string], text]], events };
+  }
+}
+
+/** An author's value as JSON. */
+export interface Written {
+  /** Empty for a value that JSON cannot hold, which the engine refuses. */
+  readonly text: string;
+  /** What writing it threw. */
+  readonly cause?: unknown;
+}
+
+export function written(value: unknown): Written {
+  try {
+    return { text: json('value', value) };
+  } catch (cause) {
+    return { text: '', cause };
   }
 }
 

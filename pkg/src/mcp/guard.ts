@@ -7,7 +7,7 @@ import { type Logger, standard, write } from '../log.js';
 import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
-import { Engine } from './engine.js';
+import { Engine, written } from './engine.js';
 import type { Call, Handled } from './handler/call.js';
 import {
   DataLayerSessions,
@@ -18,7 +18,7 @@ import {
 import { Links } from './handler/links.js';
 import { referenceOf } from './handler/reference.js';
 import { ReferenceHandles } from './handler/reference-handles.js';
-import { SelfContainedHandles, written } from './handler/self-contained-handles.js';
+import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { guardTransport } from './handler/transport.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
@@ -325,9 +325,14 @@ export class Guard {
 
   #confirms(more: Settings): void {
     if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
+    this.#add(more);
+    this.#policy.confirms = true;
+  }
+
+  /** Begins an engine with more settings, which count once it has accepted them. */
+  #add(more: Settings): void {
     const settings = { ...this.#settings, ...more };
     this.#policy.engine = new Engine(this.#codec, settings);
-    this.#policy.confirms = true;
     this.#settings = settings;
   }
 
@@ -339,12 +344,11 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` for a second call, or one after `protect`
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
-    const { initial, settings } = sessionsOf(given);
+    const { initial, settings: sessions } = sessionsOf(given);
     if (this.#isProtecting || this.#settings.sessions) {
       throw invalidArgument('sessions: expected once, and before guard.protect(server)');
     }
-    this.#settings = { ...this.#settings, sessions: settings };
-    this.#policy.engine = new Engine(this.#codec, this.#settings);
+    this.#add({ sessions });
     this.#policy.initial = initial;
     return new DataLayerSessions<T>(this.#callOf);
   }

@@ -29,14 +29,20 @@ export function attempt<T, R>(
 export class TimeoutError extends Error {}
 
 /**
- * Waits for an answer for so many milliseconds, unless it is there already.
+ * Asks, and waits for the answer for so many milliseconds.
  *
- * @throws the answer's error; {@link TimeoutError} when the time is over
+ * @throws the answer's error; {@link TimeoutError} when the time is over, also if the answer was made meanwhile
  */
-export function within<T>(ms: number, answer: T | PromiseLike<T>): T | Promise<T> {
-  if (!isPromiseLike(answer)) return answer;
+export function within<T>(ms: number, ask: () => T | PromiseLike<T>): T | Promise<T> {
+  const from = performance.now();
+  const answer = ask();
+  const late = () => new TimeoutError('expected an answer in time');
+  if (!isPromiseLike(answer)) {
+    if (performance.now() - from > ms) throw late();
+    return answer;
+  }
   return new Promise((resolve, reject) => {
-    const give = () => reject(new TimeoutError('expected an answer in time'));
+    const give = () => reject(late());
     // An answer that arrived while this process was busy is read before the second timer.
     let timer = setTimeout(() => {
       timer = setTimeout(give, 0);

@@ -1,7 +1,7 @@
 /** Names from the draft of data-layer sessions. */
 
 /** The member of `_meta` that carries a session, in requests and results. */
-export const SESSION_META = 'io.modelcontextprotocol/session';
+const SESSION_META = 'io.modelcontextprotocol/session';
 
 /** The member of `_meta` that every request has since revision 2026-07-28. */
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion';

@@ -9,7 +9,7 @@ import { Duplex, Readable, type Writable } from 'node:stream';
 import { checked } from '../input.js';
 import { checkTtl } from '../lifetime.js';
 import { type Guard, policyOf } from './guard.js';
-import { StdioConnection } from './transport/stdio-connection.js';
+import { type Read, StdioConnection } from './transport/stdio-connection.js';
 
 /** The longest line, in bytes, that the SDK's own transport accepts. */
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -52,7 +52,8 @@ export function sessionStreams(
   const policy = policyOf(guard);
   const settings = checked(times, { ttl: checkTtl, idle: checkTtl });
   const engine = policy.transportOf({ ...settings, sep1359: true });
-  const connection = new StdioConnection(policy, engine, (line) => void stdout.write(`${line}\n`));
+  const send = (line: string) => void stdout.write(`${line}\n`);
+  const connection = new StdioConnection(policy, engine, send, readOf());
   const inward = async function* () {
     for await (const line of lines(stdin, MAX_BYTES)) {
       for await (const next of connection.enter(line)) yield Buffer.from(`${next}\n`);
@@ -65,7 +66,22 @@ export function sessionStreams(
       connection.close();
     }
   });
+  // The SDK hears of it by the stream that it has, if it listens: 1.x does not.
+  stdout.on('error', (error) => outward.destroy(error));
+  outward.on('error', () => {});
   return [Readable.from(inward()), outward];
+}
+
+/** Where the majors of the SDK have what reads a line. */
+const READERS = ['@modelcontextprotocol/server', '@modelcontextprotocol/sdk/shared/stdio.js'];
+
+/** Returns what the SDK reads a line with; in a bundle, where neither is found, nothing checks a line before the SDK. */
+async function readOf(): Promise<Read> {
+  for (const name of READERS) {
+    const { deserializeMessage } = await import(name).catch(() => ({}));
+    if (deserializeMessage) return deserializeMessage;
+  }
+  return () => {};
 }
 
 /** Yields a stream's lines, without their ends. */

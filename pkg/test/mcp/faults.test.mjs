@@ -1,6 +1,8 @@
 // Whose fault it is, and what is told: a request that cannot be bound, a state in the wrong place, an anonymous guard.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -124,4 +126,27 @@ test('SEP-1359: a sessionId of null is no session', async () => {
   const { result } = await came.first(({ id }) => id === 7);
   assert.deepEqual([result?.tools, result?.sessionId], [[], undefined]);
   await close();
+});
+
+test('stdio: what the SDK cannot read is answered, and its id is free again', async () => {
+  const guard = guardOf();
+  const factory = factoryOf({ 'tools/list': () => ({ tools: [] }) }, guard);
+  const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout });
+  const { send, came, close } = await overStdio(factory, { streams, era: LEGACY });
+  send({ id: 7, method: 'tools/list', params: 7 });
+  send({ id: 7, method: 'tools/list' });
+  const [first, second] = await came.all(2, ({ id }) => id === 7);
+  assert.equal(first.error?.code, -32600);
+  assert.deepEqual(second.result?.tools, []);
+  await close();
+});
+
+test('stdio: a client that no longer reads ends its connection, and not the process', {
+  timeout: 30_000,
+}, async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const [, outward] = sessionStreams(guardOf(), { stdin, stdout });
+  const failed = once(outward, 'error');
+  stdout.destroy(Object.assign(new Error('of the pipe'), { code: 'EPIPE' }));
+  assert.equal((await failed)[0].code, 'EPIPE');
 });

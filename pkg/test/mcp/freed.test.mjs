@@ -1,8 +1,10 @@
 // A request that is answered, cancelled or dropped frees its exchange in the module's memory.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
 import { test } from 'node:test';
-
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { sessionStreams } from 'sealwax/mcp/stdio';
@@ -301,6 +303,45 @@ test('over HTTP with sessions none is left over, whatever becomes of them', asyn
   }
   await settle();
   assert.equal(exchanges(), 0);
+});
+
+test('clients that leave while a tool of 1.x works, and is to answer with JSON, leave nothing behind', {
+  timeout: 30_000,
+}, async (t) => {
+  const never = new Promise(() => {});
+  const guard = guardOf();
+  let came = 0;
+  const tool = () => {
+    came += 1;
+    return never;
+  };
+  const factory = factoryOf({ 'tools/call': tool }, guard);
+  const listener = guard.listener(
+    async (request, response) => {
+      const settings = { sessionIdGenerator: undefined, enableJsonResponse: true };
+      const transport = new StreamableHTTPServerTransport(settings);
+      const server = factory();
+      response.on('close', () => server.close());
+      await server.connect(transport);
+      await transport.handleRequest(request, response, request.body);
+    },
+    { required: false },
+  );
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  t.after(() => server.closeAllConnections() ?? server.close());
+  await once(server, 'listening');
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+  };
+  for (let id = 1; id <= 5; id += 1) {
+    const sent = request({ port: server.address().port, method: 'POST', headers });
+    sent.on('error', () => {});
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: name }));
+    while (came < id) await turn();
+    sent.destroy();
+  }
+  while (exchanges() > 0) await turn();
 });
 
 test('on stdio with sessions none is left over', async () => {

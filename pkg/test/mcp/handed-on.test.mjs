@@ -1,15 +1,26 @@
 // What a guard hands on as it came: options, limits, what is asked, and the bytes of a message.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { answer } from 'sealwax';
+import { anonymous, answer } from 'sealwax';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { TestClock, testCodec, testLedger } from 'sealwax/testing';
 import { LEGACY } from './client.mjs';
-import { factoryOf, guardOf, messagesOf, modern, overHttp, requestOf, text } from './wire.mjs';
+import {
+  codec,
+  factoryOf,
+  guardOf,
+  messagesOf,
+  modern,
+  overHttp,
+  overStdio,
+  requestOf,
+  text,
+} from './wire.mjs';
 
 const call = (more) => modern(1, 'tools/call', { name: 'x', arguments: {}, ...more });
 const initialize = {
@@ -188,7 +199,7 @@ test('stdio: a character may come in several pieces, either way', async () => {
     [outward, stdout],
   ]) {
     for (const one of pieces) to.write(Buffer.from(one));
-    const [came] = await from.take(1).toArray();
+    const [came] = await once(from, 'data');
     assert.deepEqual(JSON.parse(came), message);
   }
 });
@@ -224,4 +235,62 @@ test('an event with a session is not held back until its stream ends', async () 
   const { value } = await reader.read();
   assert.match(new TextDecoder().decode(value), /^data: \{.*"sessionId":"sw1\..*\}\r\r$/);
   await reader.cancel();
+});
+
+test('a short handle gives its number back, and takes no number that it would round', async () => {
+  const guard = guardOf({ principal: () => ({ subject: 'alice' }) });
+  const rows = guard.referenceHandles('row');
+  const handler = async (_, ctx) => {
+    for (const number of [0, 7, 2 ** 32 - 1]) {
+      const handle = await rows.mintShort(ctx, number);
+      assert.match(handle, new RegExp(`^row_${number}_`));
+      assert.equal(await rows.checkShort(ctx, handle), number);
+    }
+    const message = /number: expected a (whole )?number/;
+    for (const number of [-1, 1.5, 2 ** 32, Number.NaN, '7', 7n, undefined])
+      await assert.rejects(rows.mintShort(ctx, number), { message });
+    return text('done');
+  };
+  const { messages } = await overHttp(factoryOf({ 'tools/call': handler }, guard), ...call());
+  assert.equal(messages[0].result?.content[0].text, 'done');
+});
+
+test('the id of a session is there before anybody asks for the session', async () => {
+  const guard = guardOf();
+  const sessions = guard.sessions({ initial: () => 0 });
+  const handler = (_, ctx) => text(`${guard.sessionId(ctx) === sessions.of(ctx).ulid}`);
+  const factory = factoryOf({ 'tools/call': handler }, guard);
+  const created = await overHttp(factory, ...modern(1, 'sessions/create'));
+  const { sessionId, state } = created.messages[0].result.session;
+  const _meta = { 'io.modelcontextprotocol/session': { sessionId, state } };
+  const { messages } = await overHttp(factory, ...call({ _meta }));
+  assert.equal(messages[0].result.content[0].text, 'true');
+});
+
+test('stdio: the id of a session is that of its token', async () => {
+  const guard = guardOf();
+  const factory = factoryOf({ 'tools/call': (_, ctx) => text(`${guard.sessionId(ctx)}`) }, guard);
+  const streams = (stdin, stdout) => sessionStreams(guard, { stdin, stdout });
+  const { came, send, close } = await overStdio(factory, { streams, era: LEGACY });
+  const { sessionId } = came.messages[0].result;
+  send({ id: 7, method: 'tools/call', params: { name: 'x', arguments: {} }, sessionId });
+  const { result } = await came.first(({ id }) => id === 7);
+  assert.equal(result.content[0].text, codec.view(anonymous).session().open(sessionId).tokenId);
+  await close();
+});
+
+test("what an author's value threw goes to the author's hook", async () => {
+  const thrown = new TypeError('of the author');
+  const toJSON = () => {
+    throw thrown;
+  };
+  const told = [];
+  const guard = guardOf({ onRefused: ({ cause }) => told.push(cause) });
+  const baskets = guard.selfContainedHandles('basket');
+  const factory = factoryOf(
+    { 'tools/call': async (_, ctx) => text((await baskets.seal(ctx, { toJSON })).handle) },
+    guard,
+  );
+  await overHttp(factory, ...call());
+  assert.deepEqual(told, [thrown]);
 });

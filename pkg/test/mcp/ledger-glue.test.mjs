@@ -53,3 +53,17 @@ test('SQLite: a command that failed leaves nothing open', { skip: noSqlite }, as
   const guard = guardOf({ ledger });
   await guard.revoke(alice);
 });
+
+test('an answer that was made too late is none, though it is there at once', async () => {
+  const clock = new TestClock();
+  const memory = testLedger(clock);
+  const ledger = {
+    run(command) {
+      const from = performance.now();
+      while (performance.now() - from <= command.withinMs);
+      return memory.run(command);
+    },
+  };
+  const guard = guardOf({ codec: testCodec(clock), ledger, timeLimit: 0.1 });
+  await assert.rejects(guard.revoke(alice), /expected an answer in time, found none/);
+});

@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
+import { connect as connect2, createServer as createServer2 } from 'node:http2';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import express from 'express';
 import { Codec, Key, KeyRing } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { connected, LEGACY, MODERN } from './client.mjs';
@@ -208,4 +210,136 @@ test('a client that leaves cancels its request, and a slow one slows its stream'
   response.destroy();
   await isCancelled;
   assert.equal(signal.aborted, true);
+});
+
+test('a stream that fails after its head is logged', async () => {
+  const headers = { 'content-type': 'text/event-stream' };
+  let pulls = 0;
+  const pull = (to) => {
+    pulls += 1;
+    if (pulls > 1) throw new RangeError('of hunter2');
+    to.enqueue(new TextEncoder().encode(':\n\n'));
+  };
+  const port = await serving(
+    guard.node(async () => new Response(new ReadableStream({ pull }), { headers })),
+  );
+  lines.length = 0;
+  await assert.rejects(answerOf(port, '{}'));
+  assert.match(lines.join(), /handler: expected a response, found RangeError/);
+});
+
+test('a body that another parser has read is served, or refused', { timeout: 30_000 }, async () => {
+  const message = {
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name: 'greet', arguments: {} },
+  };
+  const type = '*/*';
+  for (const [parser, body, status] of [
+    [express.text({ type }), JSON.stringify(message), 200],
+    [express.raw({ type }), JSON.stringify(message), 200],
+    [express.json({ strict: false }), JSON.stringify(message), 200],
+    ...['null', '7', '"x"'].map((body) => [express.json({ strict: false }), body, 400]),
+  ]) {
+    for (const listener of [
+      guard.node(fetch),
+      guard.node(guard.fetch(fetch, { required: false })),
+    ]) {
+      const app = express();
+      app.use(parser, listener);
+      const answer = await answerOf(await serving(app), body);
+      assert.equal(answer.status, status, answer.text);
+      if (status === 200) assert.match(answer.text, /nobody/);
+    }
+  }
+});
+
+test('HTTP/2 is served too: a message, a stream, a failure', { timeout: 30_000 }, async (t) => {
+  const stream = () =>
+    ReadableStream.from(['data: 1\n\n', 'data: 2\n\n'].map((one) => new TextEncoder().encode(one)));
+  const answers = {
+    '/json': () => Response.json({ ok: true }, { statusText: 'Fine' }),
+    '/stream': () => {
+      const headers = new Headers({
+        'content-type': 'text/event-stream',
+        connection: 'keep-alive',
+      });
+      for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
+      return new Response(stream(), { headers });
+    },
+    '/large': () => assert.fail('it is delivered'),
+  };
+  const handler = guard.node(async (request) => answers[new URL(request.url).pathname]());
+  const server = createServer2(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect2(`http://127.0.0.1:${server.address().port}`);
+  t.after(() => client.close() ?? server.close());
+  const posted = async (path) => {
+    const sent = client.request({ ':method': 'POST', ':path': path });
+    sent.end('{}');
+    const [headers] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of sent.setEncoding('utf8')) text += chunk;
+    return { headers, status: headers[':status'], text };
+  };
+  assert.deepEqual((await posted('/json')).text, '{"ok":true}');
+  const { headers, text } = await posted('/stream');
+  assert.equal(text, 'data: 1\n\ndata: 2\n\n');
+  assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2']);
+  assert.equal((await posted('/large')).status, 500);
+});
+
+test('nothing that a response refuses ends the process', async () => {
+  const port = await serving((request, response) => {
+    response.setHeader = () => {
+      throw new Error('of the response');
+    };
+    return guard.node(fetch)(request, response);
+  });
+  await assert.rejects(answerOf(port, '{}'));
+});
+
+test('a listener hears of a slow client', { timeout: 30_000 }, async () => {
+  const chunk = 'x'.repeat(65_000);
+  let written = 0;
+  let [goOn, isFull] = [() => {}, () => {}];
+  const full = new Promise((resolve) => {
+    isFull = resolve;
+  });
+  const listener = guard.listener(
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const write = () => {
+        while (written < 2000) {
+          written += 1;
+          if (response.write(chunk)) continue;
+          response.once('drain', write);
+          return isFull();
+        }
+        response.end();
+        goOn();
+      };
+      write();
+    },
+    { required: false },
+  );
+  const port = await serving(listener);
+  const sent = send({ port, path: '/mcp', method: 'POST' }).end('{}');
+  const [response] = await once(sent, 'response');
+  response.pause();
+  await full;
+  for (let before = -1; before !== written; ) {
+    before = written;
+    await new Promise((later) => setTimeout(later, 500));
+  }
+  assert.ok(written < 2000, `${written}`);
+  const ended = new Promise((resolve) => {
+    goOn = resolve;
+  });
+  let size = 0;
+  response.on('data', ({ length }) => {
+    size += length;
+  });
+  response.resume();
+  await Promise.all([ended, once(response, 'end')]);
+  assert.equal(size, 2000 * chunk.length);
 });

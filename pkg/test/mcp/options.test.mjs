@@ -131,6 +131,9 @@ test('options of sessions are what they should be', () => {
     const expected = { code: 'invalid_argument' };
     assert.throws(() => guard().sessions(options), expected, JSON.stringify(options));
   }
+  const corrected = guard();
+  assert.throws(() => corrected.sessions({ initial, ttl: 1, noExpiry: true }));
+  corrected.sessions({ initial, ttl: 1 });
   const twice = guard();
   twice.sessions({ initial });
   assert.throws(() => twice.sessions({ initial }), /once, and before/);

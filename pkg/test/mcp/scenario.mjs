@@ -127,6 +127,8 @@ class Stage {
     const header = ctx && sdk.header(ctx, 'mcp-protocol-version');
     if (protocolVersion && protocolVersion !== header) throw new Error(`the header says ${header}`);
     const state = this.#state(ctx);
+    // Before anything else asks for the session.
+    const sessionId = (ctx && this.#guard.sessionId(ctx)) ?? null;
     for await (const { do: name, given, options, result } of waiting({
       state: typeof state === 'object' ? null : state,
       cursor: params?.cursor ?? null,
@@ -135,7 +137,8 @@ class Stage {
     })) {
       if (name === 'return') return this.#withStates(result, ctx);
       if (name === 'throw') throw Object.assign(new Error("the handler's own"), { code: -32000 });
-      say({ done: await this.#did(name, given, options, ctx) });
+      if (name === 'sessionId') say({ done: sessionId });
+      else say({ done: await this.#did(name, given, options, ctx) });
     }
   }
 
@@ -184,8 +187,6 @@ class Stage {
         return this.#state(ctx);
       case 'idempotencyKey':
         return this.#guard.idempotencyKey(ctx);
-      case 'sessionId':
-        return this.#guard.sessionId(ctx) ?? null;
       case 'session':
         return this.#session(ctx);
       case 'write':
@@ -216,6 +217,10 @@ class Stage {
         return handle(await rows.mint(ctx));
       case 'check':
         return handle(await rows.check(ctx, value));
+      case 'mintShort':
+        return { handle: await rows.mintShort(ctx, value) };
+      case 'checkShort':
+        return { value: await rows.checkShort(ctx, value) };
       case 'seal':
         return handle(await baskets.seal(ctx, value));
       case 'open': {

@@ -9,6 +9,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 
+import { deserializeMessage } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
@@ -107,10 +108,19 @@ function read(line) {
   return { ...message, ...rest };
 }
 
-// The SDK's transport says of no message to which request it belongs, nor what it could not read; and these streams are for
-// SEP-1359.
+/** Whether the SDK reads lines: the guard answers others. */
+function isRead(lines) {
+  try {
+    return lines.split('\n').map(deserializeMessage).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+// The SDK's transport says of no message to which request it belongs; and these streams are for SEP-1359.
 const isPlayed = ({ lines, settings }) =>
-  lines?.every(([way]) => way !== 'of' && way !== 'broke') && settings.transport?.sep1359;
+  lines?.every(([way, line]) => (way === 'to' ? isRead(line) : way !== 'of' && way !== 'broke')) &&
+  settings.transport?.sep1359;
 for (const one of cases.filter(isPlayed)) {
   test(one.name, async () => {
     const { guard, logged, texts, told, bytes } = world();

@@ -13,6 +13,7 @@ import {
   type Exchange,
   isText,
   type UserFacts,
+  type Written,
 } from '../engine.js';
 import { reportError } from '../hooks.js';
 import { after } from '../later.js';
@@ -247,7 +248,7 @@ export class Call {
 
   /** The id of its session: of its own, or of a wrapper's. */
   get sessionId(): string | undefined {
-    return this.#session?.ulid ?? this.#caller.known?.sessionId;
+    return this.session?.ulid ?? this.#caller.known?.sessionId;
   }
 
   /** Returns its key for another service. */
@@ -344,12 +345,11 @@ export class Call {
 
   /**
    * Performs an operation on a handle for the caller. A model may pass a handle of any type, despite a schema.
-   * `value` is JSON.
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async handle(op: HandleOp, value?: string): Promise<HandleResult> {
-    const step = await this.#caller.finish(this.#live.handle(op, value));
+  async handle(op: HandleOp, state?: Written): Promise<HandleResult> {
+    const step = await this.#caller.finish(this.#live.handle(op, state));
     if (step.step === 'done') return step;
     if (step.step === 'reply') throw new HandleRefused(step);
     throw isOver();

@@ -3,11 +3,10 @@ import { invalidArgument } from '../../error.js';
 import { checked, flag } from '../../input.js';
 import { type Principal, partsOf } from '../../principal.js';
 import { Caller } from '../caller.js';
-import { clientValue } from '../engine.js';
+import { clientValue, written } from '../engine.js';
 import type { Policy } from '../policy.js';
 import type { HandlerContext } from '../sdk.js';
 import type { CallOf } from './call.js';
-import { written } from './self-contained-handles.js';
 
 /** What a link opened to. */
 export interface OpenedLink<T> {

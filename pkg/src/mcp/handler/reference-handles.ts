@@ -1,4 +1,6 @@
 import type { HandleResult } from '../../documents.js';
+import { invalidArgument } from '../../error.js';
+import { wrongType } from '../../input.js';
 import { clientValue } from '../engine.js';
 import type { HandlerContext } from '../sdk.js';
 import type { CallOf } from './call.js';
@@ -49,6 +51,28 @@ export class ReferenceHandles {
   }
 
   /**
+   * Creates the short handle of a number of the caller's, such as the key of a row among the caller's own: `basket_7_` and 8
+   * characters, the same each time. A model copies it better than a long one. It has no end but that of its row.
+   *
+   * @param number a whole number from 0 to 4294967295
+   * @throws {@link HandleRefused} if it cannot be created, as for an anonymous caller; `TypeError` for what is no number,
+   * {@link SealwaxError} `invalid_argument` for another one
+   */
+  async mintShort(context: HandlerContext, number: number): Promise<string> {
+    const op = { ...this.#type, op: 'mintShort', number: wholeNumber(number) } as const;
+    return (await this.#callOf(context).handle(op)).handle as string;
+  }
+
+  /**
+   * Checks a short handle that a model passed, and returns its number: look for the row among the caller's own.
+   *
+   * @throws {@link HandleRefused} unless it is accepted
+   */
+  async checkShort(context: HandlerContext, handle: unknown): Promise<number> {
+    return Number((await this.#handle(context, 'checkShort', handle)).value);
+  }
+
+  /**
    * Ends a handle before it expires, which needs a `ledger`: nothing else would record it.
    *
    * @throws {@link HandleRefused} unless it is accepted and its end is recorded
@@ -59,11 +83,17 @@ export class ReferenceHandles {
 
   #handle(
     context: HandlerContext,
-    op: 'mint' | 'check' | 'end',
+    op: 'mint' | 'check' | 'checkShort' | 'end',
     handle?: unknown,
   ): Promise<HandleResult> {
     return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
   }
+}
+
+function wholeNumber(given: unknown): number {
+  if (typeof given !== 'number') throw wrongType('number', 'a number', given);
+  if (given >>> 0 === given) return given;
+  throw invalidArgument(`number: expected a whole number from 0 to 4294967295, found ${given}`);
 }
 
 function handleOf({ handle, id, expiresAt }: HandleResult): ReferenceHandle {

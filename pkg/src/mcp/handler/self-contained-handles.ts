@@ -1,7 +1,7 @@
 import type { HandleOp, HandleResult, Predecessor } from '../../documents.js';
-import { json, wrongType } from '../../input.js';
+import { wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
-import { clientValue } from '../engine.js';
+import { clientValue, type Written, written } from '../engine.js';
 import type { HandlerContext } from '../sdk.js';
 import type { CallOf } from './call.js';
 
@@ -83,27 +83,18 @@ export class SelfContainedHandles<T = unknown> {
     value: T,
     predecessor?: Predecessor,
   ): Promise<SelfContainedHandle<T>> {
-    const text = written(value);
-    const done = await this.#handle(context, { op: 'seal', predecessor }, text);
-    return handleOf(done, done.handle ?? '', text);
+    const state = written(value);
+    const done = await this.#handle(context, { op: 'seal', predecessor }, state);
+    return handleOf(done, done.handle ?? '', state.text);
   }
 
-  #handle(context: HandlerContext, op: Partial<HandleOp>, value?: string): Promise<HandleResult> {
-    return this.#callOf(context).handle({ ...this.#type, ...op } as HandleOp, value);
+  #handle(context: HandlerContext, op: Partial<HandleOp>, state?: Written): Promise<HandleResult> {
+    return this.#callOf(context).handle({ ...this.#type, ...op } as HandleOp, state);
   }
 }
 
 /** The facts that a successor continues, by the opened handle. */
 const predecessors = new WeakMap<object, Predecessor>();
-
-/** Returns a value as JSON; the engine refuses the text of a value that JSON cannot hold. */
-export function written(value: unknown): string {
-  try {
-    return json('value', value);
-  } catch {
-    return '';
-  }
-}
 
 function handleOf<T>(done: HandleResult, handle: string, value: string): SelfContainedHandle<T> {
   const { id, expiresAt, predecessor, times } = done;

@@ -9,7 +9,7 @@ import { type Command, LedgerFailure } from './ledger.js';
 export function answered(policy: Policy, step: AskStep): Told | Promise<Told> {
   const { script, keys, args, withinMs } = step as Command & { withinMs: number };
   return attempt<unknown, Told>(
-    () => within(withinMs, policy.ledger?.run({ script, keys, args, withinMs })),
+    () => within(withinMs, () => policy.ledger?.run({ script, keys, args, withinMs })),
     (reply) => {
       policy.warnOfLedger();
       // It may be of any type.

@@ -64,7 +64,7 @@ export class Connections {
   /** Sends a command that may take so many milliseconds over a connection, and gives that up if there is no answer. */
   async answered(connection: Connection, command: Parameters<Send>, ms = 0): Promise<unknown> {
     try {
-      return await within(Math.max(SILENT, ms), connection.send(...command));
+      return await within(Math.max(SILENT, ms), () => connection.send(...command));
     } catch (error) {
       if (error instanceof TimeoutError) this.#give(connection);
       throw error;

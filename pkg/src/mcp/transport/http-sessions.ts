@@ -95,12 +95,15 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
         message = referenced(message, known, policy, (reference) => references.push(reference));
       }
       const given = message === undefined ? options : { ...options, parsedBody: message };
-      const response = await handler(changed(request, version, text), given);
+      const { signal } = request;
+      const response = await whileWaiting(signal, handler(changed(request, version, text), given));
       if (!(step.report || step.addSessionId) || !exchange.answer(response)) return response;
-      if (step.report) return await reported(caller, exchange, response);
+      if (step.report) return await whileWaiting(signal, reported(caller, exchange, response));
       isSent = false;
       return withBody(response, passing(response.body, exchange));
     } catch (cause) {
+      // Nobody is there to read it.
+      if (request.signal.aborted) return new Response(null);
       return await broken(caller, exchange, cause);
     } finally {
       // The SDK hands the message over before it gives the response.
@@ -112,6 +115,21 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
     wrapped(request, options).catch((cause) => failure(policy, cause));
   readers.add(served);
   return served;
+}
+
+/** Waits for a response while its client does. Some handlers never give one to a client that left. */
+function whileWaiting(signal: AbortSignal, response: Promise<Response>): Promise<Response> {
+  const coming = Promise.resolve(response);
+  return new Promise((resolve, reject) => {
+    const left = () => {
+      reject(signal.reason);
+      coming.then(({ body }) => body?.cancel()).catch(() => {});
+    };
+    signal.addEventListener('abort', left, { once: true });
+    if (signal.aborted) left();
+    const over = () => signal.removeEventListener('abort', left);
+    coming.then(resolve, reject).then(over);
+  });
 }
 
 /** Reports what a handler without sessions threw, and returns the response. */

@@ -8,6 +8,7 @@ export interface WrittenResponse extends NodeResponse {
   writeHead(status: number, ...more: never[]): unknown;
   getHeaders(): Readonly<Record<string, unknown>>;
   removeHeader(name: string): void;
+  emit(event: string, given: unknown): unknown;
 }
 
 /**
@@ -35,6 +36,9 @@ export function wrapListener<From extends NodeRequest, To extends WrittenRespons
 
 const VERSION = 'mcp-protocol-version';
 
+/** What has room again, where it is not the response itself. */
+const QUEUE = Symbol('queue');
+
 /** Returns the methods that a response has now. */
 function asItWas(to: NodeResponse): NodeResponse {
   const { flushHeaders, write, end } = to;
@@ -49,18 +53,18 @@ function asItWas(to: NodeResponse): NodeResponse {
       return to.writableEnded;
     },
     setHeader: (name, value) => to.setHeader(name, value),
-    setHeaders: (headers) => to.setHeaders(headers),
     flushHeaders: () => flushHeaders.call(to),
     write: (chunk) => write.call(to, chunk),
     end: (chunk) => end.call(to, chunk),
     destroy: () => to.destroy(),
-    on: (event, listener) => to.on(event, listener),
+    on: (event, listener) => to.on(event, (of?: unknown) => of === QUEUE || listener()),
   };
 }
 
 /** Returns the response that a listener writes, once it has a head. */
 function written(to: WrittenResponse, listen: () => unknown): Promise<Response> {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const room = new ByteLengthQueuingStrategy({ highWaterMark: 16_384 });
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({}, room);
   const body = writable.getWriter();
   const { writeHead } = to;
   return new Promise((answered, failed) => {
@@ -77,11 +81,15 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
       }
       answered(responseOf(readable, { status: to.statusCode, headers }));
     };
-    const put = (chunk: unknown) => {
-      // Whoever reads it may be gone.
-      const gone = () => {};
-      if (typeof chunk === 'string') body.write(new TextEncoder().encode(chunk)).catch(gone);
-      else if (chunk instanceof Uint8Array) body.write(chunk).catch(gone);
+    // Whoever reads it may be gone.
+    const gone = () => {};
+    const put = (chunk: unknown): boolean => {
+      const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk;
+      if (bytes instanceof Uint8Array) body.write(bytes).catch(gone);
+      const { desiredSize } = body;
+      if (desiredSize === null || desiredSize > 0) return true;
+      body.ready.then(() => to.emit('drain', QUEUE), gone);
+      return false;
     };
     const called = (given: readonly unknown[]) => {
       for (const one of given) if (typeof one === 'function') one();
@@ -97,14 +105,14 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
       flushHeaders: head,
       write(chunk: unknown, ...more: unknown[]) {
         head();
-        put(chunk);
+        const hasRoom = put(chunk);
         called(more);
-        return true;
+        return hasRoom;
       },
       end(...given: unknown[]) {
         head();
         put(given[0]);
-        body.close().catch(() => {});
+        body.close().catch(gone);
         called(given);
         return to;
       },
@@ -113,7 +121,7 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
       .then(listen)
       .catch((cause) => {
         failed(cause);
-        body.abort(cause).catch(() => {});
+        body.abort(cause).catch(gone);
       });
   });
 }
@@ -122,7 +130,8 @@ function responseOf(body: ReadableStream, head: ResponseInit): Response {
   try {
     return new Response(body, head);
   } catch {
-    // Its status has no body.
+    // Its status has no body: what is written nobody reads.
+    body.cancel().catch(() => {});
     return new Response(null, head);
   }
 }

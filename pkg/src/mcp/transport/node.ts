@@ -16,6 +16,8 @@ export interface NodeRequest {
   readonly auth?: AuthInfo | undefined;
   /** The message, if a parser of JSON stands in front. */
   body?: unknown;
+  /** Whether somebody has read the body to its end. */
+  readonly readableEnded?: boolean | undefined;
   on(event: string, listener: (chunk: Uint8Array) => void): unknown;
   pause(): unknown;
 }
@@ -25,8 +27,7 @@ export interface NodeResponse {
   statusCode: number;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
-  setHeader(name: string, value: string): unknown;
-  setHeaders(headers: Headers): unknown;
+  setHeader(name: string, value: string | string[]): unknown;
   flushHeaders(): void;
   write(chunk: Uint8Array): boolean;
   end(chunk?: string): unknown;
@@ -50,10 +51,20 @@ export function listenerOf(
     try {
       await send(await answered(from, to, handler, gone.signal), to, gone.signal);
     } catch (cause) {
-      if (to.headersSent || gone.signal.aborted) to.destroy();
-      else await send(await failed(cause), to, gone.signal);
+      await answeredOtherwise(to, gone.signal, () => failed(cause)).catch(() => to.destroy());
     }
   };
+}
+
+/** Answers, or ends what began, if the client is there still. */
+async function answeredOtherwise(
+  to: NodeResponse,
+  gone: AbortSignal,
+  failed: () => Promise<Response>,
+): Promise<void> {
+  const response = gone.aborted ? undefined : await failed();
+  if (response === undefined || to.headersSent) to.destroy();
+  else await send(response, to, gone);
 }
 
 async function answered(
@@ -73,10 +84,13 @@ async function answered(
   return handler(request, { ...(authInfo && { authInfo }), ...(parsedBody && { parsedBody }) });
 }
 
-/** Reads a body once. What is over the limit is left. */
+/** Reads a body once, unless another parser has. What is over the limit is left. */
 function contentOf(from: NodeRequest): Content | Promise<Content> {
-  const { body } = from;
+  const { body, readableEnded } = from;
+  if (typeof body === 'string' || body instanceof Uint8Array) return body;
   if (typeof body === 'object' && body !== null) return written(body);
+  // Nothing would come any more.
+  if (readableEnded) return body === undefined ? '' : written(body);
   const chunks: Uint8Array[] = [];
   let size = 0;
   return new Promise((read, failed) => {
@@ -123,7 +137,10 @@ async function send(response: Response, to: NodeResponse, gone: AbortSignal): Pr
   // The client left while the handler worked: nobody else would end a stream.
   if (gone.aborted) return response.body?.cancel();
   to.statusCode = response.status;
-  to.setHeaders(response.headers);
+  // HTTP/2 has no `setHeaders`.
+  for (const [name, value] of response.headers) to.setHeader(name, value);
+  const cookies = response.headers.getSetCookie();
+  if (cookies.length > 0) to.setHeader('set-cookie', cookies);
   if (response.body === null) return void to.end();
   if (response.headers.get('content-type')?.startsWith('application/json')) {
     return void to.end(await response.text());

@@ -5,20 +5,25 @@ import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
 import type { Known, Policy } from '../policy.js';
 
+/** Reads a line as the SDK does, and throws where that does. */
+export type Read = (line: string) => unknown;
+
 /** The connection of one client on stdio, with the sessions of SEP-1359. */
 export class StdioConnection {
   readonly #policy: Policy;
   readonly #connection: Connection;
   readonly #send: (line: string) => void;
+  readonly #reads: Promise<Read>;
   /** What names requests to the guard at the SDK's messages, by their ids. */
   readonly #references = new Map<unknown, string>();
   /** Takes the SDK's answer to a session that is replayed to it. */
   #replayed: ((answer: string | undefined) => void) | undefined;
 
-  constructor(policy: Policy, engine: Engine, send: (line: string) => void) {
+  constructor(policy: Policy, engine: Engine, send: (line: string) => void, reads: Promise<Read>) {
     this.#policy = policy;
     this.#connection = engine.connection();
     this.#send = send;
+    this.#reads = reads;
   }
 
   /** Yields the lines for the SDK, for one of the client's. */
@@ -36,11 +41,18 @@ export class StdioConnection {
         const value = await answered;
         step = await caller.drive(exchange, exchange.told(value === undefined ? {} : { value }));
       }
-      const { text } = exchange;
-      const { principal } = caller;
-      if (text === undefined) return;
-      if (step.step !== 'deliver') this.#send(text);
-      else yield principal ? this.#named(text, { principal, withinMs: step.withinMs }) : text;
+      if (step.step === 'deliver') {
+        const text = exchange.text as string;
+        const { principal } = caller;
+        const { withinMs, id: sessionId } = step;
+        if (await this.#isRead(text)) {
+          yield principal ? this.#named(text, { principal, withinMs, sessionId }) : text;
+          return;
+        }
+        const broke = 'message: expected one that the SDK reads';
+        await caller.drive(exchange, exchange.on({ broke }));
+      }
+      if (exchange.text !== undefined) this.#send(exchange.text);
     } catch (cause) {
       this.#failed(cause);
     } finally {
@@ -48,9 +60,20 @@ export class StdioConnection {
     }
   }
 
+  /** Whether the SDK can read the last of some lines: nobody would hear of it. */
+  async #isRead(lines: string): Promise<boolean> {
+    const read = await this.#reads;
+    try {
+      read(lines.slice(lastOf(lines)));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Tells the guard at the SDK's messages what is known of the last of some lines. */
   #named(lines: string, known: Known): string {
-    const at = lines.lastIndexOf('\n') + 1;
+    const at = lastOf(lines);
     const message = JSON.parse(lines.slice(at));
     this.#forget(cancelled(message));
     const named = referenced(message, known, this.#policy, (reference, id) => {
@@ -95,4 +118,9 @@ export class StdioConnection {
     const message = 'stdio: expected a message that can be served, found an error';
     reportError(this.#policy, message, cause);
   }
+}
+
+/** Returns where the last line begins. */
+function lastOf(lines: string): number {
+  return lines.lastIndexOf('\n') + 1;
 }

@@ -87,7 +87,9 @@ high.registerTool('x', {}, async (ctx) => {
   const row = await rows.mint(ctx);
   const id: string = (await rows.check(ctx, row.handle)).ulid;
   await rows.end(ctx, row.handle);
-  const held: SelfContainedHandle<string[]> = await baskets.seal(ctx, [id]);
+  const short: string = await rows.mintShort(ctx, 7);
+  const number: number = await rows.checkShort(ctx, short);
+  const held: SelfContainedHandle<string[]> = await baskets.seal(ctx, [id, `${number}`]);
   const next = await baskets.renew(ctx, held, [...held.value, 'b']);
   const generation: number = (await baskets.open(ctx, next.handle)).opened.generation;
   return inputRequired({ requestState: guard.state(ctx, { generation }) });
