@@ -1,4 +1,4 @@
-"""Links and the cursors of tools, in the manners of Python; what they do is in the transcripts."""
+"""Links, handles and the cursors of tools, in the manners of Python; what they do is in the transcripts."""
 
 from __future__ import annotations
 
@@ -64,3 +64,23 @@ async def test_mistakes_are_told_at_set_up() -> None:
     for name, ttl in (("Report", 900), ("report", 0)):
         with pytest.raises(sealwax.InvalidArgument):
             guard().links(name, ttl=ttl)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+async def test_a_short_handle_is_of_a_whole_number(system: str) -> None:
+    made = guard()
+    rows = made.reference_handles("row")
+    wrong: list[Any] = [-1, 1 << 32, 7.0, True, "7", None]
+
+    async def it(ctx: Any) -> Any:
+        for number in wrong:
+            with pytest.raises(sealwax.InvalidArgument, match=r"^number: expected a whole number"):
+                await rows.mint_short(ctx, number)
+        handle = await rows.mint_short(ctx, 7)
+        return {"handle": handle, "number": await rows.check_short(ctx, handle)}
+
+    with wire.listening(wire.app(system, None, where=Lone(made, it))) as url:
+        async with wire.over_http(url, "alice") as client:
+            told: Any = (await client.call_tool("it", {})).structured_content
+    assert told["handle"].startswith("row_7_")
+    assert told["number"] == 7
