@@ -24,7 +24,7 @@ from .._handler.exchange import REFERENCE, Exchange, by_reference
 from .._hooks import report, report_error
 from .._refusal import protocol_error
 from .._transport.message import served
-from .questions import CallPeer, Questions, http_request, until_closed
+from .questions import OWN, CallPeer, Questions, http_request, until_closed
 from .sdk import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
@@ -186,13 +186,11 @@ class Connection:
 
     async def _list_tools(self, meta: Any, item: Any, page: Mapping[str, Any]) -> Any:
         """Return a page of the SDK's own list of tools, for the client of a call."""
-        name, params = f"sealwax:{secrets.token_hex(16)}", {**page, "_meta": meta}
+        name, params = OWN + secrets.token_hex(16), {**page, "_meta": meta}
         waiting = self._waiting[name] = Waiting(anyio.Event(), [], anyio.CancelScope())
         asked = JSONRPCRequest(jsonrpc="2.0", id=name, method="tools/list", params=params)
         await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
         await waiting.answered.wait()
-        # Without an answer it stays: a late one is for nobody.
-        del self._waiting[name]
         (found,) = waiting.answers
         if isinstance(found, JSONRPCError):
             raise MCPError(found.error.code, "the server answered with an error")
@@ -223,6 +221,9 @@ class Connection:
                 is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
                 waiting = self._waiting.get(str(message.id)) if is_answer else None
                 if waiting is not None:
+                    # A list of the guard's own may have been waited for too long.
+                    if str(message.id).startswith(OWN):
+                        del self._waiting[str(message.id)]
                     waiting.answers.append(message)
                     waiting.answered.set()
                 elif not isinstance(message, JSONRPCResponse):
