@@ -52,8 +52,8 @@ class EngineFactory:
         """Add data-layer sessions."""
         if self.first is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")
+        self.engine(sessions=sessions.settings)
         self._settings["sessions"], self.first = sessions.settings, sessions.first
-        self.engine()
 
 
 def document(**given: Any) -> Any:
