@@ -148,7 +148,7 @@ class Guard(Opaque):
     ) -> tuple[Exchange, Step]:
         """Begin the exchange that revokes whatever a principal was issued until now."""
         period = seconds("retain_for", retain_for)
-        digits = b"%d" % period if period else None
+        digits = None if period is None else b"%d" % period
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
         return Exchange.begun(given, self._guard)
 
