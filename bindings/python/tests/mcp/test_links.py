@@ -1,4 +1,4 @@
-"""Links, handles and the cursors of tools, in the manners of Python; what they do is in the transcripts."""
+"""Links, handles and the cursors of tools, in the manners of Python."""
 
 from __future__ import annotations
 
@@ -54,6 +54,12 @@ async def test_nobody_is_not_anybody() -> None:
         await reports.open("", by="alice")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("consume", [None, "false", 0])
+async def test_what_uses_a_link_up_is_a_flag(consume: Any) -> None:
+    with pytest.raises(TypeError, match=r"^consume: expected bool, found "):
+        await guard().links("report").open("", consume=consume)
+
+
 @pytest.mark.parametrize("sent", [None, b"sw1.", 7, ["sw1."], "\ud800"])
 async def test_what_is_no_text_is_not_found(sent: object) -> None:
     with pytest.raises(LinkRefused, match=r"^Not found$"):
@@ -64,6 +70,11 @@ async def test_mistakes_are_told_at_set_up() -> None:
     for name, ttl in (("Report", 900), ("report", 0)):
         with pytest.raises(sealwax.InvalidArgument):
             guard().links(name, ttl=ttl)
+    no: Any = "no"
+    with pytest.raises(TypeError, match=r"^once: expected bool, found str$"):
+        guard().links("report", once=no)
+    with pytest.raises(TypeError, match=r"^single_use: expected bool, found str$"):
+        guard().self_contained_handles("basket", single_use=no)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

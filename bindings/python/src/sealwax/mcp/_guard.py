@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, o
 from .. import Codec, InvalidArgument, _json
 from .._engine import document_of
 from .._lifetime import check_ttl
+from .._native import flag
 from .._view import check_handle_type
 from ._caller import Caller
 from ._engines import EngineFactory, document, names
@@ -312,7 +313,7 @@ class Guard:
         check_handle_type(handle_type)
         if ttl is not None:
             check_ttl(ttl)
-        if single_use and self.ledger is None:
+        if flag("single_use", single_use) and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
         common = document(
             type=handle_type, self_contained=True, ttl=ttl, max_age=max_age, once=single_use
@@ -328,7 +329,8 @@ class Guard:
         check_handle_type(name)
         if ttl is not None:
             check_ttl(ttl)
-        return Links(self, document(type=name, ttl=ttl, once=once), self._engines.engine())
+        settings = document(type=name, ttl=ttl, once=flag("once", once))
+        return Links(self, settings, self._engines.engine())
 
     async def cursor(
         self,

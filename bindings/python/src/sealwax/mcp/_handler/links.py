@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import InvalidArgument, Principal, _json
 from ..._engine import client_value, document_of
+from ..._native import flag
 from .._caller import Caller
 from .._principal import Anonymous, checked
 from .._refusal import LinkRefused, why
@@ -80,9 +81,9 @@ class Links(_Handles):
         `by` is ``None``.
         """
         whom = None if by is _ANYBODY else _signed_in(by)
-        text = True if link is None else client_value(link)
-        operation: Any = {"op": "openLink", **self._settings, "handle": text, "by": whom}
-        operation["keep"] = not consume
+        operation: Any = {"op": "openLink", **self._settings, "by": whom}
+        operation["handle"] = client_value(link)
+        operation["keep"] = not flag("consume", consume)
         caller = Caller(self._config, None)
         step: Any = await caller.finish(*self._rules.link(operation))
         if step["step"] != "done":
