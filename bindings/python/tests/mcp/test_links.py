@@ -8,6 +8,7 @@ import pytest
 import shop
 import wire
 from guarded import KEYS
+from ledgers import Wrapped, memory
 from lone import SYSTEMS, Lone
 
 import sealwax
@@ -16,8 +17,8 @@ from sealwax.mcp import Guard, LinkRefused, OpenedLink, Principal, principal_fro
 pytestmark = pytest.mark.anyio
 
 
-def guard() -> Guard:
-    return Guard(codec=shop.codec(KEYS), principal=principal_from_access_token)
+def guard(**options: Any) -> Guard:
+    return Guard(codec=shop.codec(KEYS), principal=principal_from_access_token, **options)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -95,3 +96,19 @@ async def test_a_short_handle_is_of_a_whole_number(system: str) -> None:
             told: Any = (await client.call_tool("it", {})).structured_content
     assert told["handle"].startswith("row_7_")
     assert told["number"] == 7
+
+
+async def test_links_open_the_ledger_once() -> None:
+    ledger = Wrapped(memory())
+    made = guard(ledger=ledger)
+
+    async def it(ctx: Any) -> Any:
+        return {"link": await made.links("report").seal(ctx, 7)}
+
+    with wire.listening(wire.app("mcpserver", None, where=Lone(made, it))) as url:
+        async with wire.over_http(url, "alice") as client:
+            told: Any = (await client.call_tool("it", {})).structured_content
+    ledger.asked.clear()
+    for _ in range(2):
+        await made.links("report").open(told["link"])
+    assert [command["script"] for command in ledger.asked] == ["open", "admit", "admit"]

@@ -124,7 +124,7 @@ class Guard:
                 ledger=None if ledger is None else document(**options),
             ),
         )
-        self.report = self._engines.report
+        self.engine = self._engines.engine()
         self._sessions: Sessions | None = None
         self.questions: dict[str, QuestionOf | str | None] = {}
         self._protects = self.has_warned = False
@@ -163,7 +163,7 @@ class Guard:
         :class:`LedgerUnavailable` if the store may not have recorded it.
         """
         whom = principal if principal == "anonymous" else checked(principal)
-        asked = self._engines.engine().revoke(document_of(whom), retain_for)
+        asked = self.engine.revoke(document_of(whom), retain_for)
         caller = Caller(self, None)
         caller.known = whom
         step = await caller.finish(*asked)
@@ -329,8 +329,7 @@ class Guard:
         check_handle_type(name)
         if ttl is not None:
             check_ttl(ttl)
-        settings = document(type=name, ttl=ttl, once=flag("once", once))
-        return Links(self, settings, self._engines.engine())
+        return Links(self, document(type=name, ttl=ttl, once=flag("once", once)))
 
     async def cursor(
         self,

@@ -59,7 +59,7 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
     run, boundary = server.run, Boundary(config, engines, lambda _, ctx: ctx.peer)
 
     async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
-        connection = Connection(config, engines, boundary, writes)
+        connection = Connection(config, boundary, writes)
         await connection.run(run, reads, *given, **options)
 
     server.run = guarded
@@ -68,11 +68,9 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
 class Connection:
     """The messages of one run of a server."""
 
-    def __init__(
-        self, config: GuardConfig, engines: EngineFactory, boundary: Boundary, writes: Any
-    ) -> None:
+    def __init__(self, config: GuardConfig, boundary: Boundary, writes: Any) -> None:
         self._config, self._boundary, self._writes = config, boundary, writes
-        self._engine, self._questions = engines.engine(), Questions(config, writes)
+        self._questions = Questions(config, writes)
         #: What the client said at ``initialize``: nothing in a run that is for one request alone.
         self._capabilities: Any = None
         #: The requests in progress. No two have one id: the SDK pairs by it.
@@ -198,7 +196,7 @@ class Connection:
 
     def _refuse_id(self) -> ErrorData:
         """Return the error for a request whose id another in progress has."""
-        step: Any = self._engine.id_in_use()
+        step: Any = self._config.engine.id_in_use()
         for entry in step["refused"]:
             report(self._config, entry)
         error: ErrorData = protocol_error(step["error"]).error

@@ -142,7 +142,7 @@ class Exchange:
             "target": None if target is True else target,
             "principal": document_of(self.caller.known),
         }
-        report(self.config, self.config.report(fault))
+        report(self.config, self.config.engine.report(fault))
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import InvalidArgument, Principal, _json
 from ..._engine import client_value, document_of
@@ -12,10 +12,6 @@ from .._caller import Caller
 from .._principal import Anonymous, checked
 from .._refusal import LinkRefused, why
 from .handles import _Handles
-
-if TYPE_CHECKING:
-    from ..._engine import Guard
-    from .._caller import GuardConfig
 
 _ANYBODY: Any = object()
 
@@ -57,11 +53,6 @@ class Links(_Handles):
     ...     return PlainTextResponse(f"Report {opened.value}")
     """
 
-    def __init__(self, config: GuardConfig, settings: dict[str, Any], rules: Guard) -> None:
-        """Set what opens them besides; a guard makes these."""
-        super().__init__(config, settings)
-        self._rules = rules
-
     async def seal(self, ctx: Any, value: Any) -> str:
         """Seal a JSON value for the caller. `ctx` is the handler's context.
 
@@ -85,7 +76,7 @@ class Links(_Handles):
         operation["handle"] = client_value(link)
         operation["keep"] = not flag("consume", consume)
         caller = Caller(self._config, None)
-        step: Any = await caller.finish(*self._rules.link(operation))
+        step: Any = await caller.finish(*self._config.engine.link(operation))
         if step["step"] != "done":
             raise LinkRefused(step.get("status") or 500) from why(step)
         owner = step["principal"]
