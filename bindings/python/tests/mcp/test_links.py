@@ -12,7 +12,15 @@ from ledgers import Wrapped, memory
 from lone import SYSTEMS, Lone
 
 import sealwax
-from sealwax.mcp import Guard, LinkRefused, OpenedLink, Principal, principal_from_access_token
+from sealwax.mcp import (
+    Guard,
+    HandleRefused,
+    LinkRefused,
+    OpenedLink,
+    Principal,
+    Refusal,
+    principal_from_access_token,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -96,6 +104,28 @@ async def test_a_short_handle_is_of_a_whole_number(system: str) -> None:
             told: Any = (await client.call_tool("it", {})).structured_content
     assert told["handle"].startswith("row_7_")
     assert told["number"] == 7
+
+
+@pytest.mark.parametrize("value", [float("nan"), object()])
+async def test_what_json_cannot_hold_is_reported(value: Any) -> None:
+    refusals: list[Refusal] = []
+    made = guard(on_refused=refusals.append)
+    baskets, reports = made.self_contained_handles("basket"), made.links("report")
+
+    async def it(ctx: Any) -> Any:
+        for sealed in (baskets.seal(ctx, value), reports.seal(ctx, value), made.cursor(ctx, value)):
+            with pytest.raises(HandleRefused, match="server failed"):
+                await sealed
+        with pytest.raises((sealwax.InvalidArgument, TypeError), match="JSON"):
+            made.state(ctx, value)
+        return {}
+
+    with wire.listening(wire.app("mcpserver", None, where=Lone(made, it))) as url:
+        async with wire.over_http(url, "alice") as client:
+            assert not (await client.call_tool("it", {})).is_error
+    kinds = [(refusal.code, refusal.kind) for refusal in refusals]
+    ours = ("handle-state", "link", "cursor", "request-state")
+    assert kinds == [("invalid_argument", kind) for kind in ours]
 
 
 async def test_links_open_the_ledger_once() -> None:

@@ -13,7 +13,7 @@ from .._view import check_handle_type
 from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
-from ._handler.handles import ReferenceHandles, SelfContainedHandles
+from ._handler.handles import ReferenceHandles, SelfContainedHandles, written
 from ._handler.links import Links
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
@@ -184,10 +184,11 @@ class Guard:
         """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
         The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server
-        is not protected or the request cannot carry a ``requestState``, and :class:`TooLarge` for a
-        value over the codec's `payload_limit`.
+        is not protected or the request cannot carry a ``requestState``, or :class:`TypeError` too
+        if JSON cannot hold the value, and :class:`TooLarge` for one over the codec's
+        `payload_limit`.
         """
-        return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
+        return exchange_of(self, ctx).seal_state(value)
 
     def idempotency_key(self, ctx: Any) -> str:
         """Return a key for an API that does a thing once for each: ``Idempotency-Key``.
@@ -346,7 +347,7 @@ class Guard:
         tool and the call's other arguments, and expires after `ttl` seconds, 24 hours by default.
         `list` tells what the list is made of, such as its version. Raises :class:`HandleRefused`
         for arguments that nothing can be bound to, and a `position` over the codec's
-        `payload_limit`.
+        `payload_limit`, or that JSON cannot hold.
 
         >>> import sealwax, sealwax.mcp
         >>> from mcp.server import MCPServer
@@ -365,7 +366,7 @@ class Guard:
         if ttl is not None:
             check_ttl(ttl)
         operation = document(op="cursor", type=argument, list=list, ttl=ttl)
-        made = await exchange_of(self, ctx).handle(operation, _json.dumps("position", position))
+        made = await exchange_of(self, ctx).handle(operation, written(position))
         return str(made["handle"])
 
     async def position(self, ctx: Any, *, argument: str = "cursor", list: str | None = None) -> Any:

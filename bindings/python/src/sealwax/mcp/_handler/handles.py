@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ... import _json
+from ... import InvalidArgument, _json
 from ..._engine import client_value
 from .exchange import exchange_of
 
@@ -158,7 +158,11 @@ class SelfContainedHandles(_Handles):
     """
 
     async def seal(self, ctx: Any, value: Any) -> SelfContainedHandle:
-        """Make a handle that holds a JSON value. `ctx` is the tool's context."""
+        """Make a handle that holds a JSON value. `ctx` is the tool's context.
+
+        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`, and for one that
+        JSON cannot hold.
+        """
         return await self._sealed(ctx, value, None)
 
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> SelfContainedHandle:
@@ -187,6 +191,13 @@ class SelfContainedHandles(_Handles):
         await self._run(ctx, "end", handle)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
-        written = _json.dumps("value", value)
-        made = await self._run(ctx, "seal", value=written, predecessor=before)
+        made = await self._run(ctx, "seal", value=written(value), predecessor=before)
         return SelfContainedHandle(made["handle"], made.get("expiresAt"))
+
+
+def written(value: Any) -> bytes:
+    """Return a value as JSON; the engine refuses, and reports, what JSON cannot hold."""
+    try:
+        return _json.dumps("value", value)
+    except (InvalidArgument, TypeError):
+        return b""

@@ -11,7 +11,7 @@ from ..._native import flag
 from .._caller import Caller
 from .._principal import Anonymous, checked
 from .._refusal import LinkRefused, why
-from .handles import _Handles
+from .handles import _Handles, written
 
 _ANYBODY: Any = object()
 
@@ -56,9 +56,10 @@ class Links(_Handles):
     async def seal(self, ctx: Any, value: Any) -> str:
         """Seal a JSON value for the caller. `ctx` is the handler's context.
 
-        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`.
+        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`, and for one that
+        JSON cannot hold.
         """
-        sealed = await self._run(ctx, "sealLink", value=_json.dumps("value", value))
+        sealed = await self._run(ctx, "sealLink", value=written(value))
         return str(sealed["handle"])
 
     async def open(
