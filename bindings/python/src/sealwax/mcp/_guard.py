@@ -111,7 +111,7 @@ class Guard:
         options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
         self.codec, self.principal = codec, principal
         self.on_refused, self.on_event = on_refused, on_event
-        self.ledger, self.time_limit = ledger, time_limit
+        self.ledger = ledger
         self._engines = EngineFactory(
             codec,
             document(
