@@ -148,7 +148,7 @@ class Guard(Opaque):
     ) -> tuple[Exchange, Step]:
         """Begin the exchange that revokes whatever a principal was issued until now."""
         period = seconds("retain_for", retain_for)
-        digits = b"%d" % period if period else None
+        digits = None if period is None else b"%d" % period
         given = frame(lib.SEALWAX_REVOCATION, (_json.document(principal), digits))
         return Exchange.begun(given, self._guard)
 
@@ -210,11 +210,9 @@ class Exchange(Machine):
         texts = told.value, _wire(told.threw), _wire(told.wrong)
         return self._step(self.tell(frame(lib.SEALWAX_TOLD, texts)))
 
-    def on(self, event: documents.Event, value: bytes | None = None) -> Step:
+    def on(self, event: documents.Event) -> Step:
         """Report what became of a delivered message; return the next step."""
-        if "result" in event:
-            self.began = perf_counter_ns()
-        return self._step(self.tell(frame(lib.SEALWAX_EVENT, (_json.document(event), value))))
+        return self._step(self.tell(frame(lib.SEALWAX_EVENT, (_json.document(event),))))
 
     def body(self, body: bytes | None) -> Step:
         """Give the body of the request, ``None`` for one that is too large."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._native import NEVER, call, ffi, lib, number
+from ._native import NEVER, call, ffi, flag, lib, number
 
 
 def check_ttl(ttl: int) -> None:
@@ -14,9 +14,7 @@ def check_ttl(ttl: int) -> None:
 
 def lifetime(ttl: int | None, *, no_expiry: bool) -> Any:
     """Return a lifetime for C; NULL for the kind's default."""
-    if not isinstance(no_expiry, bool):
-        raise TypeError(f"no_expiry: expected bool, found {type(no_expiry).__name__}")
-    if ttl is not None and no_expiry:
+    if flag("no_expiry", no_expiry) and ttl is not None:
         raise TypeError("expected ttl or no_expiry, found both")
     if no_expiry:
         return ffi.new("sealwax_lifetime *", {"no_expiry": True})

@@ -78,9 +78,9 @@ class Machine(Opaque):
         _out_params.append(out_params)
         return text
 
-    def on(self, event: Any, value: bytes | None = None) -> Any:
+    def on(self, event: Any) -> Any:
         """Report what became of its last step, a document; return the next step."""
-        return _decode(text_of(self.tell(frame(_EVENT, (_json.document(event), value)))))
+        return _decode(text_of(self.tell(frame(_EVENT, (_json.document(event),)))))
 
     def free(self) -> None:
         """Free it; this cancels an exchange at any step."""

@@ -185,6 +185,13 @@ def number(name: str, value: int | None) -> Any:
         raise InvalidArgument(f"{name}: expected 0 or more, found {found}") from None
 
 
+def flag(name: str, value: object) -> bool:
+    """Return a flag; raise for anything else, such as a text, which may say ``"false"``."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name}: expected bool, found {type(value).__name__}")
+    return value
+
+
 version = string(lib.sealwax_version())
 
 

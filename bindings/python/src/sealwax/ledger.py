@@ -131,8 +131,13 @@ class SQLite:
         )
 
     def _run(self, command: Command) -> list[str]:
-        with self._lock:
+        # One that was abandoned may hold the file's lock: no thread waits longer than its command.
+        if not self._lock.acquire(timeout=command.get("withinMs", 300) / 1000):
+            raise TimeoutError
+        try:
             return self._talk(command)
+        finally:
+            self._lock.release()
 
     def _talk(self, about: dict[str, Any]) -> list[str]:
         """Do what the core says about a command, or about opening the file."""

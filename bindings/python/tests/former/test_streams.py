@@ -14,6 +14,7 @@ from starlette.requests import Request
 
 import sealwax
 from sealwax.mcp import HandleRefused
+from sealwax.mcp._former import streams
 from sealwax.mcp._handler.exchange import REFERENCE, by_reference
 
 KEYS = sealwax.Key.generate().to_text()
@@ -284,3 +285,30 @@ async def test_a_failure_of_the_guards_own_is_told_to_the_author(
         assert failed.error.code == types.INTERNAL_ERROR
         assert "secret" not in failed.error.message
     assert world.refused == [("invalid_argument", "session")]
+
+
+async def test_a_list_that_came_too_late_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, world, slow = [], World(KEYS, time_limit=0.05), Slow()
+
+    class Seen(streams.Connection):
+        def __init__(self, *given: Any) -> None:
+            made.append(self)
+            super().__init__(*given)
+
+    monkeypatch.setattr(streams, "Connection", Seen)
+    world.guard.confirm_destructive()
+    server = low_level(world)
+
+    async def listed(_request: Any) -> Any:
+        await slow(None)
+        return types.ServerResult(types.ListToolsResult(tools=[]))
+
+    server.request_handlers[types.ListToolsRequest] = listed
+    async with wired(server) as wire:
+        await wire.call(1, "state")
+        assert (await wire.heard()).id == 1
+        assert slow.entered.is_set()
+        slow.go_on.set()
+        await anyio.wait_all_tasks_blocked()
+        assert made[0]._waiting == {}
+        assert wire.is_silent()

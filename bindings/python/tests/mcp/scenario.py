@@ -215,6 +215,10 @@ class Stage:
         if name == "open":
             opened = await held.open(ctx, given[1])
             return {"value": opened.value, "generation": opened.opened.generation}
+        if name == "mintShort":
+            return {"handle": await rows(given[0]).mint_short(ctx, given[1])}
+        if name == "checkShort":
+            return {"value": await rows(given[0]).check_short(ctx, given[1])}
         if name == "renew":
             made: Any = await held.renew(ctx, await held.open(ctx, given[1]), given[2])
         else:

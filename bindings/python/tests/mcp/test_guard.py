@@ -290,6 +290,15 @@ def test_a_mistake_is_told_at_set_up(options: dict[str, Any], message: str) -> N
         Guard(**given)
 
 
+def test_settings_of_sessions_are_corrected() -> None:
+    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    with pytest.raises(sealwax.InvalidArgument, match="ttl"):
+        guard.sessions(initial=lambda _ctx: 0, ttl=0)
+    guard.sessions(initial=lambda _ctx: 0, ttl=60)
+    with pytest.raises(sealwax.InvalidArgument, match="found a second time"):
+        guard.sessions(initial=lambda _ctx: 0)
+
+
 def test_wrong_types_are_type_errors() -> None:
     async def hook(_refusal: Refusal) -> None:
         """Nothing would wait for it."""

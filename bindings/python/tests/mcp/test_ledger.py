@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -14,7 +15,7 @@ import tally
 import wire
 from carriers import RequestState
 from data_layer import call, carried, created
-from ledgers import Deaf, memory
+from ledgers import Deaf, Wrapped, memory
 
 import sealwax
 from sealwax.mcp import Guard, LedgerUnavailable, principal_from_access_token
@@ -101,3 +102,13 @@ async def test_to_revoke_takes_a_ledger_and_its_word() -> None:
     for wrong in (None, "alice"):
         with pytest.raises(sealwax.InvalidArgument):
             await made.revoke(wrong)  # type: ignore[arg-type]
+
+
+async def test_to_keep_nothing_is_not_to_keep_it_for_400_days() -> None:
+    ledger = Wrapped(memory())
+    guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", ledger=ledger)
+    # The engine may refuse it.
+    with suppress(sealwax.InvalidArgument):
+        await guard.revoke("anonymous", retain_for=0)
+    revoked = [command["args"] for command in ledger.asked if command["script"] == "revoke"]
+    assert all(retain_for == "0" for retain_for, _now in revoked)

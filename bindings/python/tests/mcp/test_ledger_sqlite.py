@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
+import anyio
 import pytest
 import shop
 from ledgers import age, keys
@@ -108,3 +109,11 @@ def test_a_new_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert {modes[name] for name in modes if name.startswith("chosen")} == {0o660}
     SQLite(":memory:")
     assert not Path(":memory:").exists()
+
+
+async def test_no_thread_waits_for_the_disk_longer_than_its_command(tmp_path: Path) -> None:
+    ledger = SQLite(tmp_path / "ledger.db")
+    command = {"script": "revoke", "keys": ["swl1:{}:p:0"], "args": ["0", "0"], "withinMs": 1}
+    with anyio.fail_after(20), ledger._lock, pytest.raises(TimeoutError):
+        await ledger.run(command)
+    assert await ledger.run(command) == ["ok", "0"]

@@ -37,7 +37,6 @@ class GuardConfig(Listener, Protocol):
     """The callbacks that an author gave a guard."""
 
     principal: PrincipalOf | Anonymous
-    time_limit: float
     ledger: Ledger | None
     #: What makes the question of each tool that runs only for a confirmed call.
     questions: dict[str, QuestionOf | str | None]
@@ -74,11 +73,6 @@ class Caller:
                 "authenticated user: any user who gets hold of another's token can use it. Pass "
                 "principal=sealwax.mcp.principal_from_access_token, or a function of your own",
             )
-
-    @property
-    def principal(self) -> Principal | None:
-        """The caller, once resolved; ``None`` for an anonymous one too."""
-        return self.known if isinstance(self.known, Principal) else None
 
     async def drive(
         self,

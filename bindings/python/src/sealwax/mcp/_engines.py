@@ -28,11 +28,12 @@ class EngineFactory:
         self._settings: Any = settings
         #: Gives the first value of a session, if there are data-layer sessions.
         self.first: Callable[[Any, AskStep], Awaitable[Told]] | None = None
-        #: Returns the log's entry for a mistake. To make an engine raises for wrong settings.
-        self.report = self.engine().report
 
     def engine(self, **more: Any) -> Engine:
-        """Return an engine; `transport` has the settings of a wrapper around HTTP or stdio."""
+        """Return an engine, or raise for wrong settings.
+
+        `transport` has the settings of a wrapper around HTTP or stdio.
+        """
         settings: Any = {**self._settings, **more}
         return Engine(self._codec, settings)
 
@@ -52,8 +53,8 @@ class EngineFactory:
         """Add data-layer sessions."""
         if self.first is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")
+        self.engine(sessions=sessions.settings)
         self._settings["sessions"], self.first = sessions.settings, sessions.first
-        self.engine()
 
 
 def document(**given: Any) -> Any:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, o
 from .. import Codec, InvalidArgument, _json
 from .._engine import document_of
 from .._lifetime import check_ttl
+from .._native import flag
 from .._view import check_handle_type
 from ._caller import Caller
 from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
-from ._handler.handles import ReferenceHandles, SelfContainedHandles
+from ._handler.handles import ReferenceHandles, SelfContainedHandles, written
 from ._handler.links import Links
 from ._handler.sessions import Sessions, needed
 from ._principal import checked
@@ -110,7 +111,7 @@ class Guard:
         options: Any = {"local": getattr(ledger, "local", False), **(ledger_options or {})}
         self.codec, self.principal = codec, principal
         self.on_refused, self.on_event = on_refused, on_event
-        self.ledger, self.time_limit = ledger, time_limit
+        self.ledger = ledger
         self._engines = EngineFactory(
             codec,
             document(
@@ -123,7 +124,7 @@ class Guard:
                 ledger=None if ledger is None else document(**options),
             ),
         )
-        self.report = self._engines.report
+        self.engine = self._engines.engine()
         self._sessions: Sessions | None = None
         self.questions: dict[str, QuestionOf | str | None] = {}
         self._protects = self.has_warned = False
@@ -162,7 +163,7 @@ class Guard:
         :class:`LedgerUnavailable` if the store may not have recorded it.
         """
         whom = principal if principal == "anonymous" else checked(principal)
-        asked = self._engines.engine().revoke(document_of(whom), retain_for)
+        asked = self.engine.revoke(document_of(whom), retain_for)
         caller = Caller(self, None)
         caller.known = whom
         step = await caller.finish(*asked)
@@ -183,10 +184,11 @@ class Guard:
         """Seal a JSON value as the `request_state` of an ``InputRequiredResult``.
 
         The token tells nothing wherever it is shown. Raises :class:`InvalidArgument` if the server
-        is not protected or the request cannot carry a ``requestState``, and :class:`TooLarge` for a
-        value over the codec's `payload_limit`.
+        is not protected or the request cannot carry a ``requestState``, or :class:`TypeError` too
+        if JSON cannot hold the value, and :class:`TooLarge` for one over the codec's
+        `payload_limit`.
         """
-        return exchange_of(self, ctx).seal_state(_json.dumps("state", value))
+        return exchange_of(self, ctx).seal_state(value)
 
     def idempotency_key(self, ctx: Any) -> str:
         """Return a key for an API that does a thing once for each: ``Idempotency-Key``.
@@ -312,7 +314,7 @@ class Guard:
         check_handle_type(handle_type)
         if ttl is not None:
             check_ttl(ttl)
-        if single_use and self.ledger is None:
+        if flag("single_use", single_use) and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
         common = document(
             type=handle_type, self_contained=True, ttl=ttl, max_age=max_age, once=single_use
@@ -328,7 +330,7 @@ class Guard:
         check_handle_type(name)
         if ttl is not None:
             check_ttl(ttl)
-        return Links(self, document(type=name, ttl=ttl, once=once), self._engines.engine())
+        return Links(self, document(type=name, ttl=ttl, once=flag("once", once)))
 
     async def cursor(
         self,
@@ -345,7 +347,7 @@ class Guard:
         tool and the call's other arguments, and expires after `ttl` seconds, 24 hours by default.
         `list` tells what the list is made of, such as its version. Raises :class:`HandleRefused`
         for arguments that nothing can be bound to, and a `position` over the codec's
-        `payload_limit`.
+        `payload_limit`, or that JSON cannot hold.
 
         >>> import sealwax, sealwax.mcp
         >>> from mcp.server import MCPServer
@@ -364,7 +366,7 @@ class Guard:
         if ttl is not None:
             check_ttl(ttl)
         operation = document(op="cursor", type=argument, list=list, ttl=ttl)
-        made = await exchange_of(self, ctx).handle(operation, _json.dumps("position", position))
+        made = await exchange_of(self, ctx).handle(operation, written(position))
         return str(made["handle"])
 
     async def position(self, ctx: Any, *, argument: str = "cursor", list: str | None = None) -> Any:

@@ -13,6 +13,7 @@ from .._log import write
 
 if TYPE_CHECKING:
     from .. import _documents as documents
+    from .._engine import Guard as Engine
 
 logger = logging.getLogger("sealwax.mcp")
 _LEVELS = {"warn": logging.WARNING, "error": logging.ERROR}
@@ -99,10 +100,8 @@ class Listener(Protocol):
 
     on_refused: OnRefused | None
     on_event: OnEvent | None
-
-    def report(self, fault: documents.Fault) -> documents.Refused:
-        """Return the log's entry for a mistake that the engine did not see."""
-        ...
+    #: Words what this side finds, and serves what comes by no message.
+    engine: Engine
 
 
 def report(listener: Listener, entry: documents.Refused) -> None:
@@ -144,7 +143,7 @@ def observe(listener: Listener, event: documents.TokenEvent, micros: int) -> Non
 
 def report_error(listener: Listener, message: str) -> None:
     """Report a mistake of the author's that the engine did not see."""
-    report(listener, listener.report(_fault(message)))
+    report(listener, listener.engine.report(_fault(message)))
 
 
 def _call(listener: Listener, name: str, hook: Callable[[Any], None], told: object) -> None:
@@ -154,7 +153,7 @@ def _call(listener: Listener, name: str, hook: Callable[[Any], None], told: obje
         raise
     except BaseException as error:
         expected = f"{name}: expected a function that does not raise, found {named(error)}"
-        _log(listener.report(_fault(expected)), error)
+        _log(listener.engine.report(_fault(expected)), error)
 
 
 def _log(entry: documents.Refused, error: BaseException | None = None) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from .._caller import GuardConfig
 
+#: How the ids of the guard's own requests begin.
+OWN = "sealwax:"
 #: How long a client is told that it is asked no more, in seconds.
 _PATIENCE = 1
 
@@ -46,7 +48,7 @@ class Questions:
 
     async def ask(self, params: Mapping[str, Any], call: Any, caller: Caller) -> Any:
         """Ask the user of a call that waits; return the result."""
-        identity = f"sealwax:{secrets.token_hex(16)}"
+        identity = OWN + secrets.token_hex(16)
         question = self._asked[identity] = Question(caller)
         asked = JSONRPCRequest(
             jsonrpc="2.0", id=identity, method="elicitation/create", params={**params}

@@ -24,7 +24,7 @@ from .._handler.exchange import REFERENCE, Exchange, by_reference
 from .._hooks import report, report_error
 from .._refusal import protocol_error
 from .._transport.message import served
-from .questions import CallPeer, Questions, http_request, until_closed
+from .questions import OWN, CallPeer, Questions, http_request, until_closed
 from .sdk import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
     run, boundary = server.run, Boundary(config, engines, lambda _, ctx: ctx.peer)
 
     async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
-        connection = Connection(config, engines, boundary, writes)
+        connection = Connection(config, boundary, writes)
         await connection.run(run, reads, *given, **options)
 
     server.run = guarded
@@ -68,11 +68,9 @@ def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
 class Connection:
     """The messages of one run of a server."""
 
-    def __init__(
-        self, config: GuardConfig, engines: EngineFactory, boundary: Boundary, writes: Any
-    ) -> None:
+    def __init__(self, config: GuardConfig, boundary: Boundary, writes: Any) -> None:
         self._config, self._boundary, self._writes = config, boundary, writes
-        self._engine, self._questions = engines.engine(), Questions(config, writes)
+        self._questions = Questions(config, writes)
         #: What the client said at ``initialize``: nothing in a run that is for one request alone.
         self._capabilities: Any = None
         #: The requests in progress. No two have one id: the SDK pairs by it.
@@ -186,13 +184,11 @@ class Connection:
 
     async def _list_tools(self, meta: Any, item: Any, page: Mapping[str, Any]) -> Any:
         """Return a page of the SDK's own list of tools, for the client of a call."""
-        name, params = f"sealwax:{secrets.token_hex(16)}", {**page, "_meta": meta}
+        name, params = OWN + secrets.token_hex(16), {**page, "_meta": meta}
         waiting = self._waiting[name] = Waiting(anyio.Event(), [], anyio.CancelScope())
         asked = JSONRPCRequest(jsonrpc="2.0", id=name, method="tools/list", params=params)
         await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
         await waiting.answered.wait()
-        # Without an answer it stays: a late one is for nobody.
-        del self._waiting[name]
         (found,) = waiting.answers
         if isinstance(found, JSONRPCError):
             raise MCPError(found.error.code, "the server answered with an error")
@@ -200,7 +196,7 @@ class Connection:
 
     def _refuse_id(self) -> ErrorData:
         """Return the error for a request whose id another in progress has."""
-        step: Any = self._engine.id_in_use()
+        step: Any = self._config.engine.id_in_use()
         for entry in step["refused"]:
             report(self._config, entry)
         error: ErrorData = protocol_error(step["error"]).error
@@ -223,6 +219,9 @@ class Connection:
                 is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
                 waiting = self._waiting.get(str(message.id)) if is_answer else None
                 if waiting is not None:
+                    # A list of the guard's own may have been waited for too long.
+                    if str(message.id).startswith(OWN):
+                        del self._waiting[str(message.id)]
                     waiting.answers.append(message)
                     waiting.answered.set()
                 elif not isinstance(message, JSONRPCResponse):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ... import InvalidArgument, SealwaxError
+from ... import InvalidArgument, SealwaxError, _json
 from ..._engine import client_value, document_of
 from .._caller import Caller
 from .._hooks import report
@@ -118,31 +118,34 @@ class Exchange:
             )
         return self._delivered and self._delivered.get("opened")
 
-    def seal_state(self, value: bytes) -> str:
-        """Return the token of the next ``requestState``, a value as JSON."""
+    def seal_state(self, value: Any) -> str:
+        """Return the token of the next ``requestState``."""
         self.state()
+        written: bytes | None = None
         try:
-            return self.engine.seal_state(value)
-        except SealwaxError as error:
+            written = _json.dumps("state", value)
+            return self.engine.seal_state(written)
+        except (SealwaxError, TypeError) as error:
             # The handler may keep it to itself, or its text may go to the model alone.
             self.report(error)
-            if isinstance(error, InvalidArgument):
+            # An argument that a state cannot be bound to is the model's to mend.
+            if written is not None and isinstance(error, InvalidArgument):
                 self.refused = ArgumentsRefused(error)
                 raise self.refused from None
             raise
 
-    def report(self, error: SealwaxError) -> None:
+    def report(self, error: SealwaxError | TypeError) -> None:
         """Log a failure that the engine left to the handler, and tell the author's hook."""
         ctx, target = self._serving(), client_value(self.target)
         fault: Fault = {
-            "code": error.code,
+            "code": InvalidArgument.code if isinstance(error, TypeError) else error.code,
             "kind": "request-state",
             "message": str(error),
             "method": ctx.method,
             "target": None if target is True else target,
             "principal": document_of(self.caller.known),
         }
-        report(self.config, self.config.report(fault))
+        report(self.config, self.config.engine.report(fault))
 
     async def handle(self, operation: HandleOp, value: bytes | None = None) -> DoneStep:
         """Run an operation on a handle, or raise :class:`HandleRefused`."""

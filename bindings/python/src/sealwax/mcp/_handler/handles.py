@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ... import _json
+from ... import InvalidArgument, _json
 from ..._engine import client_value
 from .exchange import exchange_of
 
@@ -108,6 +108,27 @@ class ReferenceHandles(_Handles):
         """Verify a handle that came back, or raise :class:`HandleRefused`."""
         return _reference(await self._run(ctx, "check", handle))
 
+    async def mint_short(self, ctx: Any, number: int) -> str:
+        """Make the short handle of a number of the user's: ``basket_7_`` and 8 characters.
+
+        `number`, from 0 to 4294967295, is such as the key of a row among the user's own. Its handle
+        is the same each time, has no end but that of its row, and is easier for a model to copy.
+        Raises :class:`InvalidArgument` for any other number, and :class:`HandleRefused` for an
+        anonymous caller.
+        """
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        # Of any other the engine says what it expects.
+        fits = is_number and 0 <= number < 1 << 32
+        made = await self._run(ctx, "mintShort", number=number if fits else None)
+        return str(made["handle"])
+
+    async def check_short(self, ctx: Any, handle: str) -> int:
+        """Verify a short handle, or raise :class:`HandleRefused`; return its number.
+
+        Look for the row among the user's own: other users have the same numbers.
+        """
+        return int((await self._run(ctx, "checkShort", handle))["value"])
+
     async def end(self, ctx: Any, handle: str) -> None:
         """Verify a handle and end it, which needs a ledger; delete its row yourself."""
         await self._run(ctx, "end", handle)
@@ -137,7 +158,11 @@ class SelfContainedHandles(_Handles):
     """
 
     async def seal(self, ctx: Any, value: Any) -> SelfContainedHandle:
-        """Make a handle that holds a JSON value. `ctx` is the tool's context."""
+        """Make a handle that holds a JSON value. `ctx` is the tool's context.
+
+        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`, and for one that
+        JSON cannot hold.
+        """
         return await self._sealed(ctx, value, None)
 
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> SelfContainedHandle:
@@ -166,6 +191,13 @@ class SelfContainedHandles(_Handles):
         await self._run(ctx, "end", handle)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
-        written = _json.dumps("value", value)
-        made = await self._run(ctx, "seal", value=written, predecessor=before)
+        made = await self._run(ctx, "seal", value=written(value), predecessor=before)
         return SelfContainedHandle(made["handle"], made.get("expiresAt"))
+
+
+def written(value: Any) -> bytes:
+    """Return a value as JSON; the engine refuses, and reports, what JSON cannot hold."""
+    try:
+        return _json.dumps("value", value)
+    except (InvalidArgument, TypeError):
+        return b""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import InvalidArgument, Principal, _json
 from ..._engine import client_value, document_of
+from ..._native import flag
 from .._caller import Caller
 from .._principal import Anonymous, checked
 from .._refusal import LinkRefused, why
-from .handles import _Handles
-
-if TYPE_CHECKING:
-    from ..._engine import Guard
-    from .._caller import GuardConfig
+from .handles import _Handles, written
 
 _ANYBODY: Any = object()
 
@@ -56,17 +53,13 @@ class Links(_Handles):
     ...     return PlainTextResponse(f"Report {opened.value}")
     """
 
-    def __init__(self, config: GuardConfig, settings: dict[str, Any], rules: Guard) -> None:
-        """Set what opens them besides; a guard makes these."""
-        super().__init__(config, settings)
-        self._rules = rules
-
     async def seal(self, ctx: Any, value: Any) -> str:
         """Seal a JSON value for the caller. `ctx` is the handler's context.
 
-        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`.
+        Raises :class:`HandleRefused` for a value over the codec's `payload_limit`, and for one that
+        JSON cannot hold.
         """
-        sealed = await self._run(ctx, "sealLink", value=_json.dumps("value", value))
+        sealed = await self._run(ctx, "sealLink", value=written(value))
         return str(sealed["handle"])
 
     async def open(
@@ -80,11 +73,11 @@ class Links(_Handles):
         `by` is ``None``.
         """
         whom = None if by is _ANYBODY else _signed_in(by)
-        text = True if link is None else client_value(link)
-        operation: Any = {"op": "openLink", **self._settings, "handle": text, "by": whom}
-        operation["keep"] = not consume
+        operation: Any = {"op": "openLink", **self._settings, "by": whom}
+        operation["handle"] = client_value(link)
+        operation["keep"] = not flag("consume", consume)
         caller = Caller(self._config, None)
-        step: Any = await caller.finish(*self._rules.link(operation))
+        step: Any = await caller.finish(*self._config.engine.link(operation))
         if step["step"] != "done":
             raise LinkRefused(step.get("status") or 500) from why(step)
         owner = step["principal"]
