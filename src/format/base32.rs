@@ -16,12 +16,18 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 
 /// Reads exactly `N` bytes.
 pub(crate) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let letters = text.bytes().map(|letter| spelt(letter, OURS, RFC_4648));
-    let letters: Vec<u8> = letters.collect::<Option<_>>()?;
     let mut bytes = [0; N];
-    Base32Unpadded::decode(&letters, &mut bytes).ok()?;
+    decode_into(text, &mut bytes).then_some(bytes)
+}
+
+/// Fills `bytes`, and returns whether the text is exactly theirs.
+#[inline(never)]
+fn decode_into(text: &str, bytes: &mut [u8]) -> bool {
+    let letters = text.bytes().map(|letter| spelt(letter, OURS, RFC_4648));
+    let letters: Option<Vec<u8>> = letters.collect();
+    let read = letters.is_some_and(|letters| Base32Unpadded::decode(&letters, bytes).is_ok());
     // It may have read fewer bytes, and the last letter may have bits that belong to none.
-    (encode(&bytes) == text).then_some(bytes)
+    read && encode(bytes) == text
 }
 
 /// Returns the letter of another alphabet with the same value.

@@ -84,12 +84,8 @@ pub(crate) fn verify_short(
     const EXPECTED: Error =
         Error::Malformed("a short handle: its type, a number and 8 characters of base32");
     at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
-    let mut parts = text.split('_');
-    let (Some(found), Some(digits), Some(body), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return Err(EXPECTED);
-    };
+    let (found, rest) = text.split_once('_').ok_or(EXPECTED)?;
+    let (digits, body) = rest.split_once('_').ok_or(EXPECTED)?;
     let number: u32 = digits.parse().map_err(|_| EXPECTED)?;
     let mac: [u8; SHORT_MAC_LEN] = base32::decode(body).ok_or(EXPECTED)?;
     if !is_type(found) || number.to_string() != digits {

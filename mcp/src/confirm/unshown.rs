@@ -1,13 +1,12 @@
 //! The callers whose clients lately said that they ask, and did not.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use sealwax::Principal;
 
 /// The most recent ones. A client is told from another of the same caller by what it says that it can do.
 #[derive(Debug, Default)]
-pub(crate) struct Unshown(Mutex<VecDeque<Caller>>);
+pub(crate) struct Unshown(Mutex<Vec<Caller>>);
 
 #[derive(Debug)]
 struct Caller {
@@ -46,9 +45,9 @@ impl Unshown {
         }
         all.retain(|one| !one.is(&principal, capabilities));
         if all.len() == MOST {
-            all.pop_front();
+            all.remove(0);
         }
-        all.push_back(Caller {
+        all.push(Caller {
             principal,
             capabilities: capabilities.map(Into::into),
             until: now_ms.saturating_add(AGE),
