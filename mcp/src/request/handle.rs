@@ -274,18 +274,15 @@ impl HandleFlow {
         if context.is_anonymous() {
             return Err(NOBODYS.into());
         }
+        let mut result = HandleResult::default();
         if let Work::MintShort { number } = &self.work {
             let handle = view.mint_short_handle(&self.handle_type, *number);
-            return Ok(HandleResult {
-                handle: Some(handle.map_err(Reason::Unsealed)?),
-                ..HandleResult::default()
-            });
+            result.handle = Some(handle.map_err(Reason::Unsealed)?);
+        } else {
+            let number = view.verify_short_handle(&self.handle_type, self.text()?)?;
+            result.value = Some(number.to_string());
         }
-        let number = view.verify_short_handle(&self.handle_type, self.text()?)?;
-        Ok(HandleResult {
-            value: Some(number.to_string()),
-            ..HandleResult::default()
-        })
+        Ok(result)
     }
 
     #[inline(never)]
