@@ -356,7 +356,8 @@ def main():
         # Each tag is inside of a token that comes out the same only if the tag is right.
         content.pop("principal_tags")
         # The guard's engine alone makes them.
-        content.pop("consents", None)
+        for section in ("consents", "short_handles"):
+            content.pop(section, None)
         for section, vectors in content.items():
             for at, vector in enumerate(vectors if isinstance(vectors, list) else []):
                 case = Case(f"{section}: {vector.get('id', at)}")
