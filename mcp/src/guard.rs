@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::confirm::Confirm;
-use crate::confirm::destructive::{Destructive, MOST};
+use crate::confirm::destructive::{Destructive, MOST, Shape};
 use crate::confirm::unshown::Unshown;
 use crate::exchange::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
@@ -35,8 +35,8 @@ pub(super) struct Settings {
     pub confirms: bool,
     /// Whose clients do not ask.
     pub unshown: Unshown,
-    /// Those of them that have pages of their own, as the lists of this server's said.
-    paged: Mutex<Vec<String>>,
+    /// What the lists of this server's said of those.
+    shapes: Mutex<Vec<(String, Shape)>>,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
     pub transport: TransportSettings,
@@ -56,24 +56,25 @@ impl Settings {
         destructive.is_some_and(|all| all.preview) || confirm.any(|(_, one)| one.preview)
     }
 
-    /// Returns whether a tool has a page of its own.
-    pub fn has_own_page(&self, tool: &str) -> bool {
-        let all = self.paged.lock();
-        all.is_ok_and(|all| all.iter().any(|one| one == tool))
+    /// Returns what a list said of a confirmed tool, if one came by.
+    pub fn shape(&self, tool: &str) -> Option<Shape> {
+        let all = self.shapes.lock().ok()?;
+        let found = all.iter().find(|(name, _)| name == tool);
+        found.map(|(_, shape)| *shape)
     }
 
-    /// Keeps whether a tool has a page of its own. Returns whether that is new.
-    pub fn keep_own_page(&self, tool: &str, has_one: bool) -> bool {
-        let Ok(mut all) = self.paged.lock() else {
+    /// Keeps what a list says of a tool. Returns whether it is new that the tool has a page of its own.
+    #[inline(never)]
+    pub fn keep_shape(&self, tool: &str, shape: Shape) -> bool {
+        let Ok(mut all) = self.shapes.lock() else {
             return false;
         };
-        let known = all.len();
-        all.retain(|one| one != tool);
-        let is_new = has_one && all.len() == known && known < MOST;
-        if has_one && known < MOST {
-            all.push(tool.into());
+        let known = all.iter_mut().find(|(name, _)| name == tool);
+        let before = known.map(|(_, known)| std::mem::replace(known, shape));
+        if before.is_none() && all.len() < MOST {
+            all.push((tool.into(), shape));
         }
-        is_new
+        shape.has_page && !before.is_some_and(|before| before.has_page)
     }
 }
 
@@ -378,7 +379,7 @@ impl GuardBuilder {
             confirm: self.confirm,
             destructive: self.destructive.map(Destructive::new).map(Box::new),
             unshown: Unshown::default(),
-            paged: Mutex::default(),
+            shapes: Mutex::default(),
             confirm_ttl: self.confirm_ttl,
             sessions: self.sessions,
             transport: self.transport,

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::confirm::destructive::is_destructive;
+use crate::confirm::destructive::{Shape, is_destructive};
 use crate::confirm::{Confirm, DECLINES, MIME, Words, agrees};
 use crate::guard::Settings;
 use crate::message::input::Client;
@@ -38,28 +38,17 @@ impl Listed {
         }
     }
 
-    /// Returns the tools of a result with what it shows, if that is more, and one that was not known to have a page of its own.
-    /// The tool of the guard's is on the first page.
+    /// Returns the tools of a result with what it shows, if that is more. The tool of the guard's is on the first page.
     #[inline(never)]
-    pub fn tools(
-        self,
-        settings: &Settings,
-        result: &mut Value,
-        first: bool,
-    ) -> (Option<Value>, Option<String>) {
-        let mut paged = None;
-        let tools = result.get_mut("tools").and_then(Value::as_array_mut);
-        let Some(tools) = tools.filter(|_| self.card || self.preview) else {
-            return (None, None);
-        };
+    pub fn tools(self, settings: &Settings, result: &mut Value, first: bool) -> Option<Value> {
+        if !self.card && !self.preview {
+            return None;
+        }
+        let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter(|_| self.card) {
-            let name = name(tool).to_owned();
-            let is_named = settings.confirm.iter().any(|(named, _)| *named == name);
-            if is_named || (settings.destructive.is_some() && is_destructive(tool)) {
-                let has_other = !show(tool, address(&name));
-                if settings.keep_own_page(&name, has_other) {
-                    paged = Some(name);
-                }
+            if is_confirmed(settings, tool) && !Shape::of(tool).has_page {
+                let page = address(name(tool));
+                show(tool, page);
             }
         }
         if first {
@@ -73,9 +62,9 @@ impl Listed {
                 "tool":{{"type":"string"}},"arguments":{{"type":"object"}},"confirmation":{{"type":"string"}}}},
                 "required":["tool","arguments"]}},"_meta":{{"ui":{{"visibility":[{visibility}]}}}}}}"#
             );
-            tools.extend(json::read(&tool));
+            tools.push(json::read(&tool)?);
         }
-        (result.get_mut("tools").map(Value::take), paged)
+        result.get_mut("tools").map(Value::take)
     }
 }
 
@@ -94,19 +83,32 @@ fn name(tool: &Value) -> &str {
 const DESCRIPTION: &str = "Runs a tool that its user has confirmed: with the arguments and the confirmation of its \
                            result. Never call it before the user has agreed.";
 
-/// Names the page of a tool that has none of its own. Returns whether it has none.
-fn show(tool: &mut Value, page: String) -> bool {
-    // The name of earlier versions.
-    let has_other = |meta: &&mut Value| meta.get("ui/resourceUri").is_some();
-    let meta = member(tool, "_meta").filter(|meta| !has_other(meta));
-    let ui = meta.and_then(|meta| member(meta, "ui"));
-    if let Some(Value::Object(ui)) = ui
-        && !ui.contains_key("resourceUri")
-    {
+/// Names the page of a tool.
+fn show(tool: &mut Value, page: String) {
+    let ui = member(tool, "_meta").and_then(|meta| member(meta, "ui"));
+    if let Some(Value::Object(ui)) = ui {
         ui.insert("resourceUri".into(), page.into());
-        return true;
     }
-    false
+}
+
+/// Returns whether a tool of a list is confirmed.
+fn is_confirmed(settings: &Settings, tool: &Value) -> bool {
+    let mut named = settings.confirm.iter();
+    named.any(|(named, _)| named == name(tool))
+        || (settings.destructive.is_some() && is_destructive(tool))
+}
+
+/// Keeps what a list says of the tools that are confirmed. Returns one that was not known to have a page of its own.
+#[inline(never)]
+pub(crate) fn keep<'a>(settings: &Settings, result: &'a Value) -> Option<&'a str> {
+    let tools = result.get("tools")?.as_array()?;
+    let mut paged = None;
+    for tool in tools.iter().filter(|tool| is_confirmed(settings, tool)) {
+        if settings.keep_shape(name(tool), Shape::of(tool)) {
+            paged = Some(name(tool));
+        }
+    }
+    paged
 }
 
 /// Returns a member, which is made if it is no object.

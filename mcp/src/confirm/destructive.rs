@@ -37,6 +37,31 @@ pub(crate) struct Tool {
     /// What a user reads.
     pub title: String,
     pub is_destructive: bool,
+    pub shape: Shape,
+}
+
+/// What else a list says of a tool that is confirmed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// It has a page of its own, which a client shows in place of the card.
+    pub has_page: bool,
+    /// It has an output schema: a client refuses a result without what that says, unless the result is an error.
+    pub has_schema: bool,
+}
+
+impl Shape {
+    #[inline(never)]
+    pub fn of(tool: &Value) -> Self {
+        let meta = tool.get("_meta");
+        let ui = meta.and_then(|meta| meta.get("ui"));
+        let page = ui.and_then(|ui| ui.get("resourceUri"));
+        // The name of earlier versions.
+        let former = meta.and_then(|meta| meta.get("ui/resourceUri"));
+        Self {
+            has_page: page.or(former).is_some(),
+            has_schema: tool.get("outputSchema").is_some_and(Value::is_object),
+        }
+    }
 }
 
 impl Tool {
@@ -51,6 +76,7 @@ impl Tool {
             title: title.unwrap_or_else(|| name.clone()),
             name,
             is_destructive: is_destructive(tool),
+            shape: Shape::of(tool),
         })
     }
 

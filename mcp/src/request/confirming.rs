@@ -9,6 +9,7 @@ use super::listing::Listing;
 use super::showing::Shown;
 use super::{Phase, Request, once, read, text};
 use crate::confirm::card::{Named, TOOL, card};
+use crate::confirm::destructive::Shape;
 use crate::confirm::{Confirm, Said, Way, Words, form};
 use crate::guard::{Guard, LONGEST_CONFIRM_TTL as LONGEST_TTL, Settings};
 use crate::ledger::Check;
@@ -297,6 +298,22 @@ impl Request {
         }
     }
 
+    fn shape(&self, settings: &Settings) -> Option<Shape> {
+        settings.shape(self.target.as_deref().unwrap_or_default())
+    }
+
+    /// Answers in place of the handler. To frameworks of agents an error is an exception, so that it is one only where it has to be:
+    /// of a tool with an output schema, or of which no list told whether it has one. The page tells by it whether a tool ran.
+    fn tell(&self, context: &Context, mut answer: Answer) -> Step {
+        if let Answer::ToolResult(result) = &mut answer {
+            let known = self.confirmation.as_ref();
+            let shape = self.shape(context.guard.settings());
+            result.is_error =
+                known.is_some_and(|known| known.by) || shape.is_none_or(|shape| shape.has_schema);
+        }
+        Step::Reply(answer.into())
+    }
+
     fn way(&self, settings: &Settings) -> Way {
         let Some(known) = self.confirmation.as_ref() else {
             return Way::Nothing;
@@ -304,7 +321,7 @@ impl Request {
         let client = known.client();
         match client.way(self.modern, known.was_unshown, known.preview) {
             // The client would show that page.
-            Way::Card if settings.has_own_page(self.target.as_deref().unwrap_or_default()) => {
+            Way::Card if self.shape(settings).is_some_and(|shape| shape.has_page) => {
                 if known.preview {
                     Way::Preview
                 } else {
@@ -367,7 +384,7 @@ impl Request {
                     let card = card(tool, self.arguments.as_deref(), words, consent);
                     Answer::card(tool, card, self.modern)
                 };
-                Step::Reply(answer.into())
+                self.tell(context, answer)
             }
             Way::Nothing => self.not_confirmed(context, Said::NotShown),
         }
@@ -474,7 +491,7 @@ impl Request {
             self.unconfirmed(context, why);
         }
         let tool = self.target.as_deref().unwrap_or_default();
-        Step::Reply(Answer::not_confirmed(tool, said, self.modern).into())
+        self.tell(context, Answer::not_confirmed(tool, said, self.modern))
     }
 }
 

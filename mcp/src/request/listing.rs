@@ -77,6 +77,9 @@ impl Request {
             self.phase = Phase::Listing;
             return Err(Step::List(Box::default()));
         }
+        if let Some(found) = &found {
+            guard.settings().keep_shape(name, found.shape);
+        }
         let is_in_doubt = listing.failed;
         if listing.is_whole {
             destructive.keep(principal, std::mem::take(&mut listing.tools), now);

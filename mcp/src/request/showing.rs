@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 
 use super::Request;
-use crate::confirm::card::{Listed, missing, page};
+use crate::confirm::card::{Listed, keep, missing, page};
 use crate::guard::Guard;
 use crate::message::context::{About, Context};
 use crate::message::input::{Client, HandlerResult, Scope};
@@ -83,9 +83,7 @@ impl Shown {
             let reason = Reason::Unsealed(Error::argument(why));
             context.refuse(reason, About::new(Item::RequestState));
         }
-        let (tools, paged) = listed.tools(settings, &mut whole, is_first);
-        respond.tools = tools.map(Box::new);
-        if let Some(tool) = paged {
+        if let Some(tool) = keep(settings, &whole) {
             let why = format!(
                 "confirm: {tool} has a page of its own, so that no card asks about it: a client that does not elicit cannot run it"
             );
@@ -94,6 +92,8 @@ impl Shown {
                 About::new(Item::RequestState),
             );
         }
+        let tools = listed.tools(settings, &mut whole, is_first);
+        respond.tools = tools.map(Box::new);
         // Others see another list.
         respond.cache_scope = Some(Scope::Private);
     }

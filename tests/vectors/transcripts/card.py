@@ -9,7 +9,9 @@ from .confirm import (
     RAN,
     SETTINGS,
     UNASKED,
+    UNCONFIRMED,
     WORDS,
+    as_text,
     ask_back,
     asks,
     call,
@@ -325,6 +327,7 @@ PLAY = {"name": "play", "inputSchema": {"type": "object"}}
 OTHER = {"name": "other", "inputSchema": {"type": "object"}}
 
 
+WITH_SCHEMA = {**PLAY, "outputSchema": {"type": "object"}}
 MINE = {**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}
 
 
@@ -373,9 +376,9 @@ case(
     "card: a tool with a page of its own keeps it",
     listed([MINE], [MINE, of_guard("app")], APPS, reported=report("unconfirmed", "request-state")),
     listed([MINE], [MINE, of_guard("app")], APPS),
-    call(capabilities=APPS, answered={"result": UNASKED}, reported=report("unconfirmed", "request-state")),
+    call(capabilities=APPS, answered={"result": as_text(UNASKED)}, reported=report("unconfirmed", "request-state")),
     listed([PLAY], [shown(), of_guard("app")], APPS),
-    call(capabilities=APPS, answered={"result": CARDED}),
+    call(capabilities=APPS, answered={"result": as_text(CARDED)}),
     settings=SETTINGS,
     fault="the author's page is replaced, or gets a yes that no card shows",
 )
@@ -384,9 +387,19 @@ case(
     listed(
         [MINE], [MINE, of_guard("app", "model")], APPS, reported=report("unconfirmed", "request-state")
     ),
-    call(capabilities=APPS, answered={"result": previewed()}),
+    call(capabilities=APPS, answered={"result": as_text(previewed())}),
     settings=PREVIEW,
     fault="it waits for a card that nobody sees",
+)
+case(
+    "confirm: of a tool with an output schema what is no result is an error, and of no other",
+    call(capabilities=NOTHING, **UNCONFIRMED),
+    listed([PLAY], [PLAY], NOTHING),
+    call(capabilities=NOTHING, **{**UNCONFIRMED, "answered": {"result": as_text(UNASKED)}}),
+    listed([WITH_SCHEMA], [WITH_SCHEMA], NOTHING),
+    call(capabilities=NOTHING, **UNCONFIRMED),
+    settings=SETTINGS,
+    fault="clients throw: of a text without what the schema says, or of an error",
 )
 case(
     "card: the guard's tool is on the first page",

@@ -86,6 +86,12 @@ def told(text: str) -> dict:
     return {"isError": True, "content": [{"type": "text", "text": text}], "$absent": ["requestState", "inputRequests"]}
 
 
+def as_text(answer: dict) -> dict:
+    """The same of a tool that is known to have no output schema."""
+    kept = {name: value for name, value in answer.items() if name != "isError"}
+    return {**kept, "$absent": [*answer["$absent"], "isError"]}
+
+
 DECLINED = told("The user declined. play was not run. Do not try again unless the user asks for it.")
 CLOSED = told("The user closed the question without an answer. play was not run.")
 UNASKED = told(

@@ -26,6 +26,7 @@ from .confirm import (
     UNASKED,
     YES,
     answered_by,
+    as_text,
     asked_token,
     asks,
     call,
@@ -58,7 +59,7 @@ def asks_for(words: str = WORDS, arguments: object = None, **more: object) -> di
 
 
 DOUBT = {"reported": report("invalid_argument", "request-state")}
-CARD = carded(PARTS, [AGREES], token=consent(WORDS, name="y"))
+CARD = as_text(carded(PARTS, [AGREES], token=consent(WORDS, name="y")))
 
 case(
     "destructive: the user is asked, and agrees",
@@ -70,7 +71,7 @@ case(
 case(
     "destructive: the user declines",
     call(**asks_for()),
-    answered_by({"action": "decline"}, 1, answered={"result": DECLINED}),
+    answered_by({"action": "decline"}, 1, answered={"result": as_text(DECLINED)}),
     settings=server(MARKED),
     fault="a no runs it",
 )
@@ -139,7 +140,7 @@ case(
     "destructive: a page that fails leaves all in doubt",
     call(
         capabilities=APPS,
-        answered={"result": carded(PARTS, [AGREES], token=consent(WORDS))},
+        answered={"result": as_text(carded(PARTS, [AGREES], token=consent(WORDS)))},
         **DOUBT,
     ),
     settings={"confirmDestructive": True, "tools": {"": {"tools": [{**PLAY, **SAFE}], "nextCursor": "2"}}},
@@ -197,7 +198,7 @@ case(
 )
 case(
     "destructive: a preview has the model ask",
-    call(capabilities=NOTHING, answered={"result": previewed(WORDS)}),
+    call(capabilities=NOTHING, answered={"result": as_text(previewed(WORDS))}),
     by_tool(Y, capabilities=NOTHING, **RUNS),
     settings={**server(MARKED), "confirmDestructive": {"fallback": "preview"}},
     fault="the option has no effect",
