@@ -35,13 +35,13 @@ pub(crate) fn mint(
     let (key, tag) = keys.sealing();
     let mut bytes = [0; LEN];
     bytes[..Ulid::LEN].copy_from_slice(&ulid.0);
-    let mac: [u8; MAC_LEN] = signature(key, keys.audience, handle_type, tag, &ulid.0, bound);
-    bytes[Ulid::LEN..].copy_from_slice(&mac);
+    let mac = signature(key, keys.audience, handle_type, tag, &ulid.0, bound);
+    bytes[Ulid::LEN..].copy_from_slice(&mac[..MAC_LEN]);
     format!("{handle_type}_{}", base32::encode(&bytes))
 }
 
-/// Returns the ulid of a handle, and the index in the ring of the key that made it: every key is
-/// tried. With `max_age` in seconds, a handle made longer ago has expired.
+/// Returns the ulid of a handle, and the index in the ring of the key that made it. With `max_age` in seconds, a handle made longer
+/// ago has expired.
 pub(crate) fn verify(
     keys: PrincipalKeys<'_>,
     handle_type: &str,
@@ -52,30 +52,27 @@ pub(crate) fn verify(
 ) -> Result<(Ulid, usize), Error> {
     at_most("handle", text.len(), IDENTIFIER_LIMIT)?;
     let (found, ulid, mac) = decode(text)?;
-    if found != handle_type {
-        return Err(wrong_type(handle_type, found));
-    }
-    let mut each = keys.ring.iter().zip(keys.tags);
-    let at = each
-        .position(|(key, tag)| {
-            let expected: [u8; MAC_LEN] =
-                signature(key, keys.audience, handle_type, tag, &ulid.0, bound);
-            mac.ct_eq(&expected).into()
-        })
-        .ok_or(Error::Unauthentic)?;
+    let at = maker(keys, handle_type, found, &ulid.0, bound, &mac)?;
     ulid.check_time(clock, max_age)?;
     Ok((ulid, at))
 }
 
 /// Mints a short handle, of a number of the principal's. It has no time.
 pub(crate) fn mint_short(keys: PrincipalKeys<'_>, handle_type: &str, number: u32) -> String {
-    let (key, tag) = keys.sealing();
-    let number = number.to_string();
-    let mac = short_signature(key, keys.audience, handle_type, tag, &number);
+    let ((key, tag), number) = (keys.sealing(), number.to_string());
+    let mac = signature(
+        key,
+        keys.audience,
+        handle_type,
+        tag,
+        number.as_bytes(),
+        None,
+    );
+    let mac: [u8; SHORT_MAC_LEN] = leading(&mac);
     format!("{handle_type}_{number}_{}", base32::encode(&mac))
 }
 
-/// Returns the number of a short handle: every key is tried.
+/// Returns the number of a short handle.
 pub(crate) fn verify_short(
     keys: PrincipalKeys<'_>,
     handle_type: &str,
@@ -91,23 +88,30 @@ pub(crate) fn verify_short(
     if !is_type(found) || number.to_string() != digits {
         return Err(EXPECTED);
     }
-    if found != handle_type {
-        return Err(wrong_type(handle_type, found));
-    }
-    let mut each = keys.ring.iter().zip(keys.tags);
-    each.any(|(key, tag)| {
-        let expected = short_signature(key, keys.audience, handle_type, tag, digits);
-        mac.ct_eq(&expected).into()
-    })
-    .then_some(number)
-    .ok_or(Error::Unauthentic)
+    maker(keys, handle_type, found, digits.as_bytes(), None, &mac).map(|_| number)
 }
 
-fn wrong_type(expected: &str, found: &str) -> Error {
-    Error::WrongPurpose {
-        expected: format!("a handle of type {expected}"),
-        found: format!("one of type {found}"),
+/// Returns the index of the key that made a handle of the type: every key is tried.
+fn maker(
+    keys: PrincipalKeys<'_>,
+    handle_type: &str,
+    found: &str,
+    id: &[u8],
+    bound: Bound<'_>,
+    mac: &[u8],
+) -> Result<usize, Error> {
+    if found != handle_type {
+        return Err(Error::WrongPurpose {
+            expected: format!("a handle of type {handle_type}"),
+            found: format!("one of type {found}"),
+        });
     }
+    let mut each = keys.ring.iter().zip(keys.tags);
+    each.position(|(key, tag)| {
+        let expected = signature(key, keys.audience, handle_type, tag, id, bound);
+        mac.ct_eq(&expected[..mac.len()]).into()
+    })
+    .ok_or(Error::Unauthentic)
 }
 
 /// Checks the type that the caller gave.
@@ -150,33 +154,23 @@ fn is_type(text: &str) -> bool {
         && !RESERVED_TYPES.contains(&text)
 }
 
-/// That of a number has at most 10 digits, and a ulid 16 bytes, so neither passes for the other.
-fn short_signature(
-    key: &Key,
-    audience: &str,
-    handle_type: &str,
-    tag: &Tag,
-    number: &str,
-) -> [u8; SHORT_MAC_LEN] {
-    signature(key, audience, handle_type, tag, number.as_bytes(), None)
-}
-
-fn signature<const N: usize>(
+/// Signs a ulid, or a number: that has at most 10 digits, and a ulid 16 bytes, so neither passes for the other.
+fn signature(
     key: &Key,
     audience: &str,
     handle_type: &str,
     tag: &Tag,
     id: &[u8],
     bound: Bound<'_>,
-) -> [u8; N] {
+) -> [u8; 32] {
     let (audience, handle_type) = (audience.as_bytes(), handle_type.as_bytes());
     let pieces: [&[u8]; 5] = [b"handle", audience, handle_type, tag, id];
-    leading(&match bound {
+    match bound {
         None => key.id_mac(&pieces),
         // The number of pieces is part of what is signed, so neither passes for the other.
         Some(context) => {
             let [name, audience, handle_type, tag, id] = pieces;
             key.id_mac(&[name, audience, handle_type, tag, id, context])
         }
-    })
+    }
 }

