@@ -42,8 +42,6 @@ class Served:
         self._guard, self._transport = guard, transport
         self._server = MAKERS[system]("play")
         self._low = low_level(self._server)
-        # Else the SDK asks the handler for a list of its own before a call, of which no transcript tells.
-        self._low.get_tool_input_schema = lambda _name: None
 
         async def handled(ctx: Any, _params: Any) -> Any:
             return await handle(ctx, ctx.method, ctx.params or {}, demanded(ctx))
