@@ -328,6 +328,8 @@ OTHER = {"name": "other", "inputSchema": {"type": "object"}}
 
 
 WITH_SCHEMA = {**PLAY, "outputSchema": {"type": "object"}}
+#: Before each call over HTTP, and what it hears is no part of a transcript.
+LISTS_ITSELF = dict.fromkeys(("lowlevel", "fastmcp"), "the SDK lists the tools by itself")
 MINE = {**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}
 
 
@@ -380,6 +382,7 @@ case(
     listed([PLAY], [shown(), of_guard("app")], APPS),
     call(capabilities=APPS, answered={"result": as_text(CARDED)}),
     settings=SETTINGS,
+    not_=LISTS_ITSELF,
     fault="the author's page is replaced, or gets a yes that no card shows",
 )
 case(
@@ -389,6 +392,7 @@ case(
     ),
     call(capabilities=APPS, answered={"result": as_text(previewed())}),
     settings=PREVIEW,
+    not_=LISTS_ITSELF,
     fault="it waits for a card that nobody sees",
 )
 case(
@@ -399,6 +403,7 @@ case(
     listed([WITH_SCHEMA], [WITH_SCHEMA], NOTHING),
     call(capabilities=NOTHING, **UNCONFIRMED),
     settings=SETTINGS,
+    not_=LISTS_ITSELF,
     fault="clients throw: of a text without what the schema says, or of an error",
 )
 case(

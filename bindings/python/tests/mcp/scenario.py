@@ -134,8 +134,10 @@ class Stage:
             if self._tools is not None and not self._is_served(ctx):
                 # The guard asks.
                 return {**more, **self._tools[params.get("cursor") or ""]}
-            # The SDK's HTTP looks for headers in the schemas of tools.
-            return {**more, "tools": [{"name": "play", "inputSchema": {"type": "object"}}]}
+            # The SDK's HTTP looks for headers in the schemas of tools. With an output schema nothing changes for the guard.
+            schema = {"type": "object"}
+            tool = {"name": "play", "inputSchema": schema, "outputSchema": schema}
+            return {**more, "tools": [tool]}
         session = self._session(ctx)
         seen = {"state": self._state(ctx, method), "cursor": params.get("cursor")}
         told = waiting(**seen, session=session, arguments=params.get("arguments"))
