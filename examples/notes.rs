@@ -66,7 +66,10 @@ impl Notes {
     }
 
     #[tool(description = "Make an empty basket; its handle changes with every change")]
-    async fn new_basket(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn new_basket(
+        &self,
+        ctx: RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, HandleRefused> {
         Ok(basket(self.baskets.seal(&ctx, &json!([]))?, &[]))
     }
 
@@ -75,7 +78,7 @@ impl Notes {
         &self,
         Parameters(add): Parameters<Addition>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         let mut held = self.baskets.open::<Vec<String>>(&ctx, &add.basket).await?;
         held.value.push(add.item);
         Ok(basket(self.baskets.renew(&ctx, &held).await?, &held.value))

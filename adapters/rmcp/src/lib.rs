@@ -26,7 +26,7 @@ pub use handler::links::{LinkRefused, Links, OpenedLink};
 pub use handler::pages::Pages;
 pub use handler::protected::Protected;
 pub use handler::reference_handles::{ReferenceHandle, ReferenceHandles};
-pub use handler::refused::Refused;
+pub use handler::refused::HandleRefused;
 pub use handler::self_contained_handles::{
     SealedHandle, SelfContainedHandle, SelfContainedHandles,
 };

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operation::HandleType;
-use super::refused::Refused;
+use super::refused::HandleRefused;
 use crate::event::Timed;
 use crate::guard::Guard;
 use crate::refusal::{About, token_id};
@@ -41,8 +41,8 @@ impl Guard {
 /// ```no_run
 /// # use std::time::Duration;
 /// # use rmcp::{RoleServer, service::RequestContext};
-/// # use sealwax_rmcp::{Guard, LinkRefused, Refused};
-/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>) -> Result<String, Refused> {
+/// # use sealwax_rmcp::{Guard, LinkRefused, HandleRefused};
+/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>) -> Result<String, HandleRefused> {
 /// let reports = guard.links("report").ttl(Duration::from_secs(900)).once();
 /// let link = reports.seal(&context, &7)?;
 /// # Ok(format!("https://mcp.example.com/reports/{link}")) }
@@ -104,12 +104,12 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// [`Refused`] without a principal, and if `value` cannot be sealed.
+    /// [`HandleRefused`] without a principal, and if `value` cannot be sealed.
     pub fn seal<T: Serialize + ?Sized>(
         &self,
         context: &Context,
         value: &T,
-    ) -> Result<String, Refused> {
+    ) -> Result<String, HandleRefused> {
         let value = json(value).map_err(|error| self.links.refuse(&error, context, None))?;
         let seal = HandleOpKind::SealLink {
             value: &value,

@@ -6,7 +6,7 @@ use sealwax::Error;
 use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step};
 use serde::de::DeserializeOwned;
 
-use super::refused::Refused;
+use super::refused::HandleRefused;
 use crate::caller::Caller;
 use crate::event::Timed;
 use crate::guard::Guard;
@@ -36,7 +36,7 @@ impl HandleType {
         &self,
         context: &'a Context,
         kind: HandleOpKind<'_>,
-    ) -> Result<Operation<'a>, Refused> {
+    ) -> Result<Operation<'a>, HandleRefused> {
         let since = self.guard.starts();
         let handle_type = &self.name;
         let begun = Caller::of(&context.extensions).and_then(|caller| {
@@ -65,7 +65,7 @@ impl HandleType {
         context: &Context,
         handle: &str,
         once: bool,
-    ) -> Result<(T, HandleResult), Refused> {
+    ) -> Result<(T, HandleResult), HandleRefused> {
         let operation = self.begin(
             context,
             HandleOpKind::Open {
@@ -90,7 +90,7 @@ impl HandleType {
     }
 
     /// Ends a handle before its expiry.
-    pub(crate) async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
+    pub(crate) async fn end(&self, context: &Context, handle: &str) -> Result<(), HandleRefused> {
         let end = HandleOpKind::End {
             handle: ClientValue::Text(handle),
             max_age: self.max_age,
@@ -99,7 +99,12 @@ impl HandleType {
         self.begin(context, end)?.done().await.map(drop)
     }
 
-    pub(crate) fn refuse(&self, error: &Error, context: &Context, id: Option<String>) -> Refused {
+    pub(crate) fn refuse(
+        &self,
+        error: &Error,
+        context: &Context,
+        id: Option<String>,
+    ) -> HandleRefused {
         let caller = Caller::of(&context.extensions).ok();
         let caller = caller.filter(|caller| caller.guard.is(&self.guard));
         let about = About {
@@ -110,7 +115,7 @@ impl HandleType {
             Some(caller) => caller.refuse(error, about),
             None => self.guard.refuse(error, about),
         };
-        Refused::new(match self.kind {
+        HandleRefused::new(match self.kind {
             Kind::Link | Kind::Cursor => Reply::failed(),
             _ => reply,
         })
@@ -119,7 +124,7 @@ impl HandleType {
 
 impl Operation<'_> {
     /// Returns the outcome.
-    pub(crate) async fn done(mut self) -> Result<HandleResult, Refused> {
+    pub(crate) async fn done(mut self) -> Result<HandleResult, HandleRefused> {
         let exchange = &mut self.exchange;
         self.step = self
             .caller
@@ -129,16 +134,16 @@ impl Operation<'_> {
     }
 
     /// Returns the outcome of an operation that asks nobody.
-    pub(crate) fn now(self) -> Result<HandleResult, Refused> {
+    pub(crate) fn now(self) -> Result<HandleResult, HandleRefused> {
         match self.step {
             Step::Done(done) => Ok(*done),
-            Step::Reply(reply) => Err(Refused::new(reply)),
+            Step::Reply(reply) => Err(HandleRefused::new(reply)),
             _ => Err(trouble()),
         }
     }
 }
 
 /// An internal error.
-pub(super) fn trouble() -> Refused {
-    Refused::new(Reply::from(Profile::Handle.internal_error()))
+pub(super) fn trouble() -> HandleRefused {
+    HandleRefused::new(Reply::from(Profile::Handle.internal_error()))
 }

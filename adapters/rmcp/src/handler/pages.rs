@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operation::HandleType;
-use super::refused::Refused;
+use super::refused::HandleRefused;
 use crate::guard::Guard;
 use crate::value::json;
 use crate::{Context, Kind};
@@ -34,8 +34,8 @@ impl Guard {
 ///
 /// ```no_run
 /// # use rmcp::{RoleServer, service::RequestContext};
-/// # use sealwax_rmcp::{Guard, Refused};
-/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>) -> Result<(), Refused> {
+/// # use sealwax_rmcp::{Guard, HandleRefused};
+/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>) -> Result<(), HandleRefused> {
 /// let pages = guard.pages();
 /// let from: u32 = pages.position(&context).await?.unwrap_or(0);
 /// let next = pages.cursor(&context, &(from + 20))?; // tell the model: next page with this cursor
@@ -74,12 +74,13 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// [`Refused`] outside of `tools/call`, for arguments that nothing can be bound to, and for a position that cannot be sealed.
+    /// [`HandleRefused`] outside of `tools/call`, for arguments that nothing can be bound to, and for a position that cannot be
+    /// sealed.
     pub fn cursor<T: Serialize + ?Sized>(
         &self,
         context: &Context,
         position: &T,
-    ) -> Result<String, Refused> {
+    ) -> Result<String, HandleRefused> {
         let position =
             json(position).map_err(|error| self.handles.refuse(&error, context, None))?;
         let cursor = HandleOpKind::Cursor {
@@ -96,12 +97,12 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a cursor that was altered, has expired, or is of another user, tool, call or list, and for one that holds no
-    /// `T`.
+    /// [`HandleRefused`] for a cursor that was altered, has expired, or is of another user, tool, call or list, and for one that
+    /// holds no `T`.
     pub async fn position<T: DeserializeOwned>(
         &self,
         context: &Context,
-    ) -> Result<Option<T>, Refused> {
+    ) -> Result<Option<T>, HandleRefused> {
         let list = self.list.as_deref();
         let position = HandleOpKind::Position { list };
         let opened = self.handles.begin(context, position)?.done().await?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
 use super::operation::{HandleType, trouble};
-use super::refused::Refused;
+use super::refused::HandleRefused;
 use crate::guard::Guard;
 use crate::{Context, Kind};
 
@@ -31,8 +31,8 @@ impl Guard {
 /// ```no_run
 /// # use std::time::Duration;
 /// # use rmcp::{RoleServer, service::RequestContext};
-/// # use sealwax_rmcp::{Guard, Refused};
-/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
+/// # use sealwax_rmcp::{Guard, HandleRefused};
+/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), HandleRefused> {
 /// let baskets = guard.reference_handles("basket").max_age(Duration::from_secs(3600));
 ///
 /// let basket = baskets.mint(&context)?; // INSERT … basket.ulid; tell the model basket.handle
@@ -67,8 +67,8 @@ impl ReferenceHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] without a principal or randomness, and for an invalid type.
-    pub fn mint(&self, context: &Context) -> Result<ReferenceHandle, Refused> {
+    /// [`HandleRefused`] without a principal or randomness, and for an invalid type.
+    pub fn mint(&self, context: &Context) -> Result<ReferenceHandle, HandleRefused> {
         let max_age = self.0.max_age;
         let mint = HandleOpKind::Mint { max_age };
         self.0.begin(context, mint)?.now().map(ReferenceHandle::new)
@@ -78,8 +78,12 @@ impl ReferenceHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, whatever the reason.
-    pub async fn check(&self, context: &Context, handle: &str) -> Result<ReferenceHandle, Refused> {
+    /// [`HandleRefused`] for a handle that is not good, whatever the reason.
+    pub async fn check(
+        &self,
+        context: &Context,
+        handle: &str,
+    ) -> Result<ReferenceHandle, HandleRefused> {
         let check = HandleOpKind::Check {
             handle: ClientValue::Text(handle),
             max_age: self.0.max_age,
@@ -97,7 +101,7 @@ impl ReferenceHandles {
     /// # Errors
     ///
     /// As [`mint`](Self::mint), and for an anonymous caller.
-    pub fn mint_short(&self, context: &Context, number: u32) -> Result<String, Refused> {
+    pub fn mint_short(&self, context: &Context, number: u32) -> Result<String, HandleRefused> {
         let mint = HandleOpKind::MintShort { number };
         let minted = self.0.begin(context, mint)?.now()?;
         Ok(minted.handle.unwrap_or_default())
@@ -107,8 +111,8 @@ impl ReferenceHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, whatever the reason.
-    pub fn check_short(&self, context: &Context, handle: &str) -> Result<u32, Refused> {
+    /// [`HandleRefused`] for a handle that is not good, whatever the reason.
+    pub fn check_short(&self, context: &Context, handle: &str) -> Result<u32, HandleRefused> {
         let handle = ClientValue::Text(handle);
         let check = HandleOpKind::CheckShort { handle };
         let number = self.0.begin(context, check)?.now()?.value;
@@ -120,9 +124,9 @@ impl ReferenceHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and without a ledger. In the last case
+    /// [`HandleRefused`] for a handle that is not good, if the end could not be recorded, and without a ledger. In the last case
     /// delete the row instead.
-    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
+    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), HandleRefused> {
         self.0.end(context, handle).await
     }
 }

@@ -13,9 +13,9 @@ use crate::refusal::error_data;
 ///
 /// The reason has gone to the hook and the log. A tool written without rmcp's macros converts it into its
 /// `CallToolResult`; outside of tools it is an [`ErrorData`].
-pub struct Refused(Reply);
+pub struct HandleRefused(Reply);
 
-impl Refused {
+impl HandleRefused {
     pub(crate) fn new(reply: Reply) -> Self {
         Self(reply)
     }
@@ -26,55 +26,55 @@ impl Refused {
     }
 }
 
-impl From<Refused> for CallToolResult {
-    fn from(refused: Refused) -> Self {
+impl From<HandleRefused> for CallToolResult {
+    fn from(refused: HandleRefused) -> Self {
         Self::error(vec![ContentBlock::text(refused.text())])
     }
 }
 
-impl From<Refused> for CallToolResponse {
-    fn from(refused: Refused) -> Self {
+impl From<HandleRefused> for CallToolResponse {
+    fn from(refused: HandleRefused) -> Self {
         Self::Complete(refused.into())
     }
 }
 
-impl From<Refused> for ErrorData {
-    fn from(refused: Refused) -> Self {
+impl From<HandleRefused> for ErrorData {
+    fn from(refused: HandleRefused) -> Self {
         error_data(refused.0)
     }
 }
 
-impl IntoCallToolResult for Refused {
+impl IntoCallToolResult for HandleRefused {
     fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
         Ok(self.into())
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for HandleRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
 }
 
-impl fmt::Debug for Refused {
+impl fmt::Debug for HandleRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Refused({:?})", self.text())
+        write!(f, "HandleRefused({:?})", self.text())
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for HandleRefused {}
 
 #[cfg(test)]
 mod tests {
     use rmcp::model::CallToolResult;
     use sealwax_mcp::{Profile, Reply};
 
-    use super::Refused;
+    use super::HandleRefused;
 
     /// rmcp's macros say so too, but not every tool is written with them.
     #[test]
     fn as_a_result_it_is_an_error() {
-        let refused = Refused::new(Reply::from(Profile::Handle.refusal(None)));
+        let refused = HandleRefused::new(Reply::from(Profile::Handle.refusal(None)));
         assert_eq!(CallToolResult::from(refused).is_error, Some(true));
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::operation::{HandleType, Operation};
-use super::refused::Refused;
+use super::refused::HandleRefused;
 use crate::guard::Guard;
 use crate::value::json;
 use crate::{Context, Kind};
@@ -37,8 +37,8 @@ impl Guard {
 ///
 /// ```no_run
 /// # use rmcp::{RoleServer, service::RequestContext};
-/// # use sealwax_rmcp::{Guard, Refused};
-/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), Refused> {
+/// # use sealwax_rmcp::{Guard, HandleRefused};
+/// # async fn tool(guard: Guard, context: RequestContext<RoleServer>, sent: String) -> Result<(), HandleRefused> {
 /// let baskets = guard.self_contained_handles("basket");
 ///
 /// let empty = baskets.seal(&context, &Vec::<String>::new())?; // tell the model empty.handle
@@ -107,12 +107,12 @@ impl SelfContainedHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] without a principal, and if `value` cannot be sealed.
+    /// [`HandleRefused`] without a principal, and if `value` cannot be sealed.
     pub fn seal<T: Serialize + ?Sized>(
         &self,
         context: &Context,
         value: &T,
-    ) -> Result<SealedHandle, Refused> {
+    ) -> Result<SealedHandle, HandleRefused> {
         self.sealing(context, value, None)?
             .now()
             .map(SealedHandle::new)
@@ -122,12 +122,12 @@ impl SelfContainedHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, whatever the reason, and for one that holds no `T`.
+    /// [`HandleRefused`] for a handle that is not good, whatever the reason, and for one that holds no `T`.
     pub async fn open<T: DeserializeOwned>(
         &self,
         context: &Context,
         handle: &str,
-    ) -> Result<SelfContainedHandle<T>, Refused> {
+    ) -> Result<SelfContainedHandle<T>, HandleRefused> {
         let opened = self.handles.value(context, handle, self.single_use);
         let (value, opened) = opened.await?;
         let predecessor = opened.predecessor;
@@ -149,7 +149,7 @@ impl SelfContainedHandles {
         &self,
         context: &Context,
         handle: &SelfContainedHandle<T>,
-    ) -> Result<SealedHandle, Refused> {
+    ) -> Result<SealedHandle, HandleRefused> {
         let sealing = self.sealing(context, &handle.value, handle.predecessor.clone())?;
         sealing.done().await.map(SealedHandle::new)
     }
@@ -158,8 +158,9 @@ impl SelfContainedHandles {
     ///
     /// # Errors
     ///
-    /// [`Refused`] for a handle that is not good, if the end could not be recorded, and without a ledger: the handle would still open until it expires.
-    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), Refused> {
+    /// [`HandleRefused`] for a handle that is not good, if the end could not be recorded, and without a ledger: the handle would
+    /// still open until it expires.
+    pub async fn end(&self, context: &Context, handle: &str) -> Result<(), HandleRefused> {
         self.handles.end(context, handle).await
     }
 
@@ -168,7 +169,7 @@ impl SelfContainedHandles {
         context: &'a Context,
         value: &T,
         predecessor: Option<Predecessor>,
-    ) -> Result<Operation<'a>, Refused> {
+    ) -> Result<Operation<'a>, HandleRefused> {
         let value = json(value).map_err(|error| self.handles.refuse(&error, context, None))?;
         let seal = HandleOpKind::Seal {
             value: &value,

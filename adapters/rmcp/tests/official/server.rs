@@ -7,7 +7,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router
 use schemars::JsonSchema;
 use sealwax::Codec;
 use sealwax_rmcp::{
-    Guard, GuardBuilder, Pages, ReferenceHandles, Refused, SelfContainedHandles, State, from_claims,
+    Guard, GuardBuilder, HandleRefused, Pages, ReferenceHandles, SelfContainedHandles, State,
+    from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -40,7 +41,7 @@ impl Server {
     }
 
     #[tool(description = "A new handle")]
-    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
         let minted = self.handles.mint(&ctx)?;
         Ok(CallToolResult::structured(
             json!({"handle": minted.handle, "ulid": minted.ulid, "expiresAt": minted.expires_at}),
@@ -52,7 +53,7 @@ impl Server {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         let checked = self.handles.check(&ctx, &sent.handle).await?;
         Ok(CallToolResult::structured(
             json!({"handle": checked.handle, "ulid": checked.ulid, "expiresAt": checked.expires_at}),
@@ -60,14 +61,14 @@ impl Server {
     }
 
     #[tool(description = "Reads another position than it writes")]
-    async fn page(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn page(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
         self.pages.position::<u32>(&ctx).await?;
         let next = self.pages.cursor(&ctx, "no number")?;
         Ok(CallToolResult::structured(json!({"next": next})))
     }
 
     #[tool(description = "A new handle that holds something")]
-    async fn hold(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn hold(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
         let sealed = self.held.seal(&ctx, "something")?;
         Ok(CallToolResult::structured(
             json!({"handle": sealed.handle, "expiresAt": sealed.expires_at}),
@@ -79,7 +80,7 @@ impl Server {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         let held = self.held.open::<String>(&ctx, &sent.handle).await?;
         Ok(CallToolResult::structured(
             json!({"value": held.value, "expiresAt": held.expires_at}),

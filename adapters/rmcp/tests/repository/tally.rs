@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use sealwax::Principal;
 use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
 use sealwax_rmcp::{
-    Guard, GuardBuilder, ReferenceHandles, Refused, SelfContainedHandles, Session, Sessions, State,
-    from_claims,
+    Guard, GuardBuilder, HandleRefused, ReferenceHandles, SelfContainedHandles, Session, Sessions,
+    State, from_claims,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -115,7 +115,7 @@ impl Tally {
     }
 
     #[tool(description = "A new handle")]
-    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
         let minted = self.rows.mint(&ctx)?;
         Ok(CallToolResult::structured(json!({"handle": minted.handle})))
     }
@@ -125,7 +125,7 @@ impl Tally {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         self.rows.check(&ctx, &sent.handle).await?;
         Ok(text("good"))
     }
@@ -135,13 +135,13 @@ impl Tally {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         self.rows.end(&ctx, &sent.handle).await?;
         Ok(text("ended"))
     }
 
     #[tool(description = "A new cart")]
-    async fn cart(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, Refused> {
+    async fn cart(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
         let sealed = self.carts.seal(&ctx, &0)?;
         Ok(CallToolResult::structured(json!({"handle": sealed.handle})))
     }
@@ -151,7 +151,7 @@ impl Tally {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         let held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
         Ok(CallToolResult::structured(json!({"value": held.value})))
     }
@@ -161,7 +161,7 @@ impl Tally {
         &self,
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, Refused> {
+    ) -> Result<CallToolResult, HandleRefused> {
         let mut held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
         held.value += 1;
         let next = self.carts.renew(&ctx, &held).await?;

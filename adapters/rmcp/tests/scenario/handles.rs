@@ -3,7 +3,7 @@
 use rmcp::ErrorData;
 use rmcp::model::ErrorCode;
 use sealwax::Principal;
-use sealwax_rmcp::{Guard, Links, Pages, ReferenceHandles, Refused, SelfContainedHandles};
+use sealwax_rmcp::{Guard, HandleRefused, Links, Pages, ReferenceHandles, SelfContainedHandles};
 use serde_json::{Value, json};
 
 use crate::handler::Context;
@@ -42,7 +42,7 @@ fn named(principal: &Principal) -> Value {
     json!({"issuer": parts.issuer, "client": parts.client, "subject": parts.subject})
 }
 
-async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Value, Refused> {
+async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Value, HandleRefused> {
     let (given, options) = (&told["given"], &told["options"]);
     let pages = guard.pages();
     let text = |name: &str| options[name].as_str();
@@ -100,7 +100,7 @@ async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Valu
     })
 }
 
-fn failed(refused: Refused) -> Value {
+fn failed(refused: HandleRefused) -> Value {
     let text = refused.to_string();
     let code = ErrorData::from(refused).code;
     let refusals = ["This ", "Authentication required", "Invalid arguments"];
