@@ -35,7 +35,7 @@ class Operator:
 
     def run(self, action: str, *options: str) -> tuple[int, str]:
         command = [*self._start, action, *self._end, *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         return done.returncode, done.stdout + done.stderr
 
     def expect(self, status: int, told: str, action: str, *options: str) -> None:

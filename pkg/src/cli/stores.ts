@@ -80,7 +80,7 @@ export class Stores {
     );
     this.#close = () => client.isOpen && client.destroy();
     client.on('error', () => {});
-    await within(LIMIT, client.connect());
+    await within(LIMIT, () => client.connect());
     return (...command) => client.sendCommand(command);
   }
 
