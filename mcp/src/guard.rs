@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::confirm::Confirm;
-use crate::confirm::destructive::{Destructive, MOST, Shape};
+use crate::confirm::destructive::{Destructive, Shape};
 use crate::confirm::unshown::Unshown;
 use crate::exchange::caller::{Caller, Callers};
 use crate::ledger::{Command, Namespace};
@@ -35,7 +35,7 @@ pub(super) struct Settings {
     pub confirms: bool,
     /// Whose clients do not ask.
     pub unshown: Unshown,
-    /// What the lists of this server's said of those.
+    /// What the lists of this server's said of those that are confirmed by their names.
     shapes: Mutex<Vec<(String, Shape)>>,
     pub confirm_ttl: Option<Duration>,
     pub sessions: Option<SessionSettings>,
@@ -56,25 +56,21 @@ impl Settings {
         destructive.is_some_and(|all| all.preview) || confirm.any(|(_, one)| one.preview)
     }
 
-    /// Returns what a list said of a confirmed tool, if one came by.
+    /// Returns what a list said of a tool that is confirmed by its name, if one came by.
     pub fn shape(&self, tool: &str) -> Option<Shape> {
         let all = self.shapes.lock().ok()?;
         let found = all.iter().find(|(name, _)| name == tool);
         found.map(|(_, shape)| *shape)
     }
 
-    /// Keeps what a list says of a tool. Returns whether it is new that the tool has a page of its own.
-    #[inline(never)]
-    pub fn keep_shape(&self, tool: &str, shape: Shape) -> bool {
-        let Ok(mut all) = self.shapes.lock() else {
-            return false;
-        };
-        let known = all.iter_mut().find(|(name, _)| name == tool);
-        let before = known.map(|(_, known)| std::mem::replace(known, shape));
-        if before.is_none() && all.len() < MOST {
-            all.push((tool.into(), shape));
+    /// Keeps what a list says of a tool.
+    pub fn keep_shape(&self, tool: &str, shape: Shape) {
+        if let Ok(mut all) = self.shapes.lock() {
+            match all.iter_mut().find(|(name, _)| name == tool) {
+                Some((_, known)) => *known = shape,
+                None => all.push((tool.into(), shape)),
+            }
         }
-        shape.has_page && !before.is_some_and(|before| before.has_page)
     }
 }
 

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // A LinkOption sets up the links of a name.
@@ -67,7 +69,8 @@ func OpenedBy(principal Principal) OpenOption {
 	}
 }
 
-// Open opens what came, at a route of any kind; one of [LinkOnce] is used up. The error of one that is refused is a [*LinkRefused].
+// Open opens what came, at a route of any kind; one of [LinkOnce] is used up. The error of one that is refused, or holds no T, is a
+// [*LinkRefused]. It asks a ledger twice, each time within the guard's limit: the value is read before the link is used up.
 func (l *Links[T]) Open(ctx context.Context, link string, options ...OpenOption) (*OpenedLink[T], error) {
 	op := engine.HandleOp{Op: "openLink", Type: l.kind, Handle: clientValue(link)}
 	if err := set(&op, options); err != nil {
@@ -96,5 +99,10 @@ func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*
 	}
 	of := step.Principal
 	opened := &OpenedLink[T]{Principal: principalOf(of.Issuer, of.Client, of.Subject), TokenID: step.ID}
-	return read("link", step, &opened.Value, opened)
+	if _, err := read("link", step, &opened.Value, opened); err != nil {
+		malformed := host.NewError(0, string(sealwax.ErrMalformed), messageOf(err), true)
+		l.guard.reportFault(ctx, malformed, engine.Fault{Kind: "link"})
+		return nil, &LinkRefused{http.StatusNotFound, malformed}
+	}
+	return opened, nil
 }

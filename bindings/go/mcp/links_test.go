@@ -37,7 +37,8 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 	}
 	// Of another release, which reads another type.
 	others := must(sealwaxmcp.NewLinks[string](s.guard, "report"))
-	if _, err := others.Open(t.Context(), link); !errors.Is(err, sealwax.ErrInvalidArgument) {
+	var other *sealwaxmcp.LinkRefused
+	if _, err := others.Open(t.Context(), link); !errors.As(err, &other) || other.Status != 404 || !errors.Is(err, sealwax.ErrMalformed) {
 		t.Errorf("another type: %v", err)
 	}
 	seen := must(links.Open(t.Context(), link, sealwaxmcp.KeepLink(), sealwaxmcp.OpenedBy(alice())))

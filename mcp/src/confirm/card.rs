@@ -46,7 +46,12 @@ impl Listed {
         }
         let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter(|_| self.card) {
-            if is_confirmed(settings, tool) && !Shape::of(tool).has_page {
+            let is_named = settings
+                .confirm
+                .iter()
+                .any(|(named, _)| named == name(tool));
+            let is_confirmed = is_named || (settings.destructive.is_some() && is_destructive(tool));
+            if is_confirmed && !Shape::of(tool).has_page {
                 let page = address(name(tool));
                 show(tool, page);
             }
@@ -91,24 +96,19 @@ fn show(tool: &mut Value, page: String) {
     }
 }
 
-/// Returns whether a tool of a list is confirmed.
-fn is_confirmed(settings: &Settings, tool: &Value) -> bool {
-    let mut named = settings.confirm.iter();
-    named.any(|(named, _)| named == name(tool))
-        || (settings.destructive.is_some() && is_destructive(tool))
-}
-
-/// Keeps what a list says of the tools that are confirmed. Returns one that was not known to have a page of its own.
+/// Keeps what a list says of the tools that are confirmed by their names. What it says of others is the caller's own list's to say.
 #[inline(never)]
-pub(crate) fn keep<'a>(settings: &Settings, result: &'a Value) -> Option<&'a str> {
-    let tools = result.get("tools")?.as_array()?;
-    let mut paged = None;
-    for tool in tools.iter().filter(|tool| is_confirmed(settings, tool)) {
-        if settings.keep_shape(name(tool), Shape::of(tool)) {
-            paged = Some(name(tool));
+pub(crate) fn keep(settings: &Settings, result: &Value) {
+    let tools = result.get("tools").and_then(Value::as_array);
+    for tool in tools.into_iter().flatten() {
+        if settings
+            .confirm
+            .iter()
+            .any(|(named, _)| named == name(tool))
+        {
+            settings.keep_shape(name(tool), Shape::of(tool));
         }
     }
-    paged
 }
 
 /// Returns a member, which is made if it is no object.

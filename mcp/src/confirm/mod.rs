@@ -217,8 +217,14 @@ fn bound(arguments: &Value, only: Option<&[String]>) -> String {
 /// Escapes what is invisible, or turns the direction of a text.
 fn visible(words: &str) -> String {
     let mut visible = String::with_capacity(words.len());
+    let mut before = 'a';
     for character in words.chars() {
-        if is_hidden(character) {
+        // Many emoji have one.
+        let is_styled = matches!(character, '\u{fe0e}' | '\u{fe0f}')
+            && !before.is_ascii()
+            && !is_hidden(before);
+        before = character;
+        if is_hidden(character) && !is_styled {
             let _ = write!(visible, "\\u{{{:x}}}", u32::from(character));
         } else {
             visible.push(character);
@@ -476,11 +482,11 @@ mod tests {
 
     #[test]
     fn a_user_sees_all_of_it() {
-        let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d\u{3164}\u{2800}\u{fe0f}";
+        let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d\u{3164}\u{2800}\u{fe0f}\u{26a0}\u{fe0f}\u{fe0f}";
         let shown = |words: &str| Words::shown(words).text();
         assert_eq!(
             shown(turned),
-            "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d\\u{3164}\\u{2800}\\u{fe0f}"
+            "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d\\u{3164}\\u{2800}\\u{fe0f}\u{26a0}\u{fe0f}\\u{fe0f}"
         );
         let long = "é".repeat(LONGEST);
         assert_eq!(shown(&long), long);

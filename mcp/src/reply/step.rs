@@ -314,7 +314,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Returns what a tool says that could not make, or read, something that is no handle, and what another handler answers.
+    /// Returns the answer of a server that failed to make or read a link or a cursor: for the model, and as a JSON-RPC error.
     #[must_use]
     pub fn failed() -> Self {
         Self {

@@ -40,6 +40,8 @@ pub(super) struct Confirmation {
     pub(super) words: Option<Words>,
     /// Whether the client did not show the question.
     was_unshown: bool,
+    /// What the caller's list says of the tool, where it was asked for.
+    pub(super) shape: Option<Shape>,
     /// Whether the log has it that nobody was asked.
     is_logged: bool,
     /// Whether the guard's own tool was called to run it.
@@ -299,7 +301,8 @@ impl Request {
     }
 
     fn shape(&self, settings: &Settings) -> Option<Shape> {
-        settings.shape(self.target.as_deref().unwrap_or_default())
+        let own = self.confirmation.as_ref().and_then(|known| known.shape);
+        own.or_else(|| settings.shape(self.target.as_deref().unwrap_or_default()))
     }
 
     /// Answers in place of the handler. To frameworks of agents an error is an exception, so that it is one only where it has to be:
@@ -483,10 +486,15 @@ impl Request {
     fn not_confirmed(&mut self, context: &mut Context, said: Said) -> Step {
         if said == Said::NotShown {
             let known = self.confirmation.as_ref();
-            let why = if known.is_some_and(|known| known.was_unshown) {
-                NOT_SHOWN
-            } else {
-                NO_WAY
+            let shape = self.shape(context.guard.settings());
+            let why = match known {
+                Some(known)
+                    if known.client().shows_cards() && shape.is_some_and(|it| it.has_page) =>
+                {
+                    OWN_PAGE
+                }
+                Some(known) if known.was_unshown => NOT_SHOWN,
+                _ => NO_WAY,
             };
             self.unconfirmed(context, why);
         }
@@ -505,4 +513,5 @@ const TTL: Duration = Duration::from_secs(600);
 
 const NOT_SHOWN: &str = "confirm: expected the user's answer, found that the client gave none, or one at once: it says that it \
                          elicits, and shows nothing";
+const OWN_PAGE: &str = "confirm: expected a tool without a page of its own, which its client shows in place of the card";
 const NO_WAY: &str = "confirm: expected a client that elicits by a form, or a connection on which it can be asked, found none";

@@ -77,9 +77,6 @@ impl Request {
             self.phase = Phase::Listing;
             return Err(Step::List(Box::default()));
         }
-        if let Some(found) = &found {
-            guard.settings().keep_shape(name, found.shape);
-        }
         let is_in_doubt = listing.failed;
         if listing.is_whole {
             destructive.keep(principal, std::mem::take(&mut listing.tools), now);
@@ -105,6 +102,7 @@ impl Request {
         );
         let known = self.confirmation();
         known.words = Some(words);
+        known.shape = found.map(|tool| tool.shape);
         known.listing = None;
         Ok(true)
     }

@@ -83,15 +83,7 @@ impl Shown {
             let reason = Reason::Unsealed(Error::argument(why));
             context.refuse(reason, About::new(Item::RequestState));
         }
-        if let Some(tool) = keep(settings, &whole) {
-            let why = format!(
-                "confirm: {tool} has a page of its own, so that no card asks about it: a client that does not elicit cannot run it"
-            );
-            context.refuse(
-                Reason::Refused("unconfirmed", why.into()),
-                About::new(Item::RequestState),
-            );
-        }
+        keep(settings, &whole);
         let tools = listed.tools(settings, &mut whole, is_first);
         respond.tools = tools.map(Box::new);
         // Others see another list.

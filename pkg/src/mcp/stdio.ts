@@ -8,7 +8,9 @@ import { Duplex, Readable, type Writable } from 'node:stream';
 
 import { checked } from '../input.js';
 import { checkTtl } from '../lifetime.js';
+import { nameOf } from './cause.js';
 import { type Guard, policyOf } from './guard.js';
+import { reportError } from './hooks.js';
 import { type Read, StdioConnection } from './transport/stdio-connection.js';
 
 /** The longest line, in bytes, that the SDK's own transport accepts. */
@@ -67,7 +69,10 @@ export function sessionStreams(
     }
   });
   // The SDK hears of it by the stream that it has, if it listens: 1.x does not.
-  stdout.on('error', (error) => outward.destroy(error));
+  stdout.on('error', (error) => {
+    reportError(policy, `stdout: expected a client that reads, found ${nameOf(error)}`, error);
+    outward.destroy(error);
+  });
   outward.on('error', () => {});
   return [Readable.from(inward()), outward];
 }

@@ -141,6 +141,15 @@ test('stdio: what the SDK cannot read is answered, and its id is free again', as
   await close();
 });
 
+test('stdio: what nobody is answered reaches the SDK, which reports it', async () => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const [inward] = sessionStreams(guardOf(), { stdin, stdout });
+  const line = '{"jsonrpc":"2.0","method":"notifications/progress","params":7}\n';
+  stdin.write(line);
+  const [came] = await once(inward, 'data');
+  assert.equal(`${came}`, line);
+});
+
 test('stdio: a client that no longer reads ends its connection, and not the process', {
   timeout: 30_000,
 }, async () => {

@@ -269,11 +269,33 @@ test('HTTP/2 is served too: a message, a stream, a failure', { timeout: 30_000 }
     '/large': () => assert.fail('it is delivered'),
   };
   const handler = guard.node(async (request) => answers[new URL(request.url).pathname]());
+  const posted = await over2(t, handler);
+  assert.deepEqual((await posted('/json')).text, '{"ok":true}');
+  const { headers, text } = await posted('/stream');
+  assert.equal(text, 'data: 1\n\ndata: 2\n\n');
+  assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2']);
+  assert.equal((await posted('/large')).status, 500);
+});
+
+test('a listener answers over HTTP/2', async (t) => {
+  const listener = guard.listener(
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('{"ok":true}');
+    },
+    { required: false },
+  );
+  const posted = await over2(t, listener);
+  assert.equal((await posted('/')).text, '{"ok":true}');
+});
+
+/** Returns what posts to a handler over HTTP/2. */
+async function over2(t, handler) {
   const server = createServer2(handler).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = connect2(`http://127.0.0.1:${server.address().port}`);
   t.after(() => client.close() ?? server.close());
-  const posted = async (path) => {
+  return async (path) => {
     const sent = client.request({ ':method': 'POST', ':path': path });
     sent.end('{}');
     const [headers] = await once(sent, 'response');
@@ -281,12 +303,7 @@ test('HTTP/2 is served too: a message, a stream, a failure', { timeout: 30_000 }
     for await (const chunk of sent.setEncoding('utf8')) text += chunk;
     return { headers, status: headers[':status'], text };
   };
-  assert.deepEqual((await posted('/json')).text, '{"ok":true}');
-  const { headers, text } = await posted('/stream');
-  assert.equal(text, 'data: 1\n\ndata: 2\n\n');
-  assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2']);
-  assert.equal((await posted('/large')).status, 500);
-});
+}
 
 test('nothing that a response refuses ends the process', async () => {
   const port = await serving((request, response) => {

@@ -376,7 +376,6 @@ case(
 )
 case(
     "card: a tool with a page of its own keeps it",
-    listed([MINE], [MINE, of_guard("app")], APPS, reported=report("unconfirmed", "request-state")),
     listed([MINE], [MINE, of_guard("app")], APPS),
     call(capabilities=APPS, answered={"result": as_text(UNASKED)}, reported=report("unconfirmed", "request-state")),
     listed([PLAY], [shown(), of_guard("app")], APPS),
@@ -387,9 +386,7 @@ case(
 )
 case(
     "preview: a tool with a page of its own is confirmed by the model",
-    listed(
-        [MINE], [MINE, of_guard("app", "model")], APPS, reported=report("unconfirmed", "request-state")
-    ),
+    listed([MINE], [MINE, of_guard("app", "model")], APPS),
     call(capabilities=APPS, answered={"result": as_text(previewed())}),
     settings=PREVIEW,
     not_=LISTS_ITSELF,

@@ -108,7 +108,9 @@ impl Pages {
         let opened = self.handles.begin(context, position)?.done().await?;
         let read = opened.value.as_deref().map(serde_json::from_str);
         read.transpose().map_err(|_| {
-            let error = Error::Malformed("a position that is JSON of the type asked for");
+            let error = Error::InvalidArgument(
+                "position: expected JSON of the type asked for, found another".into(),
+            );
             self.handles.refuse(&error, context, Some(opened.id))
         })
     }

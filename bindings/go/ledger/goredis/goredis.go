@@ -197,7 +197,7 @@ func (l *Ledger) check(ctx context.Context, key string, done chan struct{}) {
 	var unfit *ledger.Error
 	l.mu.Lock()
 	before := l.warnings
-	// Where none was found, the commands go on to check their connections.
+	// If the check could not connect, commands go on, each checking its own connection.
 	l.checked = err == nil || l.checked && !(errors.As(err, &unfit) && unfit.Unfit)
 	l.failed, l.checking = err, nil
 	if err == nil {
@@ -216,8 +216,8 @@ func warn(warnings []string) {
 	}
 }
 
-// warned checks a server on a connection of its own, which calls functions of the author's: their panic is an error, and its value
-// may hold a credential.
+// warned checks a server on a connection of its own. Connecting calls functions of the author's: a panic of theirs is an error, told
+// by its type alone, since its value may hold a credential.
 func (l *Ledger) warned(ctx context.Context, key string) (warned []string, err error) {
 	defer func() {
 		if found := recover(); found != nil {
@@ -283,7 +283,7 @@ func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, of *
 	defer l.mu.Unlock()
 	if of = l.watched[node]; of == nil {
 		of = &dials{}
-		// Those that it has made before are one more.
+		// Connections from before the hook count as one.
 		of.made.Store(1)
 		l.watched[node] = of
 		node.AddHook(of)
@@ -294,7 +294,7 @@ func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, of *
 // dials counts the connections of a client: each may reach another server than the ones before.
 type dials struct {
 	made atomic.Int64
-	// checked is how many were made when a later one was found to reach a fit server.
+	// checked is made as it was before the last check that found a fit server.
 	checked atomic.Int64
 }
 

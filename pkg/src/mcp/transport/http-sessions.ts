@@ -5,6 +5,7 @@ import { Caller } from '../caller.js';
 import { nameOf } from '../cause.js';
 import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
 import { referenced } from '../handler/reference.js';
+import { reportError } from '../hooks.js';
 import type { Policy } from '../policy.js';
 import type { AuthInfo } from '../sdk.js';
 import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './read-request.js';
@@ -96,9 +97,14 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
       }
       const given = message === undefined ? options : { ...options, parsedBody: message };
       const { signal } = request;
-      const response = await whileWaiting(signal, handler(changed(request, version, text), given));
+      const late = (cause: unknown) => {
+        if (cause !== signal.reason) reportError(policy, foundOf(cause), cause);
+      };
+      const coming = handler(changed(request, version, text), given);
+      const response = await whileWaiting(signal, coming, late);
       if (!(step.report || step.addSessionId) || !exchange.answer(response)) return response;
-      if (step.report) return await whileWaiting(signal, reported(caller, exchange, response));
+      if (step.report)
+        return await whileWaiting(signal, reported(caller, exchange, response), late);
       isSent = false;
       return withBody(response, passing(response.body, exchange));
     } catch (cause) {
@@ -117,13 +123,17 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
   return served;
 }
 
-/** Waits for a response while its client does. Some handlers never give one to a client that left. */
-function whileWaiting(signal: AbortSignal, response: Promise<Response>): Promise<Response> {
+/** Waits for a response while its client does. Some handlers never give one to a client that left; others throw, `late`. */
+function whileWaiting(
+  signal: AbortSignal,
+  response: Promise<Response>,
+  late: (cause: unknown) => void,
+): Promise<Response> {
   const coming = Promise.resolve(response);
   return new Promise((resolve, reject) => {
     const left = () => {
       reject(signal.reason);
-      coming.then(({ body }) => body?.cancel()).catch(() => {});
+      coming.then(({ body }) => body?.cancel()).catch(late);
     };
     signal.addEventListener('abort', left, { once: true });
     if (signal.aborted) left();
@@ -145,8 +155,12 @@ export async function failure(policy: Policy, cause: unknown): Promise<Response>
   }
 }
 
+function foundOf(cause: unknown): string {
+  return `handler: expected a response, found ${nameOf(cause)}`;
+}
+
 async function broken(caller: Caller, exchange: Exchange, cause: unknown): Promise<Response> {
-  const broke = `handler: expected a response, found ${nameOf(cause)}`;
+  const broke = foundOf(cause);
   return replied(await caller.drive(exchange, exchange.on({ broke }), cause), exchange.text);
 }
 

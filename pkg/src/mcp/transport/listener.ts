@@ -55,7 +55,11 @@ function asItWas(to: NodeResponse): NodeResponse {
     setHeader: (name, value) => to.setHeader(name, value),
     flushHeaders: () => flushHeaders.call(to),
     write: (chunk) => write.call(to, chunk),
-    end: (chunk) => end.call(to, chunk),
+    end: (chunk) => {
+      // In HTTP/2 it calls `write`.
+      to.write = write;
+      return end.call(to, chunk);
+    },
     destroy: () => to.destroy(),
     on: (event, listener) => to.on(event, (of?: unknown) => of === QUEUE || listener()),
   };

@@ -52,6 +52,8 @@ class Waiting(NamedTuple):
     #: The SDK's answer, once it is there: a response or an error.
     answers: list[Any]
     scope: anyio.CancelScope
+    #: A list of the guard's own, which may have been waited for too long.
+    is_own: bool = False
 
 
 def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
@@ -185,9 +187,14 @@ class Connection:
     async def _list_tools(self, meta: Any, item: Any, page: Mapping[str, Any]) -> Any:
         """Return a page of the SDK's own list of tools, for the client of a call."""
         name, params = OWN + secrets.token_hex(16), {**page, "_meta": meta}
-        waiting = self._waiting[name] = Waiting(anyio.Event(), [], anyio.CancelScope())
+        waiting = Waiting(anyio.Event(), [], anyio.CancelScope(), is_own=True)
+        self._waiting[name] = waiting
         asked = JSONRPCRequest(jsonrpc="2.0", id=name, method="tools/list", params=params)
-        await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
+        try:
+            await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
+        except BaseException:
+            del self._waiting[name]
+            raise
         await waiting.answered.wait()
         (found,) = waiting.answers
         if isinstance(found, JSONRPCError):
@@ -219,8 +226,7 @@ class Connection:
                 is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
                 waiting = self._waiting.get(str(message.id)) if is_answer else None
                 if waiting is not None:
-                    # A list of the guard's own may have been waited for too long.
-                    if str(message.id).startswith(OWN):
+                    if waiting.is_own:
                         del self._waiting[str(message.id)]
                     waiting.answers.append(message)
                     waiting.answered.set()

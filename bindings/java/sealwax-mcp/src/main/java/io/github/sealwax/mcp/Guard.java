@@ -142,7 +142,7 @@ public final class Guard {
    * @param principal the same issuer, client and subject as the guard sees
    * @param retainFor at least the longest lifetime of anything that the service issues, now or
    *     later, in whole seconds: what lives longer is accepted again afterwards
-   * @throws io.github.sealwax.InvalidArgumentException for a part of a second
+   * @throws io.github.sealwax.InvalidArgumentException for less than a second, or a part of one
    * @throws LedgerException if the store may not have recorded it
    */
   public void revoke(Principal principal, Duration retainFor) {

@@ -105,6 +105,7 @@ class SettingsTest {
     guard.revoke(alice, Duration.ofDays(30));
     assertEquals(List.of("34560300", "2592000"), retained);
     assertThrows(InvalidArgumentException.class, () -> guard.revoke(alice, HALF));
+    assertThrows(InvalidArgumentException.class, () -> guard.revoke(alice, Duration.ZERO));
   }
 
   @Test
