@@ -62,8 +62,6 @@ class Client:
     program: str
     pages: list[int]
     beside: list[str] = field(default_factory=list)
-    #: Transports and languages in which a server that starts late is refused, without a guard too.
-    races: list[list[str]] = field(default_factory=list)
     transports: list[str] = field(default_factory=lambda: ["HTTP", "stdio"])
 
     def install(self, node: str, folder: Path) -> None:
@@ -129,10 +127,8 @@ class Visit:
         """Return the cell of the table, or the failures."""
         revisions, calls = set(), 0
         if self.transport == "stdio":
-            for _ in range(9 if [self.transport, self.language] in self.client.races else 1):
-                seen = self.client.send(key, "stdio", *shlex.split(command))
-                if not (wrong := faults(self.client, seen)):
-                    break
+            seen = self.client.send(key, "stdio", *shlex.split(command))
+            wrong = faults(self.client, seen)
         else:
             with Watch(notes) as watch:
                 seen = self.client.send(key, "http", watch.url)
