@@ -134,7 +134,8 @@ class Stage:
             if self._tools is not None and not self._is_served(ctx):
                 # The guard asks.
                 return {**more, **self._tools[params.get("cursor") or ""]}
-            # The SDK's HTTP looks for headers in the schemas of tools. With an output schema nothing changes for the guard.
+            # The SDK's HTTP looks for headers in the schemas of tools. One of results changes
+            # nothing for the guard.
             schema = {"type": "object"}
             tool = {"name": "play", "inputSchema": schema, "outputSchema": schema}
             return {**more, "tools": [tool]}
