@@ -3,6 +3,7 @@ package sealwaxmcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -102,7 +103,8 @@ func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*
 	if _, err := read("link", step, &opened.Value, opened); err != nil {
 		malformed := host.NewError(0, string(sealwax.ErrMalformed), messageOf(err), true)
 		l.guard.reportFault(ctx, malformed, engine.Fault{Kind: "link"})
-		return nil, &LinkRefused{http.StatusNotFound, malformed}
+		answer, err := sealwax.AnswerTo(sealwax.ProfileMCPSessionID, malformed, "")
+		return nil, &LinkRefused{cmp.Or(answer.HTTPStatus, http.StatusInternalServerError), errors.Join(malformed, err)}
 	}
 	return opened, nil
 }
