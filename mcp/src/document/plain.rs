@@ -72,7 +72,8 @@ fn shortened(exchange: &mut Exchange, fields: Option<TokenFields>, step: Step) -
         Step::Deliver(mut deliver)
             if deliver.is_plain(reported)
                 && exchange.called().is_none()
-                && exchange.session().is_none() =>
+                // Of a request, what is reported tells of a session too.
+                && (reported != Report::Never || exchange.session().is_none()) =>
         {
             Next::Deliver(deliver.opened.take())
         }

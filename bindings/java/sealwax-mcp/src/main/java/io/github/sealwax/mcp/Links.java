@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * Links of one name: texts that are safe in a URL, sealed in a handler, and opened by whoever has
  * them, at a route of any web framework and at any replica.
  *
- * <p>With a ledger these methods may wait for it, no longer than the guard's time limit;
- * {@link #open} twice.
+ * <p>With a ledger these methods may wait for it, no longer than the guard's time limit; {@link
+ * #open} twice.
  *
  * @param <T> the type of the value
  */
