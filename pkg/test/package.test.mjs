@@ -109,7 +109,7 @@ test('the module is within its budget', (t) => {
   const compressed = gzipSync(module, { level: 9 }).length;
   t.diagnostic(`${module.length} bytes, ${compressed} compressed`);
   assert.ok(module.length < 473_000, `${module.length} bytes`);
-  assert.ok(compressed < 213_000, `${compressed} bytes compressed`);
+  assert.ok(compressed < 214_000, `${compressed} bytes compressed`);
   // Of the command, which is no part of any bundle.
   const command = readFileSync(`${INSTALLED}dist/command.wasm`).length;
   t.diagnostic(`${command} bytes of the command`);
