@@ -56,6 +56,11 @@ impl Settings {
         destructive.is_some_and(|all| all.preview) || confirm.any(|(_, one)| one.preview)
     }
 
+    /// Returns whether a tool is confirmed by its name.
+    pub fn names(&self, tool: &str) -> bool {
+        self.confirm.iter().any(|(name, _)| name == tool)
+    }
+
     /// Returns what a list said of a tool that is confirmed by its name, if one came by.
     pub fn shape(&self, tool: &str) -> Option<Shape> {
         let all = self.shapes.lock().ok()?;

@@ -46,11 +46,8 @@ impl Listed {
         }
         let tools = result.get_mut("tools")?.as_array_mut()?;
         for tool in tools.iter_mut().filter(|_| self.card) {
-            let is_named = settings
-                .confirm
-                .iter()
-                .any(|(named, _)| named == name(tool));
-            let is_confirmed = is_named || (settings.destructive.is_some() && is_destructive(tool));
+            let is_confirmed = settings.names(name(tool))
+                || (settings.destructive.is_some() && is_destructive(tool));
             if is_confirmed && !Shape::of(tool).has_page {
                 let page = address(name(tool));
                 show(tool, page);
@@ -101,11 +98,7 @@ fn show(tool: &mut Value, page: String) {
 pub(crate) fn keep(settings: &Settings, result: &Value) {
     let tools = result.get("tools").and_then(Value::as_array);
     for tool in tools.into_iter().flatten() {
-        if settings
-            .confirm
-            .iter()
-            .any(|(named, _)| named == name(tool))
-        {
+        if settings.names(name(tool)) {
             settings.keep_shape(name(tool), Shape::of(tool));
         }
     }
@@ -157,7 +150,7 @@ fn named(mut rest: &[u8]) -> Option<String> {
 pub(crate) fn page(settings: &Settings, uri: &str, modern: bool) -> Option<Value> {
     let tool = named(uri.strip_prefix(PAGES)?.as_bytes()).filter(|tool| address(tool) == uri)?;
     // Of those that are marked, the server's list alone has the names.
-    if settings.destructive.is_none() && !settings.confirm.iter().any(|(name, _)| *name == tool) {
+    if settings.destructive.is_none() && !settings.names(&tool) {
         return None;
     }
     // A name in a script ends neither its text nor the script.
