@@ -655,9 +655,6 @@ size_t sealwax_metadata_limit(const struct sealwax_codec *codec);
 // for an unknown kind.
 const char *sealwax_kind_name(int32_t kind);
 
-// Returns the default lifetime of a kind, in seconds; 0 for an unknown kind.
-uint32_t sealwax_default_ttl(int32_t kind);
-
 // Checks a lifetime in seconds, as sealing does: for options that are given once and used later.
 //
 // Fails with SEALWAX_INVALID_ARGUMENT unless it is 1 to 4,294,967,295.

@@ -105,12 +105,6 @@ pub struct Sealed {
     pub token_id: [u8; 16],
 }
 
-/// Returns the default lifetime of a kind, in seconds; 0 for an unknown kind.
-#[unsafe(no_mangle)]
-pub extern "C" fn sealwax_default_ttl(kind: i32) -> u32 {
-    self::kind(kind).map_or(0, Kind::default_ttl)
-}
-
 /// Checks a lifetime in seconds, as sealing does: for options that are given once and used later.
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT unless it is 1 to 4,294,967,295.

@@ -55,7 +55,6 @@ header! {
     sealwax_token_limit(In) -> usize;
     sealwax_metadata_limit(In) -> usize;
     sealwax_kind_name(i32) -> Bytes;
-    sealwax_default_ttl(i32) -> u32;
     sealwax_check_ttl(u64, Mut) -> Status;
     sealwax_seal_token(In, In, In, In, Bytes, usize, Out, usize, Len, Mut, Mut) -> Status;
     sealwax_open(In, In, Number, Bytes, usize, Out, usize, Len, Mut, Mut) -> Status;

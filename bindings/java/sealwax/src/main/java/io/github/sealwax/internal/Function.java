@@ -34,7 +34,6 @@ public enum Function {
   TOKEN_LIMIT("pp"),
   METADATA_LIMIT("pp"),
   KIND_NAME("pi"),
-  DEFAULT_TTL("ii"),
   CHECK_TTL("ilp"),
   SEAL("ippppppppp"),
   RENEW("ipppppppppp"),
