@@ -11,7 +11,7 @@ use super::command;
 fn the_cases_of_every_package() {
     let cases: Value = serde_json::from_str(include_str!("../../../tests/command.json")).unwrap();
     let cases = cases["cases"].as_array().unwrap();
-    assert_eq!(cases.len(), 24);
+    assert_eq!(cases.len(), 25);
     for (at, case) in cases.iter().enumerate() {
         let folder = std::env::temp_dir().join(format!("sealwax-case-{}-{at}", std::process::id()));
         fs::create_dir(&folder).unwrap();

@@ -2,7 +2,6 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod cases;
-mod errors;
 mod inspect;
 mod ledger;
 #[cfg(unix)]
