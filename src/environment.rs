@@ -73,6 +73,10 @@ pub trait Environment: Send + Sync {
 /// assert_ne!(one, two);
 /// ```
 pub fn mix_time(bytes: &mut [u8], nanoseconds: u128) {
+    // Zeros are nobody's randomness: they stay, and are refused.
+    if expect_written(bytes).is_err() {
+        return;
+    }
     for (byte, time) in bytes.iter_mut().zip(nanoseconds.to_le_bytes()) {
         *byte ^= time;
     }

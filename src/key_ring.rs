@@ -52,8 +52,11 @@ impl KeyRing {
     /// [`Error::InvalidKey`], as [`Key::derive`] and [`new`](Self::new).
     pub fn derive(secret: &str, fallbacks: &str) -> Result<Self, Error> {
         let mut keys = vec![Key::derive(secret)?];
-        for fallback in fallbacks.split_whitespace().take(MAX_KEYS) {
-            keys.push(Key::derive(fallback)?);
+        for (at, fallback) in fallbacks.split_whitespace().take(MAX_KEYS).enumerate() {
+            let key = Key::derive(fallback);
+            keys.push(key.map_err(|error| {
+                Error::InvalidKey(format!("fallback {}: {error}", at + 1).into())
+            })?);
         }
         Self::of(keys)
     }

@@ -1,6 +1,8 @@
 //! A key ring in a file, and its watch: the codec takes the file's keys when they change.
 
 use std::fmt;
+use std::io::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::thread;
@@ -91,7 +93,9 @@ impl KeysFile {
                 Err(_) => fault != found,
             };
             if is_news {
-                (self.on_read)(&self.path, &read);
+                // The watch outlives what its listener does.
+                let heard = AssertUnwindSafe(|| (self.on_read)(&self.path, &read));
+                let _ = catch_unwind(heard);
             }
             fault = found;
         }
@@ -125,8 +129,14 @@ impl CodecBuilder {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring.
+    /// [`Error::InvalidKey`] if the file cannot be read now, or holds no valid ring; [`Error::InvalidArgument`] for a time
+    /// between two reads of 0, or of over a day.
     pub fn from_file(file: KeysFile, audience: impl Into<String>) -> Result<Self, Error> {
+        if file.every.is_zero() || file.every > Duration::from_secs(86_400) {
+            return Err(Error::argument(
+                "keys file: expected a time between two reads of over 0 and at most a day",
+            ));
+        }
         let builder = Codec::builder(KeyRing::read(&file.path)?, audience);
         Ok(builder.then(move |codec| file.watch(codec)))
     }
@@ -161,5 +171,7 @@ fn log(path: &Path, read: &Result<KeyRing, Error>) {
     let time = i64::try_from(System.now_ms()).unwrap_or_default();
     let time = Timestamp::from_millisecond(time).unwrap_or_default();
     let message = serde_json::to_string(&message).unwrap_or_default();
-    eprintln!("{time:.3} {level} sealwax: {code} message={message}");
+    // Nobody may read stderr any more: `eprintln!` panics then.
+    let line = format!("{time:.3} {level} sealwax: {code} message={message}");
+    let _ = writeln!(io::stderr(), "{line}");
 }

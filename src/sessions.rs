@@ -48,9 +48,13 @@ impl SessionMetadata {
     /// metadata.
     pub fn from_json(json: &str) -> Result<Self, Error> {
         at_most("JSON text", json.len(), WIRE_LIMIT)?;
-        serde_json::from_str(json).map_err(|_| {
-            Error::Malformed("session metadata: an object with sessionId and state, both strings")
-        })
+        let not_metadata =
+            Error::Malformed("session metadata: an object with sessionId and state, both strings");
+        // Serde reads an array as well.
+        if !json.trim_start().starts_with('{') {
+            return Err(not_metadata);
+        }
+        serde_json::from_str(json).map_err(|_| not_metadata)
     }
 
     /// Returns the JSON to send.

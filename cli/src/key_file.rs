@@ -14,6 +14,9 @@ struct Line {
     key: Option<KeyId>,
 }
 
+/// Ends the line of a key that was added, until it is promoted: what a key did before cannot be told from its place.
+const ADDED: &str = " # added, not yet promoted";
+
 impl KeyFile {
     pub fn new() -> Self {
         Self(Vec::new())
@@ -49,10 +52,23 @@ impl KeyFile {
         self.0.iter().filter_map(|line| line.key).collect()
     }
 
+    /// Returns the key that was added last, and not yet promoted.
+    pub fn added(&self) -> Option<KeyId> {
+        let added = |line: &&Line| line.key.is_some() && line.text.ends_with(ADDED);
+        self.0.iter().rev().find(added).and_then(|line| line.key)
+    }
+
     /// Adds a key, which seals only if it is alone.
     pub fn add(&mut self, key: &Key) {
-        if let Some(text) = key.to_text() {
+        if let Some(mut text) = key.to_text() {
             let after = self.0.iter().rposition(|line| line.key.is_some());
+            if after.is_some() {
+                // Allocated in full: growing would leave an unwiped copy behind.
+                let mut marked = Zeroizing::new(String::with_capacity(text.len() + ADDED.len()));
+                marked.push_str(&text);
+                marked.push_str(ADDED);
+                text = marked;
+            }
             let key = Some(key.id());
             let at = after.map_or(self.0.len(), |after| after + 1);
             self.0.insert(at, Line { text, key });
@@ -61,7 +77,12 @@ impl KeyFile {
 
     /// Makes a key the first.
     pub fn promote(&mut self, id: KeyId) {
-        if let (Some(line), Some(first)) = (self.take(id), self.0.iter().position(has_key)) {
+        if let (Some(mut line), Some(first)) = (self.take(id), self.0.iter().position(has_key)) {
+            let unmarked = line
+                .text
+                .strip_suffix(ADDED)
+                .map_or(line.text.len(), str::len);
+            line.text.truncate(unmarked);
             self.0.insert(first, line);
         }
     }
@@ -115,7 +136,7 @@ mod tests {
 
     use sealwax::Key;
 
-    use super::KeyFile;
+    use super::{ADDED, KeyFile};
 
     #[test]
     fn comments_stay_with_their_keys_and_at_their_places() {
@@ -138,11 +159,19 @@ mod tests {
         file.add(&added);
         let d = added.to_text().unwrap();
         let expected = format!(
-            "# of notes, swk1_no key\n\n{c} # of June\n{a}\n{}\n# the next is new\n# end\n",
+            "# of notes, swk1_no key\n\n{c} # of June\n{a}\n{}{ADDED}\n# the next is new\n# end\n",
             d.as_str()
         );
         assert_eq!(file.to_text().unwrap().as_str(), expected);
-        assert_eq!(KeyFile::parse(&expected).unwrap().ids().len(), 3);
+        let mut file = KeyFile::parse(&expected).unwrap();
+        assert_eq!((file.ids().len(), file.added()), (3, Some(added.id())));
+        file.promote(added.id());
+        assert_eq!(file.added(), None);
+        assert!(
+            file.to_text()
+                .unwrap()
+                .contains(&format!("\n{}\n", d.as_str()))
+        );
     }
 
     #[test]

@@ -41,13 +41,21 @@ pub(crate) fn promote(input: &Input<'_>) -> Result<Done, Stop> {
     let (path, program) = (path(input)?, input.program());
     let mut file = existing(input)?;
     let ids = file.ids();
-    let id = chosen(input, &ids)?;
+    let named = named(input, &ids)?;
     if ids.len() == 1 {
-        let why = format!("expected a second key in {path}, found {id} alone");
+        let why = format!("expected a second key in {path}, found {} alone", ids[0]);
         return Err(wrong("key-id", &why)
             .tip("`sealwax keys add FILE` adds one")
             .into());
     }
+    let Some(id) = named.or_else(|| file.added()) else {
+        // The last one may be the old key: it would seal again, and the one that seals would be retired next.
+        let why = format!(
+            "required: no key of {path} was added and not yet promoted; it has {}",
+            listed(&ids)
+        );
+        return Err(wrong("key-id", &why).into());
+    };
     if id == ids[0] {
         return Ok(Done::line(format!("{id} seals already")));
     }
@@ -66,7 +74,15 @@ pub(crate) fn retire(input: &Input<'_>) -> Result<Done, Stop> {
     let path = path(input)?;
     let mut file = existing(input)?;
     let ids = file.ids();
-    let id = chosen(input, &ids)?;
+    let named = named(input, &ids)?;
+    let id = named.unwrap_or(ids[ids.len() - 1]);
+    if named.is_none() && file.added() == Some(id) {
+        let why = format!(
+            "required: {id} was added to {path} and not yet promoted; it has {}",
+            listed(&ids)
+        );
+        return Err(wrong("key-id", &why).into());
+    }
     if id == ids[0] {
         let why = match ids.len() {
             1 => "expected a second key, which goes on sealing, found one",
@@ -214,19 +230,21 @@ fn existing(input: &Input<'_>) -> Result<KeyFile, Stop> {
     }
 }
 
-/// Returns the key that the user named, or the last.
-fn chosen(input: &Input<'_>, ids: &[KeyId]) -> Result<KeyId, Failure> {
+/// Returns the key that the user named.
+fn named(input: &Input<'_>, ids: &[KeyId]) -> Result<Option<KeyId>, Failure> {
     let Some(named) = input.options().text("key-id") else {
-        return Ok(ids[ids.len() - 1]);
+        return Ok(None);
     };
     let found = ids.iter().copied().find(|id| id.to_string() == named);
-    found.ok_or_else(|| {
-        let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
-        wrong(
-            "key-id",
-            &format!("expected one of {}, found {named:?}", ids.join(", ")),
-        )
+    found.map(Some).ok_or_else(|| {
+        let why = format!("expected one of {}, found {named:?}", listed(ids));
+        wrong("key-id", &why)
     })
+}
+
+fn listed(ids: &[KeyId]) -> String {
+    let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+    ids.join(", ")
 }
 
 /// Returns the file to write.

@@ -12,10 +12,20 @@ export interface Logger {
 
 /** Writes each line after its time and level: to stderr, where there is one, for stdout may be a server's transport. */
 export const standard: Logger = {
-  info: (line, { time }) => console.warn(`${time ?? now()} INFO ${line}`),
-  warn: (line, { time }) => console.warn(`${time ?? now()} WARN ${line}`),
-  error: (line, { time }) => console.error(`${time ?? now()} ERROR ${line}`),
+  info: (line, { time }) => print('INFO', line, time),
+  warn: (line, { time }) => print('WARN', line, time),
+  error: (line, { time }) => print('ERROR', line, time),
 };
+
+let isHeard = false;
+
+/** Nobody may read stderr any more: without a listener for that, Node ends the process at the second line. */
+function print(level: string, line: string, time: unknown): void {
+  if (!isHeard) globalThis.process?.stderr?.on?.('error', () => {});
+  isHeard = true;
+  const write = level === 'ERROR' ? console.error : console.warn;
+  write(`${time ?? now()} ${level} ${line}`);
+}
 
 /** Logs a line by its level. An error of the logger changes nothing. */
 export function write(logger: Logger, line: string, fields: Fields = {}): void {

@@ -73,7 +73,8 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`] for fewer than 32 characters, white space, one character repeated, and the text of a key.
+    /// [`Error::InvalidKey`] for fewer than 32 characters, white space, U+FFFD, one character repeated, and the
+    /// text of a key.
     ///
     /// ```
     /// use sealwax::Key;
@@ -193,6 +194,9 @@ fn derived(secret: &str) -> Result<Key, Error> {
         "white space: is it at the end?"
     } else if secret.chars().all(|next| Some(next) == first) {
         "none, or one character repeated"
+    } else if secret.contains(char::REPLACEMENT_CHARACTER) {
+        "U+FFFD, which stands for bytes that were no UTF-8, so that other secrets would give this key; for Java, set \
+         LC_ALL=C.UTF-8"
     } else if secret.chars().nth(SECRET_LEN - 1).is_none() {
         "fewer"
     } else {

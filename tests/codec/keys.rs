@@ -196,6 +196,22 @@ fn what_is_plainly_no_secret_is_refused() {
     assert!(error.to_string().contains("nor one byte repeated"));
 }
 
+#[test]
+fn a_secret_that_is_refused_is_told_by_its_place() {
+    let secret = "c2VjcmV0IHRleHQgdGhhdCBpcyBnZW5lcmF0ZWQ";
+    let derived =
+        |secret: &str, fallbacks: &str| KeyRing::derive(secret, fallbacks).unwrap_err().to_string();
+    let told = derived(secret, &format!("{secret}2 short"));
+    assert!(
+        told.starts_with("fallback 2: expected a secret of 32"),
+        "{told}"
+    );
+    assert!(derived("short", secret).starts_with("expected a secret of 32"));
+    // Two secrets of Latin-1, as a decoder that loses bytes gives them.
+    let told = derived("Z\u{fffd}rich-0123456789abcdefghijklmnopqrstu", "");
+    assert!(told.contains("LC_ALL=C.UTF-8"), "{told}");
+}
+
 /// An editor, or another program, may show other lines than a server reads: a key behind a CR survived a rotation.
 #[test]
 fn a_ring_has_lines_that_everybody_reads_alike() {

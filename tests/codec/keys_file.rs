@@ -175,16 +175,57 @@ fn what_was_read_of_a_file_is_a_ring_or_an_error_that_names_it() {
     assert!(!error.to_string().contains(&none[5..]), "{error}");
 }
 
-/// What is said on stderr is of a process: this test starts itself again.
+#[test]
+fn a_time_between_two_reads_has_limits() {
+    let folder = Folder::new("limits");
+    let path = folder.0.join("keys");
+    fs::write(&path, text(&[1])).unwrap();
+    for every in [Duration::ZERO, Duration::from_secs(86_401), Duration::MAX] {
+        let error = CodecBuilder::from_file(KeysFile::new(&path).every(every), AUDIENCE);
+        assert_eq!(error.err().unwrap().code(), "invalid_argument", "{every:?}");
+    }
+}
+
+#[test]
+fn a_listener_that_panics_does_not_end_the_watch() {
+    let folder = Folder::new("panics");
+    let path = folder.0.join("keys");
+    fs::write(&path, text(&[1])).unwrap();
+    let (send, reads) = channel();
+    let file = KeysFile::new(&path)
+        .every(Duration::from_millis(5))
+        .on_read(move |_, read| {
+            send.send(read.is_ok()).unwrap_or_default();
+            panic!("of a test");
+        });
+    let codec = CodecBuilder::from_file(file, AUDIENCE).unwrap().build();
+    for keys in [&[1, 2][..], &[2, 1], &[2]] {
+        replace(&path, &text(keys));
+        assert!(reads.recv_timeout(LONG).unwrap());
+    }
+    drop(codec);
+}
+
+/// What is said on stderr is of a process: this test starts itself again. Nobody reads its second line, and it goes on.
 #[test]
 fn a_change_is_logged_unless_the_program_takes_it() {
     const FILE: &str = "FOLLOWED_KEYS";
     if let Ok(path) = std::env::var(FILE) {
         let file = KeysFile::new(path.as_str()).every(Duration::from_millis(5));
-        let codec = CodecBuilder::from_file(file, AUDIENCE).unwrap().build();
+        let codec = CodecBuilder::from_file(file, AUDIENCE)
+            .unwrap()
+            .build()
+            .unwrap();
         replace(Path::new(&path), &text(&[2, 1]));
-        std::thread::sleep(LONG);
-        return drop(codec);
+        // The test has read the first line, and closed the pipe.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+        for keys in [&[2][..], &[3]] {
+            replace(Path::new(&path), &text(keys));
+            while codec.ring() != ring(keys) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        return;
     }
     let folder = Folder::new("logged");
     let path = folder.0.join("keys");
@@ -193,6 +234,7 @@ fn a_change_is_logged_unless_the_program_takes_it() {
     let mut test = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture", name])
         .env(FILE, &path)
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
@@ -200,8 +242,8 @@ fn a_change_is_logged_unless_the_program_takes_it() {
     let mut said = String::new();
     let stderr = test.stderr.take().unwrap();
     BufReader::new(stderr).read_line(&mut said).unwrap();
-    test.kill().unwrap();
-    test.wait().unwrap();
+    drop(test.stdin.take());
+    assert!(test.wait().unwrap().success());
     let (one, two) = (key(1).id(), key(2).id());
     let message = format!("{two} seals, {two} {one} open\"\n");
     assert!(

@@ -205,6 +205,7 @@ fn stolen_crossed_and_missing_parts_are_refused() {
         "",
         "null",
         "[]",
+        r#"["x", null]"#,
         r#"{"state":"x"}"#,
         r#"{"sessionId":7}"#,
         r#"{"sessionId":"x","state":1}"#,

@@ -1,5 +1,8 @@
 //! Writes the log: to `tracing`, or to the standard error where nobody has subscribed to it.
 
+use std::fmt::Arguments;
+use std::io::{self, Write as _};
+
 use rmcp::ErrorData;
 use sealwax::{Environment as _, Error, System};
 use sealwax_mcp::{Fault, Level, Refused};
@@ -45,7 +48,7 @@ pub(crate) fn refusal(refusal: &Refusal) {
     }
     if is_unheard() {
         let level = level.name().to_ascii_uppercase();
-        eprintln!("{} {level} {}", refusal.time, refusal.line);
+        stderr(format_args!("{} {level} {}", refusal.time, refusal.line));
     }
 }
 
@@ -61,8 +64,13 @@ pub(crate) fn unprotected(kind: Kind, error: &Error) -> ErrorData {
 pub(crate) fn warn(text: &str) {
     tracing::warn!(target: "sealwax_rmcp", "{text}");
     if is_unheard() {
-        eprintln!("WARN sealwax: {text}");
+        stderr(format_args!("WARN sealwax: {text}"));
     }
+}
+
+/// Writes a line. Nobody may read stderr any more, and `eprintln!` panics then: the request would get no answer.
+fn stderr(line: Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Returns whether no program would see what goes to `tracing`.

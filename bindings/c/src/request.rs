@@ -137,6 +137,10 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
     call(error, || {
         let claims = input::text("claims", claims, claims_len)?;
         let out = Buffer::text(out, cap, len)?;
+        // Serde reads an array as well.
+        if !claims.trim_start().starts_with('{') {
+            return Err(Error::argument("claims: expected a JSON object"));
+        }
         let read: Credential = serde_json::from_str(claims).map_err(unread)?;
         let principal = Principal::from_claims(&JwtClaims {
             iss: read.iss.as_deref(),

@@ -62,14 +62,14 @@ export function given(spec: Spec, args: readonly string[]): Given {
   const flags = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'V' } };
   const taken = found.map(({ name, value }) => [
     name,
-    { type: value === undefined ? 'boolean' : 'string' },
+    { type: value === undefined ? 'boolean' : 'string', multiple: true },
   ]);
   const { values, positionals } = parsed(words, {
     args: args.slice(words.length),
     options: { ...flags, ...Object.fromEntries(taken) },
     allowPositionals: true,
   });
-  const { help = false, version = false, ...rest } = values as Record<string, string | boolean>;
+  const { help = false, version = false, ...rest } = values as Record<string, unknown>;
   const asked = { words, help: help === true, version: version === true };
   if (help || version) return { ...asked, options: {} };
   if (entry.commands) {
@@ -82,8 +82,11 @@ export function given(spec: Spec, args: readonly string[]): Given {
   if (extra !== undefined) throw new Usage(`unexpected argument ${JSON.stringify(extra)}`, words);
   const options: Record<string, string> = {};
   for (const item of found) if (item.default !== undefined) options[item.name] = item.default;
-  for (const [name, value] of Object.entries(rest))
-    options[name] = value === true ? '' : `${value}`;
+  for (const [name, given] of Object.entries(rest) as [string, (string | boolean)[]][]) {
+    // The last one would count, without a word of the others.
+    if (given.length > 1) throw new Usage(`--${name} cannot be used multiple times`, words);
+    options[name] = given[0] === true ? '' : `${given[0]}`;
+  }
   for (const [at, { name }] of places.entries()) {
     const value = positionals[at];
     if (value !== undefined) options[name] = value;

@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 
 import { type Answer, failed } from './documents.js';
@@ -34,7 +35,7 @@ export function read(path: string, replaced: boolean): Answer {
  */
 export function replace(path: string, text: string): void {
   const folder = dirname(path);
-  const beside = join(folder, `.${basename(path)}.${process.pid}`);
+  const beside = join(folder, `.${basename(path)}.${randomUUID()}`);
   const file = openSync(beside, 'wx', 0o600);
   try {
     writeFileSync(file, text);
@@ -52,7 +53,8 @@ export function replace(path: string, text: string): void {
     rmSync(beside, { force: true });
     throw error;
   }
-  // The new name, too, survives a loss of power.
+  // The new name, too, survives a loss of power. Windows opens no folder.
+  if (process.platform === 'win32') return;
   const names = openSync(folder, 'r');
   fsyncSync(names);
   closeSync(names);

@@ -57,8 +57,9 @@ export class Stores {
 
   async #ioredis(Redis: Package, url: string, place: URL): Promise<Send> {
     const options = { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: null };
-    const at = place.protocol === 'unix:' ? place.pathname : url;
-    const client = new Redis(at, { ...options, connectTimeout: LIMIT });
+    const made = { ...options, connectTimeout: LIMIT };
+    const isSocket = place.protocol === 'unix:';
+    const client = isSocket ? new Redis({ ...made, ...socketOf(place) }) : new Redis(url, made);
     this.#close = () => client.disconnect();
     // Only its event says why a connection failed.
     let why: unknown;
@@ -73,9 +74,10 @@ export class Stores {
 
   async #nodeRedis(createClient: Package, url: string, place: URL): Promise<Send> {
     const socket = { connectTimeout: LIMIT, reconnectStrategy: false };
+    const { path, db, ...user } = socketOf(place);
     const client = createClient(
       place.protocol === 'unix:'
-        ? { socket: { ...socket, path: place.pathname } }
+        ? { socket: { ...socket, path }, database: db, ...user }
         : { url, socket },
     );
     this.#close = () => client.isOpen && client.destroy();
@@ -153,4 +155,15 @@ async function imported(name: string): Promise<Package> {
       return undefined;
     }
   }
+}
+
+/** Returns what `unix:///PATH?db=N&user=USER&pass=PASSWORD` says, as the crate `redis` reads it. */
+function socketOf({ pathname, searchParams }: URL) {
+  const [username, password] = [searchParams.get('user'), searchParams.get('pass')];
+  return {
+    path: decodeURIComponent(pathname),
+    db: Number(searchParams.get('db') ?? 0),
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+  };
 }

@@ -25,7 +25,9 @@ def write(
     fields = fields or {}
     if _is_set_up(logger):
         extra = {f"sealwax_{name}": value for name, value in fields.items()}
-        logger.log(level, line, exc_info=error, extra=extra)
+        # Nor does one that fails, such as a filter of the program's.
+        with suppress(Exception):
+            logger.log(level, line, exc_info=error, extra=extra)
     elif logger.isEnabledFor(max(level, logging.WARNING)) and sys.stderr is not None:
         # Nobody chose the level of the root logger, which hides what is below a warning.
         now = datetime.now(timezone.utc).isoformat(timespec="milliseconds")

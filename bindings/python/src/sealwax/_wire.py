@@ -194,7 +194,9 @@ def principal_from_claims(claims: Mapping[str, Any]) -> Principal:
     Principal(issuer='https://idp.example.com', client='cli-7', subject='alice')
     """
     try:
-        written = _json.dumps("claims", dict(claims))
+        # No others: they may hold what is no JSON.
+        known = ("iss", "sub", "client_id", "azp")
+        written = _json.dumps("claims", {k: v for k, v in dict(claims).items() if k in known})
     except ValueError:
         raise TypeError(f"claims: expected a mapping, found {type(claims).__name__}") from None
     found = call_for_text(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from anyio import CapacityLimiter
+    from anyio.lowlevel import RunVar
 
     from ._connections import Connection
     from ._documents import Plain, SqliteAnswer, SqliteStep, Statement
@@ -109,8 +110,8 @@ class SQLite:
     def __init__(self, path: str | os.PathLike[str], *, durable: bool = True) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
-        # One thread, so that the others stay free for the server.
-        self._thread: CapacityLimiter | None = None
+        # One thread of each event loop, so that the others stay free for the server.
+        self._thread: RunVar[CapacityLimiter] | None = None
         _create(path)
         try:
             self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
@@ -122,12 +123,16 @@ class SQLite:
     async def run(self, command: Command, /) -> list[str]:
         """Run a command, in a thread: it waits for the disk."""
         from anyio import CapacityLimiter, to_thread
+        from anyio.lowlevel import RunVar
 
         _expect_process(self._process)
-        self._thread = self._thread or CapacityLimiter(1)
+        self._thread = self._thread or RunVar("sealwax.ledger.SQLite")
+        limiter = self._thread.get(None)
+        if limiter is None:
+            self._thread.set(limiter := CapacityLimiter(1))
         # Nothing waits for a late command: the engine repeats it as the same attempt.
         return await to_thread.run_sync(
-            self._run, command, abandon_on_cancel=True, limiter=self._thread
+            self._run, command, abandon_on_cancel=True, limiter=limiter
         )
 
     def _run(self, command: Command) -> list[str]:

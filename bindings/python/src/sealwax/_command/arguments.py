@@ -18,6 +18,17 @@ class Usage(Exception):
     """The arguments are wrong."""
 
 
+class _Once(argparse.Action):
+    """Refuses a second value: the last one would count, without a word of the others."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        given = vars(namespace).setdefault("_given", set())
+        if self.dest in given:
+            parser.error(f"{option} cannot be used multiple times")
+        given.add(self.dest)
+        setattr(namespace, self.dest, True if self.nargs == 0 else values)
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Usage(f"{message}\n  tip: see {self.prog} --help")
@@ -41,7 +52,7 @@ def parsed(version: str) -> tuple[str, dict[str, str]]:
     for name, value in vars(parser.parse_args()).items():
         if name.startswith("command"):
             words.append(value)
-        elif value is not None and value is not False:
+        elif name != "_given" and value is not None and value is not False:
             # What is no UTF-8 is no text of ours either.
             given = "" if value is True else value
             options[name] = given.encode(errors="surrogateescape").decode(errors="replace")
@@ -70,9 +81,10 @@ def _add_commands(parser: _Parser, spec: Any, entries: Any, level: str) -> None:
                     help=_help(item),
                     required=item.get("required", False),
                     default=item.get("default"),
+                    action=_Once,
                 )
             else:
-                made.add_argument(name, dest=item["name"], help=_help(item), action="store_true")
+                made.add_argument(name, dest=item["name"], help=_help(item), action=_Once, nargs=0)
         if "commands" in entry:
             _add_commands(made, spec, entry["commands"], f"{level} {entry['name']}")
 
