@@ -63,7 +63,8 @@ pub enum Inspected {
 /// ```
 pub fn inspect(text: &str) -> Result<Inspected, Error> {
     at_most("text", text.len(), WIRE_LIMIT)?;
-    if text.starts_with("swk") {
+    // A handle's type may begin so too.
+    if text.starts_with("swk") && handle::header(text).is_err() {
         let key: Key = text.parse()?;
         return Ok(Inspected::Key { key_id: key.id() });
     }

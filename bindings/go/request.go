@@ -35,7 +35,7 @@ func NewRequestContext(method, target string, arguments json.RawMessage, only ..
 		given, givenLen := c.GivenBytes(arguments)
 		out := c.Room(len(made.bytes))
 		var status int32
-		if len(only) == 0 {
+		if only == nil {
 			status = c.Xsealwax_request_context(method, methodLen, target, targetLen, given, givenLen, out, c.Error())
 		} else {
 			names := c.Room(4 * len(only))

@@ -43,6 +43,8 @@ func TestRequests(t *testing.T) {
 		}
 		same(t, one.Method, *found, expected)
 	}
+	_, err := NewRequestContext("tools/call", "x", json.RawMessage(`{"a":1}`), []string{}...)
+	refuses(t, ErrInvalidArgument, err)
 	for _, one := range cases.Claims {
 		found, err := PrincipalFromClaims(one.Claims)
 		if one.Error != "" {

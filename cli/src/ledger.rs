@@ -286,8 +286,19 @@ impl<'a> Store<'a> {
             (Answer::Invalid, _) => no_url(),
             (Answer::Absent, Place::File(path)) => Failure::no_ledger(path),
             (Answer::Store(redis::Answer::Error(error)), _) => {
-                let code = error.split(' ').next().unwrap_or_default();
-                Failure::store(format!("expected an answer, found {code}"))
+                let mut words = error.split(' ');
+                match (words.next(), words.nth(1)) {
+                    (Some("MOVED"), Some(node)) => {
+                        let found = format!(
+                            "expected the node of a Cluster that has the ledger, found another: MOVED to {node}"
+                        );
+                        Failure::store(found).tip("give the URL of that node")
+                    }
+                    (code, _) => {
+                        let code = code.unwrap_or_default();
+                        Failure::store(format!("expected an answer, found {code}"))
+                    }
+                }
             }
             (Answer::Failed { why, tip }, _) => {
                 let failure = Failure::store(why);

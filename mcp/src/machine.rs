@@ -409,12 +409,20 @@ fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
     Ok(Answer::of(kind::TEXT, Some(text)))
 }
 
+/// What a module of WebAssembly has room for, in bytes.
+const MOST_CAPACITY: usize = 1 << 30;
+
 fn memory(given: &Frame<'_>) -> Made {
     let [capacity, now] = given.values();
     let (Some(capacity), Some(now)) = (number(capacity)?, number(now)?) else {
         return Err(NO_FRAME);
     };
-    let capacity = usize::try_from(capacity).map_err(|_| NO_FRAME)?;
+    let capacity = usize::try_from(capacity).unwrap_or(usize::MAX);
+    if capacity > MOST_CAPACITY {
+        return Err(Error::argument(
+            "capacity: expected at most 1,073,741,824 bytes",
+        ));
+    }
     let memory = Memory::new(capacity, now);
     Ok((
         Machine::Memory(Box::new(memory)),

@@ -205,7 +205,8 @@ export function ringOfVariables(variables: string): KeyRing | undefined {
 
 /** Returns the ring of what was read of a file, or throws what reading it gave instead. */
 export function ringOfFile(path: string, found: Uint8Array | Error): KeyRing {
-  const [data, why] = found instanceof Error ? [new Uint8Array(), found.message] : [found];
+  // An error of another realm is no `Error` of this one.
+  const [data, why] = ArrayBuffer.isView(found) ? [found] : [new Uint8Array(), found.message];
   return new KeyRing(core().KeyRing.ofFile(path, data, why) as unknown as KeyRing);
 }
 

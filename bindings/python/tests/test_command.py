@@ -131,7 +131,7 @@ def test_keygen_makes_keys() -> None:
 
 
 def test_inspect_says_what_a_text_is_in_the_words_of_every_package() -> None:
-    assert len(CASES["said"]) == 18
+    assert len(CASES["said"]) == 19
     for case in CASES["said"]:
         text, keys = case["text"], case["keys"]
         words = said("inspect", "--now", str(case["now"]), stdin=text.encode(), keys=keys)

@@ -12,7 +12,7 @@ fn cases() -> Value {
 fn it_says_what_a_text_is() {
     let cases = cases();
     let cases = cases["said"].as_array().unwrap();
-    assert_eq!(cases.len(), 18);
+    assert_eq!(cases.len(), 19);
     for case in cases {
         let (text, now) = (case["text"].as_str().unwrap(), case["now"].to_string());
         let keys = case["keys"].as_str();
