@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fchmodSync,
@@ -12,7 +13,6 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 
 import { type Answer, failed } from './documents.js';
