@@ -7,6 +7,9 @@ import io.github.sealwax.internal.Replicated;
 import io.github.sealwax.internal.Text;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of a {@link Codec}: every replica needs the same ones. */
@@ -34,8 +37,10 @@ public final class CodecBuilder {
   private static final Duration LONGEST_INTERVAL = Duration.ofDays(1);
 
   private final String audience;
-  private @Nullable KeyRing keys;
-  private @Nullable Path keysFile;
+
+  /** By the names of the methods. */
+  private final Map<String, KeySource> keys = new LinkedHashMap<>();
+
   private Duration keysInterval = Duration.ofSeconds(5);
   private @Nullable Integer payloadLimit;
   private @Nullable Duration skew;
@@ -51,7 +56,11 @@ public final class CodecBuilder {
    * @throws InvalidKeyException unless there are 1 to 16, each once
    */
   public CodecBuilder keys(Keys... keys) {
-    this.keys = KeyRing.of(keys);
+    return given("keys", new KeySource(null, KeyRing.of(keys)));
+  }
+
+  private CodecBuilder given(String name, KeySource source) {
+    keys.put(name, source);
     return this;
   }
 
@@ -62,8 +71,7 @@ public final class CodecBuilder {
    * and the logger {@code sealwax} says so.
    */
   public CodecBuilder keysFile(Path keysFile) {
-    this.keysFile = keysFile;
-    return this;
+    return given("keysFile", new KeySource(Objects.requireNonNull(keysFile), null));
   }
 
   /** Sets how often the file of keys is read: 5 seconds by default, at most a day. */
@@ -79,10 +87,11 @@ public final class CodecBuilder {
    * @throws InvalidKeyException if none is set, or more than one, or there is no valid ring
    */
   public CodecBuilder keysFromEnv() {
-    KeySource source = KeySource.ofEnvironment(System.getenv());
-    keysFile = source.file();
-    keys = source.ring();
-    return this;
+    return keysFrom(System.getenv());
+  }
+
+  CodecBuilder keysFrom(Map<String, String> environment) {
+    return given("keysFromEnv", KeySource.ofEnvironment(environment));
   }
 
   /** Sets the largest payload in bytes: 4,096 by default, 1 MiB at most. */
@@ -113,7 +122,7 @@ public final class CodecBuilder {
    * Makes the codec.
    *
    * @throws InvalidArgumentException for an audience that is empty or over 1,024 bytes, a limit out
-   *     of its range, and both keys and a file of them, or neither
+   *     of its range, and unless one of keys, keysFile and keysFromEnv was called
    * @throws InvalidKeyException if the file of keys holds no valid ring
    */
   public Codec build() {
@@ -121,9 +130,10 @@ public final class CodecBuilder {
   }
 
   private Codec build(Library library, @Nullable Replicated clock) {
-    if ((keys == null) == (keysFile == null)) {
+    if (keys.size() != 1) {
       throw new InvalidArgumentException(
-          "keys: expected keys or keysFile, found " + (keys == null ? "neither" : "both"));
+          "keys: expected one of keys, keysFile and keysFromEnv, found "
+              + (keys.isEmpty() ? "none" : String.join(" and ", keys.keySet())));
     }
     if (keysInterval.isNegative()
         || keysInterval.isZero()
@@ -131,7 +141,7 @@ public final class CodecBuilder {
       throw new InvalidArgumentException(
           "keysInterval: expected over 0 and at most 86,400 seconds, found " + keysInterval);
     }
-    KeyRing ring = keys != null ? keys : KeySource.read(keysFile);
+    KeySource source = keys.values().iterator().next();
     CodecObject.Limits limits =
         new CodecObject.Limits(
             payloadLimit == null ? null : number("payloadLimit", payloadLimit),
@@ -139,10 +149,11 @@ public final class CodecBuilder {
             Times.optionalSeconds("sessionMaxAge", sessionMaxAge));
     Codec codec =
         new Codec(
-            new CodecObject(library, ring.ring, Text.bytes("audience", audience), limits, clock),
+            new CodecObject(
+                library, source.read().ring, Text.bytes("audience", audience), limits, clock),
             audience);
-    if (keysFile != null) {
-      codec.watch(keysFile, keysInterval);
+    if (source.file() != null) {
+      codec.watch(source.file(), keysInterval);
     }
     return codec;
   }

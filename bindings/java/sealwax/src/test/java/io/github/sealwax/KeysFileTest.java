@@ -195,4 +195,20 @@ class KeysFileTest {
         InvalidArgumentException.class,
         () -> Codec.builder("a").keys(KeyRing.of(first)).keysFile(path).build());
   }
+
+  @Test
+  void keysAreGivenInOneWay() {
+    var keys = java.util.Map.of("SEALWAX_KEYS", second.toText());
+    for (CodecBuilder settings :
+        java.util.List.of(
+            Codec.builder("a"),
+            Codec.builder("a").keys(first).keysFile(path),
+            Codec.builder("a").keys(first).keysFrom(keys),
+            Codec.builder("a").keysFrom(keys).keys(first),
+            Codec.builder("a").keysFrom(keys).keysFile(path),
+            Codec.builder("a").keysFile(path).keysFrom(keys))) {
+      assertThrows(InvalidArgumentException.class, settings::build);
+    }
+    assertEquals(second.id(), sealer(Codec.builder("a").keysFrom(keys).build()));
+  }
 }

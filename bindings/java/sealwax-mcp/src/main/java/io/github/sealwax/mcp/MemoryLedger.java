@@ -1,6 +1,7 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.InternalErrorException;
+import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.internal.Durations;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
@@ -20,6 +21,7 @@ import java.util.concurrent.CompletionStage;
  */
 public final class MemoryLedger implements Ledger, AutoCloseable {
   private static final long CAPACITY = 64 << 20;
+  private static final long LARGEST = (1L << 32) - 1;
 
   private final long capacity;
   private final Clock clock;
@@ -34,6 +36,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
    * Makes one.
    *
    * @param capacity about how many bytes it takes
+   * @throws InvalidArgumentException if it is below 0, or 4 GiB or more
    */
   public MemoryLedger(long capacity) {
     this(capacity, Clock.systemUTC(), Duration.ZERO);
@@ -50,9 +53,13 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
   }
 
   private MemoryLedger(long capacity, Clock clock, Duration since) {
+    if (capacity < 0 || capacity > LARGEST) {
+      throw new InvalidArgumentException(
+          "capacity: expected 0 to " + LARGEST + " bytes, found " + capacity);
+    }
     this.capacity = capacity;
     this.clock = clock;
-    memory = begun(now() - Durations.seconds("since", since));
+    memory = begun(Math.max(0, now() - Durations.seconds("since", since)));
   }
 
   private long now() {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 final class RedisConnections implements AutoCloseable {
   private final RedisServers servers;
   private final Function<RedisConnection, CompletableFuture<RedisConnection>> check;
+  private final Duration connecting;
   private Generation present = new Generation();
 
   /** The connections since the last failure. */
@@ -24,10 +25,14 @@ final class RedisConnections implements AutoCloseable {
     final ConcurrentLinkedQueue<RedisConnection> own = new ConcurrentLinkedQueue<>();
   }
 
+  /** {@code connecting} is the time limit to connect and to check a server. */
   RedisConnections(
-      RedisServers servers, Function<RedisConnection, CompletableFuture<RedisConnection>> check) {
+      RedisServers servers,
+      Function<RedisConnection, CompletableFuture<RedisConnection>> check,
+      Duration connecting) {
     this.servers = servers;
     this.check = check;
+    this.connecting = connecting;
   }
 
   /** Returns the connection that all share, made and checked if need be, to the server of a key. */
@@ -46,18 +51,17 @@ final class RedisConnections implements AutoCloseable {
   }
 
   private CompletableFuture<RedisConnection> connect(String key) {
-    return servers
-        .connect(key)
-        .thenCompose(
-            connection ->
-                check
-                    .apply(connection)
-                    .whenComplete(
-                        (checked, failure) -> {
-                          if (failure != null) {
-                            connection.close();
-                          }
-                        }));
+    CompletableFuture<RedisConnection> connected = servers.connect(key);
+    return connected
+        .thenCompose(check)
+        .orTimeout(connecting.toMillis(), TimeUnit.MILLISECONDS)
+        .whenComplete(
+            (checked, failure) -> {
+              if (failure != null) {
+                // Also one that comes late.
+                var unused = connected.thenAccept(RedisConnection::close);
+              }
+            });
   }
 
   /** Gives work a connection of its own, and keeps that for the next. */
@@ -157,6 +161,5 @@ final class RedisConnections implements AutoCloseable {
   @Override
   public synchronized void close() {
     drop();
-    servers.close();
   }
 }

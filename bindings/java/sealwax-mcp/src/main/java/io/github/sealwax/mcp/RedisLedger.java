@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -37,7 +36,11 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
 
   private final Library library = Library.shared();
-  private final RedisConnections connections;
+  private final RedisServers servers;
+
+  /** In a Cluster, guards of several audiences or labels may be at several servers. */
+  private final Map<Integer, RedisConnections> bySlot = new ConcurrentHashMap<>();
+
   private volatile Machine known;
 
   /** How scripts are sent whose commands need no dialogue. */
@@ -65,7 +68,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   }
 
   private RedisLedger(RedisServers servers) {
-    connections = new RedisConnections(servers, this::check);
+    this.servers = servers;
     known = begun();
   }
 
@@ -78,6 +81,12 @@ public final class RedisLedger implements Ledger, AutoCloseable {
    */
   public static RedisLedger ofCluster(RedisURI seed, ClusterClientOptions options) {
     return new RedisLedger(RedisServers.cluster(seed, options));
+  }
+
+  private RedisConnections connections(Command command) {
+    return bySlot.computeIfAbsent(
+        servers.slot(command.keys().get(0)),
+        slot -> new RedisConnections(servers, this::check, CONNECTING));
   }
 
   private Machine begun() {
@@ -97,6 +106,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   public CompletionStage<List<String>> run(Command command) {
     long began = System.nanoTime();
     long within = command.within().toNanos();
+    RedisConnections connections = connections(command);
     return connections
         .shared(command.keys().get(0))
         .thenCompose(
@@ -137,8 +147,9 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
-          connections.withOwn(
-              command.keys().get(0), own -> dialogue.talk(own, next, null), command.within());
+          connections(command)
+              .withOwn(
+                  command.keys().get(0), own -> dialogue.talk(own, next, null), command.within());
     } else {
       last = dialogue.talk(connection, next, first);
     }
@@ -167,8 +178,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
                       .map(connection::send)
                       .toArray(CompletableFuture<?>[]::new);
               return CompletableFuture.allOf(loads).thenApply(all -> connection);
-            })
-        .orTimeout(CONNECTING.toMillis(), TimeUnit.MILLISECONDS);
+            });
   }
 
   private void warn(List<String> found) {
@@ -232,7 +242,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   /** Closes its connections. */
   @Override
   public void close() {
-    connections.close();
+    bySlot.values().forEach(RedisConnections::close);
+    servers.close();
     known.close();
   }
 }

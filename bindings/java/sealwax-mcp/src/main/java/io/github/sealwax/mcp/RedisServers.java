@@ -7,15 +7,17 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.StringCodec;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * Connects to one server, or to the one of a Cluster that has a key: all keys of a ledger are on
+ * Connects to one server, or to the one of a Cluster that has a key: all keys of a command are on
  * one.
  */
-final class RedisServers {
+final class RedisServers implements AutoCloseable {
   private final AbstractRedisClient client;
   private final Function<String, CompletableFuture<RedisConnection>> connector;
 
@@ -49,16 +51,34 @@ final class RedisServers {
             client
                 .refreshPartitionsAsync()
                 .thenCompose(fresh -> client.connectAsync(StringCodec.UTF8))
-                .thenCompose(
-                    cluster ->
-                        cluster
-                            .getConnectionAsync(
-                                cluster
-                                    .getPartitions()
-                                    .getPartitionBySlot(SlotHash.getSlot(key))
-                                    .getNodeId())
-                            .thenApply(node -> new RedisConnection(node, cluster)))
+                .thenCompose(cluster -> node(cluster, SlotHash.getSlot(key)))
                 .toCompletableFuture());
+  }
+
+  /** If it fails, nothing stays open. */
+  private static CompletableFuture<RedisConnection> node(
+      StatefulRedisClusterConnection<String, String> cluster, int slot) {
+    return CompletableFuture.completedFuture(cluster.getPartitions())
+        .thenCompose(
+            partitions -> {
+              RedisClusterNode node = partitions.getPartitionBySlot(slot);
+              if (node == null) {
+                throw new LedgerException("expected a server with slot " + slot + ", found none");
+              }
+              return cluster.getConnectionAsync(node.getNodeId());
+            })
+        .thenApply(node -> new RedisConnection(node, cluster))
+        .whenComplete(
+            (made, failure) -> {
+              if (failure != null) {
+                var unused = cluster.closeAsync();
+              }
+            });
+  }
+
+  /** Returns the slot of a key, by which a Cluster chooses its server; 0 without a Cluster. */
+  int slot(String key) {
+    return client instanceof RedisClusterClient ? SlotHash.getSlot(key) : 0;
   }
 
   /** No command is sent twice, or late. */
@@ -72,7 +92,8 @@ final class RedisServers {
     return connector.apply(key);
   }
 
-  void close() {
+  @Override
+  public void close() {
     // Nobody waits for it.
     var unused = client.shutdownAsync();
   }

@@ -9,7 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.ClusterClientOptions;
+import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.codec.StringCodec;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,7 +22,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -123,8 +127,9 @@ class RedisLedgerTest {
   void aConnectionThatBrokeIsClosed() {
     Set<Object> kept = ConcurrentHashMap.newKeySet();
     try (Valkey store = new Valkey();
+        RedisServers servers = counted(store, kept);
         RedisConnections connections =
-            new RedisConnections(counted(store, kept), CompletableFuture::completedFuture)) {
+            new RedisConnections(servers, CompletableFuture::completedFuture, PATIENT)) {
       Function<RedisConnection, CompletableFuture<RedisConnection>> work =
           CompletableFuture::completedFuture;
       RedisConnection shared = connections.shared("a").join();
@@ -303,5 +308,61 @@ class RedisLedgerTest {
       }
     }
     throw new AssertionError("it never came");
+  }
+
+  /** Of two nodes, one is asked for each key, and connections to neither are left behind. */
+  @Test
+  void eachServerOfAClusterIsAskedForItsOwnKeys() {
+    String[] nodes = {"--cluster-enabled", "yes", "--cluster-node-timeout", "500"};
+    try (Valkey one = new Valkey(nodes);
+        Valkey other = new Valkey(nodes);
+        RedisLedger ledger =
+            RedisLedger.ofCluster(RedisURI.create(one.url()), ClusterClientOptions.create())) {
+      Ledger.Command here = use("o1");
+      List<String> keys =
+          here.keys().stream().map(key -> key.replace(NAMESPACE, "swl1:{other}:")).toList();
+      Ledger.Command there = new Ledger.Command("admit", keys, here.args(), PATIENT);
+      int slot = SlotHash.getSlot(keys.get(0));
+      one.commands().clusterAddSlots(IntStream.range(0, 16_384).filter(at -> at != slot).toArray());
+      other.commands().clusterAddSlots(slot);
+      other.commands().clusterSetConfigEpoch(2);
+      one.commands().clusterMeet("127.0.0.1", other.port);
+      for (Valkey node : List.of(one, other)) {
+        until(() -> node.commands().clusterInfo().contains("cluster_state:ok"));
+      }
+      one.age(BEGAN);
+      other.age(keys);
+      for (int times = 0; times < 3; times++) {
+        assertEquals(PASSED, run(ledger, here));
+        assertEquals(PASSED, run(ledger, there));
+      }
+      RedisCommands<String, String> asked = one.commands();
+      long before = asked.clientList().lines().count();
+      other.signal("KILL");
+      IntStream.range(0, 30).forEach(time -> failure(ledger, there));
+      until(() -> asked.clientList().lines().count() <= before);
+    }
+  }
+
+  /** It is closed when it comes. */
+  @Test
+  void aConnectionThatTakesTooLongIsNotWaitedFor() {
+    CompletableFuture<RedisConnection> late = new CompletableFuture<>();
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    try (RedisServers servers = new RedisServers(RedisClient.create(), key -> late)) {
+      CompletableFuture<RedisConnection> shared =
+          new RedisConnections(servers, CompletableFuture::completedFuture, Duration.ofMillis(50))
+              .shared("a");
+      var failure = assertThrows(ExecutionException.class, () -> shared.get(20, TimeUnit.SECONDS));
+      assertInstanceOf(TimeoutException.class, failure.getCause());
+      late.complete(
+          new RedisConnection(
+              null,
+              () -> {
+                closed.complete(null);
+                return closed;
+              }));
+      assertTrue(closed.isDone());
+    }
   }
 }

@@ -8,8 +8,10 @@ import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -121,5 +123,22 @@ class SettingsTest {
     Guard twice = Guard.builder(codec).anonymous().build();
     twice.sessions(of());
     assertThrows(IllegalStateException.class, () -> twice.sessions(of()));
+  }
+
+  @Test
+  void aLedgerInMemoryHasASizeAndABeginning() {
+    for (long capacity : List.of(-1L, 5L << 30)) {
+      var refused = assertThrows(InvalidArgumentException.class, () -> new MemoryLedger(capacity));
+      assertEquals(
+          "capacity: expected 0 to 4294967295 bytes, found " + capacity, refused.getMessage());
+    }
+    Clock clock = Clock.fixed(Instant.ofEpochSecond(1_795_000_000), ZoneOffset.UTC);
+    try (MemoryLedger longAgo = new MemoryLedger(clock, Duration.ofDays(40_000))) {
+      List<String> keys = List.of("a:began", "a:fence", "a:p:x", "a:u:r:x", "a:e:r:x");
+      List<String> args =
+          List.of("0", "5", "0", "once", "1795000000", "1794999000", "1795000600", "", "", "");
+      Ledger.Command use = new Ledger.Command("admit", keys, args, HALF);
+      assertEquals(List.of("ok", "0"), longAgo.run(use).toCompletableFuture().join());
+    }
   }
 }

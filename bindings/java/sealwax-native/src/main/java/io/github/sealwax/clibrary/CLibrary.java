@@ -1,6 +1,5 @@
 package io.github.sealwax.clibrary;
 
-import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
@@ -110,7 +109,6 @@ final class CLibrary implements Instance {
 
   private static MemoryLayout layout(char type) {
     return switch (type) {
-      case 'b' -> JAVA_BOOLEAN;
       case 'i' -> JAVA_INT;
       default -> JAVA_LONG;
     };

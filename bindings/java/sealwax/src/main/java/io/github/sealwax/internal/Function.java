@@ -1,16 +1,12 @@
 package io.github.sealwax.internal;
 
 /**
- * The functions of {@code sealwax.h}, with their types: {@code p} is a pointer or {@code size_t},
- * {@code i} a number of 32 bits, {@code l} one of 64, {@code b} a {@code bool}, {@code v} nothing;
- * the result comes first. A function whose last pointer is its error is called by {@link
- * Crossing#call}.
+ * The functions of {@code sealwax.h} that Java calls, with their types: {@code p} is a pointer or
+ * {@code size_t}, {@code i} a number of 32 bits, {@code l} one of 64, {@code v} nothing; the result
+ * comes first. A function whose last pointer is its error is called by {@link Crossing#call}.
  */
 public enum Function {
   ABI_VERSION("i"),
-  VERSION("p"),
-  CODE("pi"),
-  IS_REFUSAL("bi"),
   KEY_GENERATE("ipp"),
   KEY_DERIVE("ipppp"),
   KEY_FROM_SECRET("ipppp"),
@@ -33,20 +29,15 @@ public enum Function {
   VIEW_FREE("vp"),
   TOKEN_LIMIT("pp"),
   METADATA_LIMIT("pp"),
-  KIND_NAME("pi"),
-  CHECK_TTL("ilp"),
   SEAL("ippppppppp"),
   RENEW("ipppppppppp"),
-  SEAL_TOKEN("ippppppppppp"),
   OPEN("ipppppppppp"),
   MINT_SESSION_ID("ipppppp"),
   VERIFY_SESSION_ID("ipppppp"),
   MINT_HANDLE("ipppppppp"),
-  NEW_HANDLE("ippppppppp"),
   CHECK_HANDLE_TYPE("ippp"),
   VERIFY_HANDLE("ipppppppp"),
   SESSION_CREATE("ipppppppp"),
-  SESSION_MINT("ippppp"),
   SESSION_OPEN("ippppp"),
   SESSION_PAYLOAD("ipppppp"),
   SESSION_ID("ipppppp"),
@@ -57,8 +48,6 @@ public enum Function {
   MACHINE_NEW("ipppppppp"),
   MACHINE_ON("ipppppp"),
   MACHINE_FREE("vp"),
-  INSPECT("ipppp"),
-  REPORT_WORDS("ippplpppp"),
   REPORT_JSON("ippppppp"),
   REQUEST_CONTEXT("ipppppppp"),
   REQUEST_CONTEXT_ONLY("ipppppppppp"),
