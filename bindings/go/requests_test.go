@@ -76,8 +76,6 @@ func TestPrincipals(t *testing.T) {
 	same(t, "subject", subject == "alice" && ok, true)
 	_, ok = Subject("alice").Issuer()
 	same(t, "issuer", ok, false)
-	_, err := PrincipalFromClaims(map[string]any{"iss": make(chan int)})
-	refuses(t, ErrInvalidArgument, err)
 }
 
 // What a text says of itself, as every language does: tests/inspect.json.
@@ -107,12 +105,9 @@ func TestInspecting(t *testing.T) {
 		same(t, one.Text, found, expected)
 	}
 	same(t, "cases", len(cases.Said) > 5, true)
-	for _, text := range []string{"", "sw1.", "sess_x", "none", "\xff", "é"} {
-		_, err := Inspect(text)
-		refuses(t, ErrMalformed, err)
+	for _, text := range []string{"", "sw1.", "sess_x", "none", "é"} {
+		refuses(t, ErrMalformed, failure(Inspect(text)))
 	}
-	_, err := Inspect(strings.Repeat("x", 1<<21+1))
-	refuses(t, ErrTooLarge, err)
-	_, err = Inspect(keyText[:len(keyText)-1])
-	refuses(t, ErrInvalidKey, err)
+	refuses(t, ErrTooLarge, failure(Inspect(strings.Repeat("x", 1<<21+1))))
+	refuses(t, ErrInvalidKey, failure(Inspect(keyText[:len(keyText)-1])))
 }
