@@ -51,24 +51,6 @@ func allRefuse(t *testing.T, code Code, errs map[string]error) {
 	}
 }
 
-func TestEveryKindOpensAsWhatItWasSealedAndAsNothingElse(t *testing.T) {
-	alice := viewFor(t, codecFor(t), "alice")
-	context := must(NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7}`)))
-	sealers := []Sealer{
-		alice.State(must(alice.MintSessionID())), alice.RequestState(context), alice.Session(), alice.Cursor("tools/list"),
-		alice.HandleState("basket"), alice.Custom("report"), alice.Custom("report", ToSession("sess_x"), ToRequest(context)),
-	}
-	for n, sealer := range sealers {
-		token := must(sealer.Seal([]byte("payload")))
-		same(t, "payload", string(must(sealer.Open(token)).Payload()), "payload")
-		for m, other := range sealers {
-			if _, err := other.Open(token); n != m && !errors.Is(err, ErrWrongPurpose) && !errors.Is(err, ErrUnauthentic) {
-				t.Errorf("%d as %d: %v", n, m, err)
-			}
-		}
-	}
-}
-
 func TestACodecKeepsTheViewsOfItsLastCallers(t *testing.T) {
 	codec := codecFor(t)
 	same(t, "view", viewFor(t, codec, "alice"), viewFor(t, codec, "alice"))
@@ -267,19 +249,6 @@ func TestZeroValuesFailClosed(t *testing.T) {
 		refuses(t, ErrInvalidKey, failure(New(ring, "a")))
 		refuses(t, ErrInvalidKey, failure(codecFor(t).SetKeys(ring)))
 	}
-}
-
-func TestIdentifiers(t *testing.T) {
-	alice := viewFor(t, codecFor(t), "alice")
-	at(t, now*1000+123)
-	id, handle := must(alice.MintSessionID()), must(alice.MintHandle("basket"))
-	verified := must(alice.VerifySessionID(id, MaxAge(time.Minute)))
-	same(t, "equal", *verified, *must(alice.VerifySessionID(id, MaxAge(time.Minute))))
-	for _, found := range []*Identifier{verified, must(alice.VerifyHandle("basket", handle, MaxAge(time.Minute)))} {
-		same(t, "created at", found.CreatedAt().UnixMilli(), now*1000+123)
-		same(t, "ends at", found.EndsAt().UnixMilli(), now*1000+60_123)
-	}
-	refuses(t, ErrWrongPurpose, failure(alice.VerifyHandle("order", handle)))
 }
 
 func TestJSONInAndOut(t *testing.T) {

@@ -15,7 +15,7 @@ func fails(t *testing.T, err error) {
 	}
 }
 
-func FuzzWhatAClientSends(f *testing.F) {
+func FuzzTexts(f *testing.F) {
 	alice := viewFor(f, codecFor(f), "alice")
 	sealers := []Sealer{alice.Session(), alice.Cursor("tools/list"), alice.HandleState("basket")}
 	for _, sealer := range sealers {
@@ -23,6 +23,7 @@ func FuzzWhatAClientSends(f *testing.F) {
 	}
 	for _, seed := range []string{
 		"", "sw1.", "sw2.AAAA", "sess_", "basket_", "\xff", "sw1.\x00", must(alice.MintSessionID()), must(alice.MintHandle("basket")), keyText,
+		keyText + " # comment", "swk1_", ",", keyText + "," + keyText,
 		string(sent(must(alice.Sessions().Create([]byte("1"))))), "{}", `{"sessionId":"sess_x","state":[[[[`,
 	} {
 		f.Add(seed)
@@ -36,6 +37,9 @@ func FuzzWhatAClientSends(f *testing.F) {
 		fails(t, failure(alice.Sessions().Open(json.RawMessage(text))))
 		fails(t, failure(alice.Sessions().Verify(text)))
 		fails(t, failure(Inspect(text)))
+		fails(t, failure(ParseKey(text)))
+		fails(t, failure(ParseKeyRing(text)))
+		fails(t, failure(KeyFromSecret([]byte(text))))
 	})
 }
 
@@ -60,16 +64,5 @@ func FuzzWhatARequestHas(f *testing.F) {
 		fails(t, failure(PrincipalFromClaims(json.RawMessage(arguments))))
 		fails(t, failure(TokenFieldsOf(method)))
 		fails(t, failure(AnswerTo(Profile(method), nil, target)))
-	})
-}
-
-func FuzzKeys(f *testing.F) {
-	for _, seed := range []string{keyText, keyText + " # comment", "swk1_", ",", "\x00", "\xff", keyText + "," + keyText} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		fails(t, failure(ParseKey(text)))
-		fails(t, failure(ParseKeyRing(text)))
-		fails(t, failure(KeyFromSecret([]byte(text))))
 	})
 }

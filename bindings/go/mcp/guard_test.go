@@ -218,28 +218,6 @@ func TestFromToken(t *testing.T) {
 	}
 }
 
-// Keys that change are those of requests that come later, in every shard.
-func TestKeysChange(t *testing.T) {
-	before, after := freshKeys(), freshKeys()
-	codec := codecOf(before)
-	c := within(t, newShop(codec, sealwaxmcp.Anonymous).server)
-	token := baskets.good(t, c)
-	told := func(why, token, expected string) {
-		t.Helper()
-		for range 4 * runtime.GOMAXPROCS(0) {
-			if told := baskets.present(t, c, token); !strings.Contains(told, expected) {
-				t.Fatalf("%s: %s", why, told)
-			}
-		}
-	}
-	must(codec.SetKeys(must(sealwax.ParseKeyRing(after + " " + before))))
-	told("of the older key", token, baskets.taken)
-	newer := baskets.good(t, c)
-	must(codec.SetKeys(must(sealwax.ParseKeyRing(after))))
-	told("of the retired key", token, `"isError":true`)
-	told("of the newer key", newer, baskets.taken)
-}
-
 // Nothing stays of a request, however it ended.
 func TestNothingLeaks(t *testing.T) {
 	if testing.Short() {
@@ -326,25 +304,5 @@ func TestCanary(t *testing.T) {
 		return &customResult{}, nil
 	}); err != nil {
 		t.Error(err)
-	}
-}
-
-// A tool that catches a refusal finds the reason, and nothing of it in the error's text.
-func TestAToolMayCatchARefusal(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	var caught error
-	s.tool("catch", func(ctx context.Context) (string, error) {
-		caught = failure(s.rows.Check(ctx, "row_of_nobody"))
-		return "went on", nil
-	})
-	if told := toldOf(call(t, within(t, s.server), "catch", nil)); !strings.Contains(told, "went on") {
-		t.Errorf("told %s", told)
-	}
-	var refused *sealwaxmcp.HandleRefused
-	if !errors.As(caught, &refused) || !errors.Is(caught, sealwax.ErrRefused) || !errors.Is(caught, sealwax.ErrMalformed) {
-		t.Errorf("caught %v", caught)
-	}
-	if strings.Contains(caught.Error(), "malformed") {
-		t.Errorf("the text says why: %v", caught)
 	}
 }

@@ -2,12 +2,14 @@ package sealwaxmcp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/ledger"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
@@ -144,17 +146,25 @@ func TestWhatTheSDKRefusesByItself(t *testing.T) {
 	}
 }
 
-// A refused handle is a result of the tool in every kind of tool, complete for clients that want to know.
+// A refused handle is a result of the tool in every kind of tool, complete for clients that want to know. A tool that catches it
+// finds the reason, and nothing of it in the error's text.
 func TestARefusedHandleIsAResult(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
+	var caught error
 	// A low-level tool, whose errors the SDK makes no results of.
 	s.server.AddTool(&mcp.Tool{Name: "low", InputSchema: map[string]any{"type": "object"}},
 		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, failure(s.rows.Check(ctx, "row_of_nobody"))
+			caught = failure(s.rows.Check(ctx, "row_of_nobody"))
+			return nil, caught
 		})
 	url := listening(t, s)
 	typed, low := calls(t, url, "check", `"arguments":{"handle":"row_x"}`), calls(t, url, "low", `"arguments":{}`)
 	if typed != low || !strings.Contains(low, `"resultType":"complete"`) || !strings.Contains(low, `"isError":true`) {
 		t.Errorf("%s, and %s", typed, low)
+	}
+	var refused *sealwaxmcp.HandleRefused
+	if !errors.As(caught, &refused) || !errors.Is(caught, sealwax.ErrRefused) || !errors.Is(caught, sealwax.ErrMalformed) ||
+		strings.Contains(caught.Error(), "malformed") {
+		t.Errorf("caught %v", caught)
 	}
 }

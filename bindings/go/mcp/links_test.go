@@ -60,10 +60,7 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 }
 
 func ExampleNewLinks() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	reports, err := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(15*time.Minute))
 	if err != nil {
 		log.Fatal(err)
@@ -78,10 +75,7 @@ func ExampleNewLinks() {
 }
 
 func ExamplePosition() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	type search struct {
 		Query  string `json:"query"`
 		Cursor string `json:"cursor,omitempty"`

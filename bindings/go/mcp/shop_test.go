@@ -96,12 +96,8 @@ func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Pri
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	mcp.AddTool(s.server, &mcp.Tool{Name: "ask"}, s.ask)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "mint"}, s.mint)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "check"}, s.check)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "end"}, s.end)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "seal"}, s.seal)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "add"}, s.add)
 	mcp.AddTool(s.server, &mcp.Tool{Name: "delete"}, s.delete)
+	s.onHandles()
 	s.tool("count", s.count)
 	s.tool("settled", s.settled)
 	for item := range items {
@@ -175,7 +171,7 @@ func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp
 }
 
 type handle struct {
-	Handle string `json:"handle"`
+	Handle string `json:"handle,omitempty"`
 }
 
 type row struct {
@@ -184,33 +180,37 @@ type row struct {
 	Items  []string `json:"items,omitempty"`
 }
 
-func (s *shop) mint(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, row, error) {
-	made, err := s.rows.Mint(ctx)
-	return nil, row{Handle: made.Handle, ULID: made.ULID}, err
-}
-
-func (s *shop) check(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	made, err := s.rows.Check(ctx, in.Handle)
-	return nil, row{Handle: made.Handle, ULID: made.ULID}, err
-}
-
-func (s *shop) end(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	return nil, row{}, s.rows.End(ctx, in.Handle)
-}
-
-func (s *shop) seal(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, row, error) {
-	made, err := s.baskets.Seal(ctx, []string{})
-	return nil, row{Handle: made.Handle}, err
-}
-
-func (s *shop) add(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	before, err := s.baskets.Open(ctx, in.Handle)
-	if err != nil {
-		return nil, row{}, err
+// onHandles adds the tools that make and take them.
+func (s *shop) onHandles() {
+	for name, work := range map[string]func(context.Context, string) (row, error){
+		"mint": func(ctx context.Context, _ string) (row, error) {
+			made, err := s.rows.Mint(ctx)
+			return row{Handle: made.Handle, ULID: made.ULID}, err
+		},
+		"check": func(ctx context.Context, handle string) (row, error) {
+			made, err := s.rows.Check(ctx, handle)
+			return row{Handle: made.Handle, ULID: made.ULID}, err
+		},
+		"end": func(ctx context.Context, handle string) (row, error) { return row{}, s.rows.End(ctx, handle) },
+		"seal": func(ctx context.Context, _ string) (row, error) {
+			made, err := s.baskets.Seal(ctx, []string{})
+			return row{Handle: made.Handle}, err
+		},
+		"add": func(ctx context.Context, handle string) (row, error) {
+			before, err := s.baskets.Open(ctx, handle)
+			if err != nil {
+				return row{}, err
+			}
+			items := append(before.Value, fmt.Sprint("item ", before.Generation))
+			made, err := s.baskets.Renew(ctx, before, items)
+			return row{Handle: made.Handle, Items: items}, err
+		},
+	} {
+		mcp.AddTool(s.server, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
+			made, err := work(ctx, in.Handle)
+			return nil, made, err
+		})
 	}
-	items := append(before.Value, fmt.Sprint("item ", before.Generation))
-	made, err := s.baskets.Renew(ctx, before, items)
-	return nil, row{Handle: made.Handle, Items: items}, err
 }
 
 func (s *shop) delete(_ context.Context, req *mcp.CallToolRequest, _ note) (*mcp.CallToolResult, any, error) {

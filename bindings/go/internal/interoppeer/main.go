@@ -62,13 +62,11 @@ func (r request) view() (*sealwax.View, error) {
 	}
 	parts := strings.Split(r.principal, "\x00")
 	var principal sealwax.Principal
-	switch {
-	case parts[2] != "" && parts[1] != "":
-		principal = sealwax.Subject(parts[2]).WithClient(parts[1])
-	case parts[2] != "":
+	if parts[2] != "" {
 		principal = sealwax.Subject(parts[2])
-	case parts[1] != "":
-		principal = sealwax.Client(parts[1])
+	}
+	if parts[1] != "" {
+		principal = principal.WithClient(parts[1])
 	}
 	if parts[0] != "" {
 		principal = principal.WithIssuer(parts[0])
