@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -74,33 +73,6 @@ func TestNobodyIsNoDefault(t *testing.T) {
 	same(t, "nobody", Principal{}.IsNobody(), true)
 	same(t, "somebody", Subject("").IsNobody(), false)
 	_ = must(must(codec.Anonymous()).MintSessionID())
-}
-
-func TestGoroutinesShareACodec(t *testing.T) {
-	codec := codecFor(t)
-	var group sync.WaitGroup
-	nonces := make([]map[string]bool, 16)
-	for worker := range nonces {
-		nonces[worker] = map[string]bool{}
-		group.Go(func() {
-			for n := range 500 {
-				user := fmt.Sprint("user ", (worker+n)%100)
-				token := must(viewFor(t, codec, user).Cursor("tools/list").Seal([]byte(user)))
-				opened := must(viewFor(t, codec, user).Cursor("tools/list").Open(token))
-				same(t, "payload", string(opened.Payload()), user)
-				nonces[worker][opened.TokenID()] = true
-			}
-		})
-	}
-	group.Wait()
-	all := map[string]bool{}
-	for _, each := range nonces {
-		for nonce := range each {
-			all[nonce] = true
-		}
-	}
-	// A token's id is of its nonce: no two alike, whichever shard drew them.
-	same(t, "ids", len(all), 16*500)
 }
 
 const bad = "\xed\xa0\x80"

@@ -3,10 +3,12 @@ package sealwax
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -56,17 +58,21 @@ func TestKeysThatAreSetAreThoseOfNewViews(t *testing.T) {
 	same(t, "needs reseal", must(viewFor(t, codec, "alice").Session().Open(token)).NeedsReseal(), true)
 }
 
-func TestNoViewOfOldKeysIsKeptWhileGoroutinesMakeViews(t *testing.T) {
-	rings := []*KeyRing{must(NewKeyRing(must(GenerateKey()))), must(NewKeyRing(must(GenerateKey())))}
+func TestGoroutinesShareACodecWhoseKeysChange(t *testing.T) {
+	a, b := must(GenerateKey()), must(GenerateKey())
+	rings := []*KeyRing{must(NewKeyRing(a, b)), must(NewKeyRing(b, a))}
 	codec := must(New(rings[0], "a"))
-	ctx, cancel := context.WithCancel(context.Background())
+	sealer := func(user int) Sealer { return viewFor(t, codec, fmt.Sprint("user ", user)).Cursor("tools/list") }
+	ctx, cancel := context.WithCancel(t.Context())
 	var group sync.WaitGroup
-	for range 3 {
+	ids := make([][]string, 8)
+	for worker := range ids {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				for user := range 100 {
-					_ = must(must(codec.View(Subject(string(rune('a' + user))))).Session().Seal(nil))
-				}
+			for n := worker; ctx.Err() == nil; n++ {
+				user := n % 100
+				opened := must(sealer(user).Open(must(sealer(user).Seal([]byte(fmt.Sprint(user))))))
+				same(t, "payload", string(opened.Payload()), fmt.Sprint(user))
+				ids[worker] = append(ids[worker], opened.TokenID())
 			}
 		})
 	}
@@ -74,12 +80,16 @@ func TestNoViewOfOldKeysIsKeptWhileGoroutinesMakeViews(t *testing.T) {
 		ring := rings[(turn+1)%2]
 		same(t, "changed", must(codec.SetKeys(ring)), true)
 		for user := range 5 {
-			token := must(must(codec.View(Subject(string(rune('a' + user))))).Session().Seal(nil))
-			same(t, "key", must(Inspect(token)).KeyID, ring.IDs()[0])
+			same(t, "key", must(Inspect(must(sealer(user).Seal(nil)))).KeyID, ring.IDs()[0])
 		}
 	}
 	cancel()
 	group.Wait()
+	// A token's id is of its nonce: no two alike, whichever shard drew them.
+	all := slices.Concat(ids...)
+	made := len(all)
+	slices.Sort(all)
+	same(t, "ids", len(slices.Compact(all)), made)
 }
 
 // What the watch of a codec does each time, with a line that the command reads.

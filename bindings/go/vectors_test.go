@@ -280,22 +280,8 @@ func checkIdentifier(t *testing.T, found *Identifier, v vector, text string) {
 	same(t, "text", found.Text(), text)
 }
 
-func rawOf(arguments *string) json.RawMessage {
-	if arguments == nil {
-		return nil
-	}
-	return json.RawMessage(*arguments)
-}
-
 func TestRequestContexts(t *testing.T) {
-	each(t, func(f *vectorFile) []vector { return f.RequestContexts }, func(t *testing.T, _ *vectorFile, v vector) {
-		context := must(NewRequestContext(*v.Method, *v.Target, rawOf(v.Arguments)))
-		same(t, "context", context.String(), v.Context)
-	})
-}
-
-func TestRequestContextsRefused(t *testing.T) {
-	each(t, func(f *vectorFile) []vector { return f.RequestContextReject }, func(t *testing.T, _ *vectorFile, v vector) {
+	each(t, func(f *vectorFile) []vector { return append(f.RequestContexts, f.RequestContextReject...) }, func(t *testing.T, _ *vectorFile, v vector) {
 		method, target := "tools/call", "x"
 		if v.Method != nil {
 			method = *v.Method
@@ -303,8 +289,14 @@ func TestRequestContextsRefused(t *testing.T) {
 		if v.Target != nil {
 			target = *v.Target
 		}
-		_, err := NewRequestContext(method, target, rawOf(v.Arguments))
-		same(t, "error", codeOf(err), v.Error)
+		var arguments json.RawMessage
+		if v.Arguments != nil {
+			arguments = json.RawMessage(*v.Arguments)
+		}
+		context, err := NewRequestContext(method, target, arguments)
+		if same(t, "error", codeOf(err), v.Error); err == nil {
+			same(t, "context", context.String(), v.Context)
+		}
 	})
 }
 

@@ -89,29 +89,17 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-// A goroutine that a handler leaves behind can seal nothing for a request that is over.
-func TestWhatIsLeftBehindSealsNothing(t *testing.T) {
+// What an author seals is UTF-8, and for a request that is served: not by a goroutine that a handler left behind.
+func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
 	var left context.Context
-	s.tool("leave", func(ctx context.Context) (string, error) { left = ctx; return "", nil })
-	must(call(t, within(t, s.server), "leave", nil))
-	for _, err := range []error{failure(s.guard.State(left, 1)), failure(s.rows.Mint(left))} {
-		if !errors.Is(err, sealwax.ErrInvalidArgument) {
-			t.Errorf("sealed late: %v", err)
-		}
-	}
-}
-
-// What an author seals is UTF-8, or refused.
-func TestAValueThatIsNoTextIsRefused(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
 	var errs []error
-	s.tool("no text", func(ctx context.Context) (string, error) {
-		errs = []error{failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"}))}
+	s.tool("seal badly", func(ctx context.Context) (string, error) {
+		left, errs = ctx, []error{failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"}))}
 		return "", nil
 	})
-	must(call(t, within(t, s.server), "no text", nil))
-	for _, err := range errs {
+	must(call(t, within(t, s.server), "seal badly", nil))
+	for _, err := range append(errs, failure(s.guard.State(left, 1)), failure(s.rows.Mint(left))) {
 		if !errors.Is(err, sealwax.ErrInvalidArgument) {
 			t.Errorf("sealed: %v", err)
 		}
@@ -150,13 +138,15 @@ func TestTheLogSaysWhy(t *testing.T) {
 func TestALedgerThatDoesNotAnswerFailsClosed(t *testing.T) {
 	stuck := make(chan struct{})
 	defer close(stuck)
-	for name, run := range map[string]running{
-		"late":   func(context.Context) ([]string, error) { <-stuck; return []string{"ok", "0"}, nil },
-		"fails":  func(context.Context) ([]string, error) { return []string{"ok", "0"}, errors.New("password=hunter2") },
-		"panics": func(context.Context) ([]string, error) { panic("password=hunter2") },
-		"exits":  func(context.Context) ([]string, error) { runtime.Goexit(); return []string{"ok", "0"}, nil },
+	for name, run := range map[string]func() ([]string, error){
+		"late":   func() ([]string, error) { <-stuck; return []string{"ok", "0"}, nil },
+		"fails":  func() ([]string, error) { return []string{"ok", "0"}, errors.New("password=hunter2") },
+		"panics": func() ([]string, error) { panic("password=hunter2") },
+		"exits":  func() ([]string, error) { runtime.Goexit(); return []string{"ok", "0"}, nil },
 	} {
-		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(run), sealwaxmcp.WithTimeLimit(time.Second))
+		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithTimeLimit(time.Second), sealwaxmcp.WithLedger(running(
+			func(context.Context, ledger.Command) ([]string, error) { return run() },
+		)))
 		c := within(t, s.server)
 		if told := states.present(t, c, states.good(t, c)); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
 			t.Errorf("%s: %s", name, told)
@@ -173,28 +163,24 @@ func TestALedgerThatDoesNotAnswerFailsClosed(t *testing.T) {
 	}
 }
 
-type running func(context.Context) ([]string, error)
+type running func(context.Context, ledger.Command) ([]string, error)
 
-func (r running) Run(ctx context.Context, _ ledger.Command) ([]string, error) { return r(ctx) }
+func (r running) Run(ctx context.Context, command ledger.Command) ([]string, error) {
+	return r(ctx, command)
+}
 
 // What is out of bounds is the engine's to refuse: it never becomes the default.
 func TestRetainForNothingIsNotTheDefault(t *testing.T) {
-	last := &remembering{Ledger: must(ledger.NewMemory())}
-	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(last)))
+	memory, last := must(ledger.NewMemory()), ledger.Command{}
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(running(
+		func(ctx context.Context, command ledger.Command) ([]string, error) {
+			last = command
+			return memory.Run(ctx, command)
+		},
+	))))
 	if err := guard.Revoke(t.Context(), alice(), sealwaxmcp.RetainFor(0)); err == nil && last.Args[0] != "0" {
 		t.Errorf("remembered for %s s", last.Args[0])
 	}
-}
-
-// remembering is a ledger that knows its last command.
-type remembering struct {
-	ledger.Ledger
-	ledger.Command
-}
-
-func (r *remembering) Run(ctx context.Context, command ledger.Command) ([]string, error) {
-	r.Command = command
-	return r.Ledger.Run(ctx, command)
 }
 
 func TestFromToken(t *testing.T) {
@@ -299,10 +285,5 @@ func TestCanary(t *testing.T) {
 	}
 	if !result.IsError {
 		t.Error("an error of a typed handler is no result of its tool")
-	}
-	if err := mcp.AddReceivingCustomMethod(server, "sessions/create", func(context.Context, *mcp.ServerSession, *customParams) (*customResult, error) {
-		return &customResult{}, nil
-	}); err != nil {
-		t.Error(err)
 	}
 }
