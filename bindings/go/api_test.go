@@ -63,16 +63,9 @@ func TestACodecKeepsTheViewsOfItsLastCallers(t *testing.T) {
 }
 
 func TestNobodyIsNoDefault(t *testing.T) {
-	codec := codecFor(t)
-	for _, principal := range []Principal{
-		{}, Subject(""), Subject("alice").WithClient(""), Client("cli").WithIssuer(""), Principal{}.WithIssuer("https://idp.example.com"),
-		Subject(strings.Repeat("x", 1025)), Subject("\xff"),
-	} {
-		refuses(t, ErrInvalidArgument, failure(codec.View(principal)))
-	}
 	same(t, "nobody", Principal{}.IsNobody(), true)
 	same(t, "somebody", Subject("").IsNobody(), false)
-	_ = must(must(codec.Anonymous()).MintSessionID())
+	must(must(codecFor(t).Anonymous()).MintSessionID())
 }
 
 const bad = "\xed\xa0\x80"
@@ -108,6 +101,12 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		"a negative age":          failure(session.Open(token, MaxAge(-1))),
 		"an age of a nanosecond":  failure(session.Open(token, MaxAge(1))),
 		"two ages":                failure(session.Open(token, MaxAge(0), MaxAge(0))),
+	}
+	for n, wrong := range []Principal{
+		{}, Subject(""), Subject("alice").WithClient(""), Client("cli").WithIssuer(""), Principal{}.WithIssuer("https://idp.example.com"),
+		Subject(strings.Repeat("x", 1025)), Subject(bad),
+	} {
+		errs[fmt.Sprint("principal ", n)] = failure(codec.View(wrong))
 	}
 	for n, wrong := range [][]Lifetime{
 		{TTL(0)}, {TTL(-time.Second)}, {TTL(1500 * time.Millisecond)}, {TTL(math.MaxInt64)}, {TTL((1 << 32) * time.Second)},
@@ -173,26 +172,16 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 }
 
 func TestZeroValuesFailClosed(t *testing.T) {
-	var (
-		codec    Codec
-		noCodec  *Codec
-		view     View
-		noView   *View
-		sealer   Sealer
-		sessions Sessions
-		session  Session
-		opened   Opened
-		alice    = viewFor(t, codecFor(t), "alice")
-	)
+	alice := viewFor(t, codecFor(t), "alice")
 	fails := map[string]error{
-		"sealer seal":            failure(sealer.Seal(nil)),
-		"sealer open":            failure(sealer.Open("sw1.x")),
-		"sessions create":        failure(sessions.Create(nil)),
-		"sessions renew":         failure(sessions.Renew(&session, nil)),
-		"sessions verify":        failure(sessions.Verify("sess_x")),
-		"renew a zero session":   failure(alice.Sessions().Renew(&session, nil)),
+		"sealer seal":            failure(Sealer{}.Seal(nil)),
+		"sealer open":            failure(Sealer{}.Open("sw1.x")),
+		"sessions create":        failure(Sessions{}.Create(nil)),
+		"sessions renew":         failure(Sessions{}.Renew(&Session{}, nil)),
+		"sessions verify":        failure(Sessions{}.Verify("sess_x")),
+		"renew a zero session":   failure(alice.Sessions().Renew(&Session{}, nil)),
 		"fork no session":        failure(alice.Sessions().Fork(nil)),
-		"renew a zero opened":    failure(alice.Session().Renew(&opened, nil)),
+		"renew a zero opened":    failure(alice.Session().Renew(&Opened{}, nil)),
 		"renew nothing":          failure(alice.Session().Renew(nil, nil)),
 		"no context":             failure(alice.RequestState(RequestContext{}).Seal(nil)),
 		"custom without context": failure(alice.Custom("x", ToRequest(RequestContext{})).Seal(nil)),
@@ -200,14 +189,14 @@ func TestZeroValuesFailClosed(t *testing.T) {
 		"ring of no key":         failure(NewKeyRing(nil)),
 		"ring of a zero key":     failure(NewKeyRing(&Key{})),
 	}
-	for name, given := range map[string]*Codec{"codec": &codec, "no codec": noCodec} {
+	for name, given := range map[string]*Codec{"codec": {}, "no codec": nil} {
 		fails[name+" view"] = failure(given.View(Subject("alice")))
 		fails[name+" anonymous"] = failure(given.Anonymous())
 		fails[name+" set keys"] = failure(given.SetKeys(must(ParseKeyRing(keyText))))
 		same(t, "string", given.String(), "Codec(none)")
 		same(t, "close", given.Close(), nil)
 	}
-	for name, given := range map[string]*View{"view": &view, "no view": noView} {
+	for name, given := range map[string]*View{"view": {}, "no view": nil} {
 		fails[name+" seal"] = failure(given.Session().Seal(nil))
 		fails[name+" open"] = failure(given.Custom("x", ToSession("y")).Open("sw1.x"))
 		fails[name+" mint"] = failure(given.MintSessionID())
@@ -276,13 +265,10 @@ func TestAnswersTellARefusalFromAFailure(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := ParseKey("swk1_short")
-	same(t, "code", errors.Is(err, ErrInvalidKey), true)
-	same(t, "another", errors.Is(err, ErrExpired), false)
-	same(t, "refused", errors.Is(err, ErrRefused), false)
+	err := failure(ParseKey("swk1_short"))
+	same(t, "code", errors.Is(err, ErrInvalidKey) && !errors.Is(err, ErrExpired) && !errors.Is(err, ErrRefused), true)
 	var told *Error
 	same(t, "type", errors.As(err, &told) && told.Code == "invalid_key" && told.Message != "", true)
 	same(t, "text", err.Error(), "sealwax: invalid_key: "+told.Message)
-	same(t, "short", strings.Contains(err.Error(), "swk1_short"), false)
 	same(t, "version", Version() != "", true)
 }

@@ -104,22 +104,6 @@ func TestRefusedTextsAreNotTold(t *testing.T) {
 	})
 }
 
-func TestRefusedKeyTextsAreNotTold(t *testing.T) {
-	each(t, func(f *vectorFile) []vector { return f.KeyRings }, func(t *testing.T, file *vectorFile, v vector) {
-		var text string
-		if err := json.Unmarshal(v.Ring, &text); err != nil || v.Error == "" {
-			return
-		}
-		secrets := secretsOf(file.Keys)
-		for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c == ',' || c == ' ' }) {
-			secrets = append(secrets, pieces(word[min(5, len(word)):], 8)...)
-		}
-		tellsNothing(t, failure(ParseKeyRing(text)), secrets...)
-		tellsNothing(t, failure(ParseKey(text)), secrets...)
-		tellsNothing(t, failure(Inspect(text+"x")), secrets...)
-	})
-}
-
 func TestTokensPayloadsAndKeysAreNotTold(t *testing.T) {
 	alice := viewFor(t, codecFor(t), "alice")
 	token := must(alice.Session().Seal([]byte(secretPayload)))

@@ -32,43 +32,27 @@ func read(t *testing.T, path string, into any) {
 }
 
 type vector struct {
-	ID           string
-	Key          int
-	Ring         json.RawMessage
-	Secret, Text string
-	KID          string
-	From         string
-	Variables    map[string]string
-	IsFile       bool `json:"is_file"`
-	Keys         []string
-	Error        Code
-	Audience     string
-	Principal    principalOfVector
-	Kind         string
-	Label        string
-	SessionID    string `json:"session_id"`
-	Context      string
-	Payload      string
-	Nonce        string
-	TTL          int64
-	IssuedAt     int64 `json:"issued_at"`
-	Generation   uint32
-	Age          int64
-	TokenID      string `json:"token_id"`
-	Token        string
-	IssuedAtMs   int64 `json:"issued_at_ms"`
-	ULID         string
-	Type         string
-	Handle       string
-	Method       *string
-	Target       *string
-	Arguments    *string
-	What         string
-	Expect       *vector
-	NeedsReseal  bool   `json:"needs_reseal"`
-	MaxAge       *int64 `json:"max_age"`
-	Now          int64
-	NowMs        *int64 `json:"now_ms"`
+	ID, Secret, Text, KID, From, Audience, Kind, Label, Context, Payload, Nonce, Token, ULID, Type, Handle, What string
+
+	Key                       int
+	Ring                      json.RawMessage
+	Variables                 map[string]string
+	Keys                      []string
+	Error                     Code
+	Principal                 principalOfVector
+	TTL, Age, Now             int64
+	Generation                uint32
+	Method, Target, Arguments *string
+	Expect                    *vector
+
+	IsFile      bool   `json:"is_file"`
+	SessionID   string `json:"session_id"`
+	IssuedAt    int64  `json:"issued_at"`
+	TokenID     string `json:"token_id"`
+	IssuedAtMs  int64  `json:"issued_at_ms"`
+	NeedsReseal bool   `json:"needs_reseal"`
+	MaxAge      *int64 `json:"max_age"`
+	NowMs       *int64 `json:"now_ms"`
 }
 
 type keyVector struct{ Secret, Text, KID string }
@@ -79,17 +63,14 @@ type principalOfVector struct {
 }
 
 type vectorFile struct {
-	Keys                 []keyVector
+	Keys []keyVector
+
+	Derived, Environments, Sealed, Handles, Accept, Reject []vector
+
 	KeyRings             []vector `json:"key_rings"`
-	Derived              []vector
-	Environments         []vector
-	Sealed               []vector
 	SessionIDs           []vector `json:"session_ids"`
-	Handles              []vector
 	RequestContexts      []vector `json:"request_contexts"`
 	RequestContextReject []vector `json:"request_context_reject"`
-	Accept               []vector
-	Reject               []vector
 }
 
 // each runs a test for each vector of a section, in both files.

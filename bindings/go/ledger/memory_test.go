@@ -7,6 +7,13 @@ import (
 	"time"
 )
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // use is the command to use a token once (LEDGER.md), by an attempt of one of many principals.
 func use(id, attempt, principal string, now time.Time) Command {
 	at := fmt.Sprint(now.Unix())
@@ -39,10 +46,7 @@ func oneHasIt(t *testing.T, many int, run func(n int, attempt string) (verdict s
 // One instance of the module holds a ledger, whoever calls.
 func TestMemoryIsOneForAllGoroutines(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	store, err := NewMemory(Clock(func() time.Time { return now }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(NewMemory(Clock(func() time.Time { return now })))
 	now = now.Add(time.Hour)
 	oneHasIt(t, 64, func(_ int, attempt string) string {
 		reply, err := store.Run(t.Context(), use("1", attempt, "x", now))
@@ -55,17 +59,11 @@ func TestMemoryIsOneForAllGoroutines(t *testing.T) {
 
 // It takes what it was given, refuses what is more, and forgets nothing.
 func TestMemoryIsBounded(t *testing.T) {
-	store, err := NewMemory(Capacity(1 << 16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(NewMemory(Capacity(1 << 16)))
 	// Of many principals, because one has at most half of it.
 	for n := range 10_000 {
 		id := fmt.Sprint(n)
-		reply, err := store.Run(t.Context(), use(id, id, id, time.Now()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must(store.Run(t.Context(), use(id, id, id, time.Now())))
 		if reply[0] == "full" {
 			return
 		}

@@ -41,16 +41,12 @@ func TestAFileIsSharedByMany(t *testing.T) {
 // begin makes a ledger begin long before what is issued now.
 func begin(t *testing.T, ledger *SQLite) {
 	t.Helper()
-	if _, err := ledger.Run(t.Context(), Command{Script: "open", Keys: use("", "", "", time.Now()).Keys[:2]}); err != nil {
-		t.Fatal(err)
-	}
+	must(ledger.Run(t.Context(), Command{Script: "open", Keys: use("", "", "", time.Now()).Keys[:2]}))
 	for _, statement := range []string{
 		"UPDATE sealwax_ledger SET value = '1000' WHERE key LIKE '%began'",
 		"UPDATE sealwax_ledger SET value = '1000 - 1000' WHERE key LIKE '%fence'",
 	} {
-		if _, err := ledger.db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		must(ledger.db.ExecContext(t.Context(), statement))
 	}
 }
 
@@ -66,9 +62,7 @@ func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 		}
 	}
 	for _, one := range []*SQLite{second, first} {
-		if _, err := one.Run(t.Context(), use("2", "b", "x", time.Now())); err != nil {
-			t.Error(err)
-		}
+		must(one.Run(t.Context(), use("2", "b", "x", time.Now())))
 	}
 }
 
@@ -110,10 +104,7 @@ func opened(t *testing.T, path string) *SQLite {
 
 func openFile(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("sqlite3", "file:"+path))
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }

@@ -41,9 +41,6 @@ func (o *ownParams) UnmarshalJSON(text []byte) error {
 	o.Word = found.Word
 	return err
 }
-func (o *ownParams) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]string{"Word": o.Word})
-}
 
 type pointer[T any] interface {
 	*T

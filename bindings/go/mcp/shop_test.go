@@ -145,13 +145,6 @@ type note struct {
 	ID int `json:"id"`
 }
 
-// answer is a structured result.
-type answer struct {
-	ID     int    `json:"id"`
-	Asked  int    `json:"asked"`
-	Action string `json:"action"`
-}
-
 func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
 	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
 	if err != nil {
@@ -167,7 +160,7 @@ func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp
 	if said == nil {
 		said = &mcp.ElicitResult{}
 	}
-	return nil, answer{in.ID, before.Asked, said.Action}, nil
+	return nil, map[string]any{"id": in.ID, "asked": before.Asked, "action": said.Action}, nil
 }
 
 type handle struct {

@@ -44,17 +44,19 @@ func (d *day) ask(x *Exchange, step *Step) *Step {
 	return step
 }
 
+func (d *day) begun(x *Exchange, step *Step, err error) (*Exchange, *Step) {
+	d.Helper()
+	must(x, err)
+	return x, d.ask(x, step)
+}
+
 func (d *day) begin(user int, token *string, session *ClientSession) (*Exchange, *Step) {
 	d.Helper()
 	subject, target := strconv.Itoa(user), "t"
-	x, step, err := d.guard.Request(&Request{
+	x, step := d.begun(d.guard.Request(&Request{
 		Method: "tools/call", Target: &target, Fields: d.fields, Token: token, Caller: &Principal{Subject: &subject}, Modern: true,
 		Session: session,
-	})
-	if err != nil {
-		d.Fatal(err)
-	}
-	step = d.ask(x, step)
+	}))
 	code := "delivered"
 	if len(step.Refused) > 0 {
 		code = step.Refused[0].Code
@@ -128,11 +130,8 @@ func (d *day) passAnHour() {
 		d.Fatal(changed, err)
 	}
 	user, retain := strconv.Itoa(d.random.Intn(100)), int64(3600)
-	x, step, err := d.guard.Revoke(&Principal{Subject: &user}, &retain)
-	if err != nil {
-		d.Fatal(err)
-	}
-	if step = d.ask(x, step); step.Step != "done" {
+	x, step := d.begun(d.guard.Revoke(&Principal{Subject: &user}, &retain))
+	if step.Step != "done" {
 		d.Fatalf("expected it done, found %+v", step)
 	}
 	x.Free()

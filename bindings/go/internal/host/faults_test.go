@@ -120,9 +120,7 @@ func mint(view *View) func(*Call) error {
 func TestAnImportThatFails(t *testing.T) {
 	view := newViewOf(newCodec(t), "alice")
 	var good []byte
-	if err := in(0, sealed(view, []byte("payload"), &good)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, in(0, sealed(view, []byte("payload"), &good)))
 	// What an import says itself, and what the caller of the package is told.
 	says := map[string]string{
 		"seal":           wordOfBug,
@@ -165,9 +163,7 @@ func TestAnImportThatFails(t *testing.T) {
 				if failed != 1 {
 					t.Errorf("%s, call %d: expected an error, found %d", name, at, failed)
 				}
-				if err := in(0, open(view, token)); err != nil {
-					t.Error(err)
-				}
+				ok(t, in(0, open(view, token)))
 			}
 			if calls == 0 {
 				t.Errorf("%s was never called", name)
@@ -198,9 +194,7 @@ func TestAClockAtAnyTime(t *testing.T) {
 	} {
 		clock(one.made)
 		var token []byte
-		if err := in(0, sealed(view, []byte("payload"), &token)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, in(0, sealed(view, []byte("payload"), &token)))
 		clock(one.now)
 		err := in(0, open(view, token))
 		if (err == nil) != (one.expected == "") || err != nil && !strings.HasPrefix(err.Error(), one.expected) {

@@ -133,12 +133,12 @@ func (r request) opened(sealer sealwax.Sealer) []string {
 		return []string{must(sealer.Renew(opened, []byte(r.payload), r.lifetime()...))}
 	}
 	return []string{
-		hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag(opened.NeedsReseal()), opened.TokenID(),
+		hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag[opened.NeedsReseal()], opened.TokenID(),
 	}
 }
 
 func verified(found *sealwax.Identifier) []string {
-	return []string{fmt.Sprint(found.CreatedAt().UnixMilli()), flag(found.NeedsReseal())}
+	return []string{fmt.Sprint(found.CreatedAt().UnixMilli()), flag[found.NeedsReseal()]}
 }
 
 func (r request) session(sessions sealwax.Sessions) []string {
@@ -161,12 +161,7 @@ func asJSON(metadata sealwax.SessionMetadata, err error) []string {
 	return []string{string(must(json.Marshal(must(metadata, err))))}
 }
 
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
-}
+var flag = map[bool]string{true: "1", false: "0"}
 
 // answered answers a line, also with the error of a call.
 func answered(line string) (answer string) {

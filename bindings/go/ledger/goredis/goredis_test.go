@@ -61,6 +61,13 @@ func eventually(t *testing.T, what string, so func() bool) {
 	t.Fatal("never: " + what)
 }
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // freePort returns a port below those that the system gives to clients; a node of a cluster takes the one 10,000 above it too.
 func freePort(t *testing.T) int {
 	t.Helper()
@@ -84,10 +91,7 @@ func freePort(t *testing.T) int {
 func opened(t *testing.T, client redis.UniversalClient) *goredis.Ledger {
 	t.Helper()
 	t.Cleanup(func() { _ = client.Close() })
-	made, err := goredis.New(client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must(goredis.New(client))
 	return made
 }
 
@@ -105,9 +109,7 @@ func admit(mode, attempt string) ledger.Command {
 // since makes a ledger begin long before what is issued now.
 func since(t *testing.T, one *goredis.Ledger, client redis.UniversalClient) {
 	t.Helper()
-	if _, err := one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	must(one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}))
 	fence := client.Get(t.Context(), keys[1]).Val()
 	_, rest, _ := strings.Cut(fence, " ")
 	client.Set(t.Context(), keys[0], "1000", 0)

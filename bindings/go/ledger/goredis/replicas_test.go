@@ -32,10 +32,7 @@ func TestAnEndIsConfirmedByAReplicaAlone(t *testing.T) {
 		// Half of this time is for the replica.
 		command := admit("force", attempt)
 		command.Within = 4 * time.Second
-		reply, err := one.Run(t.Context(), command)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := must(one.Run(t.Context(), command))
 		return reply
 	}
 	for n := range 2 {
@@ -44,10 +41,7 @@ func TestAnEndIsConfirmedByAReplicaAlone(t *testing.T) {
 		}
 	}
 	_, rest, _ := strings.Cut(replica.Info(t.Context(), "server").Val(), "process_id:")
-	process, err := strconv.Atoi(strings.Fields(rest)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	process := must(strconv.Atoi(strings.Fields(rest)[0]))
 	if err := syscall.Kill(process, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
