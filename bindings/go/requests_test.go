@@ -68,16 +68,6 @@ func TestRequests(t *testing.T) {
 	same(t, "cases", len(cases.TokenFields) > 5 && len(cases.Claims) > 5 && len(cases.Only) > 5, true)
 }
 
-func TestPrincipals(t *testing.T) {
-	claims := map[string]any{"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7"}
-	found := must(PrincipalFromClaims(claims))
-	same(t, "principal", found, Subject("alice").WithClient("cli-7").WithIssuer("https://idp.example.com"))
-	subject, ok := found.Subject()
-	same(t, "subject", subject == "alice" && ok, true)
-	_, ok = Subject("alice").Issuer()
-	same(t, "issuer", ok, false)
-}
-
 // What a text says of itself, as every language does: tests/inspect.json.
 func TestInspecting(t *testing.T) {
 	var cases struct {

@@ -20,9 +20,6 @@ func TestAFileIsSharedByMany(t *testing.T) {
 		wait.Go(func() { ledgers[i] = opened(t, path) })
 	}
 	wait.Wait()
-	if t.Failed() {
-		return
-	}
 	begin(t, ledgers[0])
 	oneHasIt(t, len(ledgers), func(n int, attempt string) string {
 		for {
@@ -95,11 +92,7 @@ func TestWhatCannotBeALedgerIsRefused(t *testing.T) {
 
 func opened(t *testing.T, path string) *SQLite {
 	t.Helper()
-	made, err := NewSQLite(t.Context(), openFile(t, path))
-	if err != nil {
-		t.Error(err)
-	}
-	return made
+	return must(NewSQLite(t.Context(), openFile(t, path)))
 }
 
 func openFile(t *testing.T, path string) *sql.DB {
