@@ -12,6 +12,14 @@ import (
 
 // A server reads its keys from the environment: sealwax.FromEnv("https://mcp.example.com").
 func newCodec() *sealwax.Codec {
+	codec, err := sealwax.New(newRing(), "https://mcp.example.com")
+	if err != nil {
+		log.Fatal(err)
+	}
+	return codec
+}
+
+func newRing() *sealwax.KeyRing {
 	key, err := sealwax.GenerateKey()
 	if err != nil {
 		log.Fatal(err)
@@ -20,11 +28,7 @@ func newCodec() *sealwax.Codec {
 	if err != nil {
 		log.Fatal(err)
 	}
-	codec, err := sealwax.New(ring, "https://mcp.example.com")
-	if err != nil {
-		log.Fatal(err)
-	}
-	return codec
+	return ring
 }
 
 func Example() {
@@ -69,15 +73,7 @@ func ExampleCodec_SetKeys() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	key, err := sealwax.GenerateKey()
-	if err != nil {
-		log.Fatal(err)
-	}
-	ring, err := sealwax.NewKeyRing(key) // and not the old one
-	if err != nil {
-		log.Fatal(err)
-	}
-	changed, err := codec.SetKeys(ring)
+	changed, err := codec.SetKeys(newRing()) // and not the old one
 	fmt.Println(changed, err)
 	_, err = view(codec).Session().Open(token)
 	fmt.Println(errors.Is(err, sealwax.ErrUnknownKey))
@@ -140,23 +136,11 @@ func ExamplePrincipalFromClaims() {
 }
 
 func ExampleInspect() {
-	key, err := sealwax.ParseKey("swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc")
-	if err != nil {
-		log.Fatal(err)
-	}
-	ring, err := sealwax.NewKeyRing(key)
-	if err != nil {
-		log.Fatal(err)
-	}
-	codec, err := sealwax.New(ring, "https://mcp.example.com")
-	if err != nil {
-		log.Fatal(err)
-	}
-	token, err := view(codec).HandleState("basket").Seal(nil)
+	token, err := view(newCodec()).HandleState("basket").Seal(nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	found, err := sealwax.Inspect(token)
-	fmt.Println(found.What, found.Kind, found.KeyID, key, err)
-	// Output: token handle-state a8ca0d4a Key(a8ca0d4a) <nil>
+	fmt.Println(found.What, found.Kind, len(found.KeyID), err)
+	// Output: token handle-state 8 <nil>
 }

@@ -3,40 +3,17 @@ package sealwax
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 )
-
-// logged is what a codec tells.
-type logged struct{ records chan slog.Record }
-
-func newLog() logged { return logged{make(chan slog.Record, 100)} }
-
-func (logged) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l logged) Handle(_ context.Context, record slog.Record) error { l.records <- record; return nil }
-
-func (l logged) WithAttrs([]slog.Attr) slog.Handler { return l }
-
-func (l logged) WithGroup(string) slog.Handler { return l }
-
-func (l logged) next(t *testing.T) (level slog.Level, text, message string) {
-	t.Helper()
-	select {
-	case record := <-l.records:
-		record.Attrs(func(a slog.Attr) bool { message = a.Value.String(); return true })
-		return record.Level, record.Message, message
-	case <-time.After(time.Minute):
-		t.Fatal("expected a line in the log")
-		return 0, "", ""
-	}
-}
 
 func replace(t *testing.T, path, text string) {
 	t.Helper()
@@ -57,11 +34,12 @@ func textsOf(keys ...*Key) string {
 	return strings.Join(texts, "\n")
 }
 
-func followed(t *testing.T, path string, log logged) *Codec {
+// fileOf returns the path of a file with keys.
+func fileOf(t *testing.T, keys ...*Key) string {
 	t.Helper()
-	codec := must(FromFile(path, "https://mcp.example.com", WithKeysInterval(time.Millisecond), WithLogger(slog.New(log))))
-	t.Cleanup(func() { _ = codec.Close() })
-	return codec
+	path := filepath.Join(t.TempDir(), "keys")
+	replace(t, path, textsOf(keys...))
+	return path
 }
 
 func TestKeysThatAreSetAreThoseOfNewViews(t *testing.T) {
@@ -73,146 +51,133 @@ func TestKeysThatAreSetAreThoseOfNewViews(t *testing.T) {
 	same(t, "view", viewFor(t, codec, "alice"), before)
 	same(t, "changed", must(codec.SetKeys(must(NewKeyRing(b)))), true)
 	_ = must(before.Session().Open(token))
-	_, err := viewFor(t, codec, "alice").Session().Open(token)
-	refuses(t, ErrUnknownKey, err)
-	_, err = must(codec.Anonymous()).Session().Open(public)
-	refuses(t, ErrUnknownKey, err)
+	refuses(t, ErrUnknownKey, failure(viewFor(t, codec, "alice").Session().Open(token)))
+	refuses(t, ErrUnknownKey, failure(must(codec.Anonymous()).Session().Open(public)))
 	same(t, "codec", codec.String(), `Codec("a", keys [`+b.ID()+`])`)
 	same(t, "changed", must(codec.SetKeys(must(NewKeyRing(b, a)))), true)
 	same(t, "needs reseal", must(viewFor(t, codec, "alice").Session().Open(token)).NeedsReseal(), true)
 }
 
-func TestNoViewOfOldKeysIsKeptWhileGoroutinesMakeViews(t *testing.T) {
-	rings := []*KeyRing{must(NewKeyRing(must(GenerateKey()))), must(NewKeyRing(must(GenerateKey())))}
+func TestGoroutinesShareACodecWhoseKeysChange(t *testing.T) {
+	a, b := must(GenerateKey()), must(GenerateKey())
+	rings := []*KeyRing{must(NewKeyRing(a, b)), must(NewKeyRing(b, a))}
 	codec := must(New(rings[0], "a"))
-	ctx, cancel := context.WithCancel(context.Background())
+	sealer := func(user int) Sealer { return viewFor(t, codec, fmt.Sprint("user ", user)).Cursor("tools/list") }
 	var group sync.WaitGroup
-	for range 3 {
+	ids := make([][]string, 8)
+	for worker := range ids {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				for user := range 100 {
-					_ = must(must(codec.View(Subject(string(rune('a' + user))))).Session().Seal(nil))
-				}
+			for n := range 250 {
+				user := (worker + n) % 100
+				opened := must(sealer(user).Open(must(sealer(user).Seal([]byte(fmt.Sprint(user))))))
+				same(t, "payload", string(opened.Payload()), fmt.Sprint(user))
+				ids[worker] = append(ids[worker], opened.TokenID())
 			}
 		})
 	}
-	for turn := range 100 {
+	for turn := range 20 {
 		ring := rings[(turn+1)%2]
 		same(t, "changed", must(codec.SetKeys(ring)), true)
 		for user := range 5 {
-			token := must(must(codec.View(Subject(string(rune('a' + user))))).Session().Seal(nil))
-			same(t, "key", must(Inspect(token)).KeyID, ring.IDs()[0])
+			same(t, "key", must(Inspect(must(sealer(user).Seal(nil)))).KeyID, ring.IDs()[0])
 		}
 	}
-	cancel()
 	group.Wait()
+	// A token's id is of its nonce: no two alike, whichever shard drew them.
+	all := slices.Concat(ids...)
+	slices.Sort(all)
+	same(t, "ids", len(slices.Compact(all)), 8*250)
 }
 
-func TestACodecFollowsItsFileAndKeepsItsKeysWhileTheFileIsBad(t *testing.T) {
+// What the watch of a codec does each time, with a line that the command reads.
+func TestACodecKeepsItsKeysWhileItsFileIsBad(t *testing.T) {
+	var out bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
 	a, b := must(GenerateKey()), must(GenerateKey())
-	path, log := filepath.Join(t.TempDir(), "keys"), newLog()
-	replace(t, path, textsOf(a))
-	codec := followed(t, path, log)
+	path := fileOf(t, a)
+	codec := must(New(must(NewKeyRing(a)), "a"))
 	token := must(viewFor(t, codec, "alice").Session().Seal(nil))
-
-	replace(t, path, textsOf(b, a))
-	level, text, message := log.next(t)
-	same(t, "level", level, slog.LevelInfo)
-	same(t, "text", text, "sealwax: keys_changed")
-	same(t, "message", message, "keys file "+path+": "+b.ID()+" seals, "+b.ID()+" "+a.ID()+" open")
-	same(t, "needs reseal", must(viewFor(t, codec, "alice").Session().Open(token)).NeedsReseal(), true)
-
 	half := textsOf(a, b)[:80]
-	for _, bad := range []struct{ text, said string }{
-		{half, "key 2 of the ring: expected a key text"},
-		{"absent", ""},
-	} {
-		if bad.text == "absent" {
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			replace(t, path, bad.text)
-		}
-		level, text, message := log.next(t)
-		same(t, "level", level, slog.LevelWarn)
-		same(t, "text", text, "sealwax: invalid_key")
-		if !strings.HasPrefix(message, "keys file "+path+": "+bad.said) || !strings.HasSuffix(message, "; the present keys stay in use") {
-			t.Error(message)
-		}
-		same(t, "half", strings.Contains(message, half[5:30]), false)
-		same(t, "needs reseal", must(viewFor(t, codec, "alice").Session().Open(token)).NeedsReseal(), true)
+	const invalid, kept = `level=WARN msg="sealwax: invalid_key" message="keys file PATH: `, "; the present keys stay in use"
+	fault := ""
+	for n, one := range []struct{ text, said, end string }{
+		{textsOf(b, a), `level=INFO msg="sealwax: keys_changed" message="keys file PATH: ` + b.ID() + " seals, ", b.ID() + " " + a.ID() + " open"},
+		{half, invalid + "key 2 of the ring: expected a key text", kept},
 		// It is read again, and said once.
-		time.Sleep(10 * time.Millisecond)
-		same(t, "lines", len(log.records), 0)
+		{half, "", ""},
+		{"absent", invalid, kept},
+		{"absent", "", ""},
+	} {
+		if replace(t, path, one.text); one.text == "absent" {
+			_ = os.Remove(path)
+		}
+		out.Reset()
+		fault = codec.readAgain(path, fault, nil)
+		line := out.String()
+		if !strings.Contains(line, strings.ReplaceAll(one.said, "PATH", path)) || !strings.Contains(line, one.end) || (line == "") != (one.said == "") {
+			t.Errorf("%d: logged %q", n, line)
+		}
+		same(t, "half", strings.Contains(line, half[5:30]), false)
+		same(t, "needs reseal", must(viewFor(t, codec, "alice").Session().Open(token)).NeedsReseal(), true)
 	}
 	replace(t, path, textsOf(b))
-	level, _, _ = log.next(t)
-	same(t, "level", level, slog.LevelInfo)
-	_, err := viewFor(t, codec, "alice").Session().Open(token)
-	refuses(t, ErrUnknownKey, err)
+	codec.readAgain(path, fault, nil)
+	refuses(t, ErrUnknownKey, failure(viewFor(t, codec, "alice").Session().Open(token)))
 }
 
 // breaking is a log that panics, after it has told.
-type breaking struct{ logged }
+type breaking struct {
+	slog.Handler
+	lines chan string
+}
 
-func (b breaking) Handle(ctx context.Context, record slog.Record) error {
-	_ = b.logged.Handle(ctx, record)
+func (breaking) Enabled(context.Context, slog.Level) bool { return true }
+
+func (b breaking) Handle(_ context.Context, record slog.Record) error {
+	b.lines <- record.Message
 	panic("of a logger")
 }
 
 func TestALoggerThatPanicsEndsNoWatch(t *testing.T) {
-	a, b := must(GenerateKey()), must(GenerateKey())
-	path, log := filepath.Join(t.TempDir(), "keys"), newLog()
-	replace(t, path, textsOf(a))
-	codec := must(FromFile(path, "a", WithKeysInterval(time.Millisecond), WithLogger(slog.New(breaking{log}))))
+	path, log := fileOf(t, must(GenerateKey())), breaking{slog.DiscardHandler, make(chan string, 100)}
+	codec := must(FromFile(path, "a", WithKeysInterval(time.Millisecond), WithLogger(slog.New(log))))
 	t.Cleanup(func() { _ = codec.Close() })
 	replace(t, path, "nothing")
-	_, text, _ := log.next(t)
-	same(t, "text", text, "sealwax: invalid_key")
+	same(t, "text", <-log.lines, "sealwax: invalid_key")
+	b := must(GenerateKey())
 	replace(t, path, textsOf(b))
-	_, text, _ = log.next(t)
-	same(t, "text", text, "sealwax: keys_changed")
+	same(t, "text", <-log.lines, "sealwax: keys_changed")
 	same(t, "codec", strings.Contains(codec.String(), b.ID()), true)
 }
 
 func TestTheWatchEndsWithItsCodec(t *testing.T) {
-	path, log := filepath.Join(t.TempDir(), "keys"), newLog()
-	replace(t, path, textsOf(must(GenerateKey())))
-	watch := func() <-chan struct{} {
-		codec := must(FromFile(path, "a", WithKeysInterval(time.Millisecond), WithLogger(slog.New(log))))
-		_ = viewFor(t, codec, "alice")
+	path := fileOf(t, must(GenerateKey()))
+	watch := func(closed bool) <-chan struct{} {
+		codec := must(FromFile(path, "a", WithKeysInterval(time.Millisecond)))
+		for range 2 {
+			if closed {
+				same(t, "close", codec.Close(), nil)
+			}
+			must(viewFor(t, codec, "alice").Session().Seal(nil))
+		}
 		return codec.watch.done
-	}()
-	for end := time.Now().Add(time.Minute); ; {
+	}
+	<-watch(true)
+	left := watch(false)
+	for {
 		runtime.GC()
 		select {
-		case <-watch:
+		case <-left:
 			return
 		case <-time.After(time.Millisecond):
 		}
-		if time.Now().After(end) {
-			t.Fatal("expected that the watch ends")
-		}
 	}
-}
-
-func TestAClosedCodecKeepsItsKeys(t *testing.T) {
-	path, log := filepath.Join(t.TempDir(), "keys"), newLog()
-	replace(t, path, textsOf(must(GenerateKey())))
-	codec := followed(t, path, log)
-	for range 2 {
-		same(t, "close", codec.Close(), nil)
-	}
-	replace(t, path, "none")
-	_ = must(viewFor(t, codec, "alice").Session().Seal(nil))
-	same(t, "lines", len(log.records), 0)
 }
 
 func TestTheEnvironmentNamesAFileOrHasTheKeys(t *testing.T) {
 	a, b := must(GenerateKey()), must(GenerateKey())
-	path := filepath.Join(t.TempDir(), "keys")
-	replace(t, path, textsOf(b, a))
+	path := fileOf(t, b, a)
 	of := func(keys, file string) (*Codec, error) {
 		t.Setenv("SEALWAX_KEYS", keys)
 		t.Setenv("SEALWAX_KEYS_FILE", file)
@@ -235,22 +200,6 @@ func TestTheEnvironmentNamesAFileOrHasTheKeys(t *testing.T) {
 		if !strings.Contains(err.Error(), wrong.said) {
 			t.Error(err)
 		}
-		_, err = KeyRingFromEnv()
-		refuses(t, ErrInvalidKey, err)
-	}
-}
-
-func TestTheDefaultLogHasALineThatTheCommandReads(t *testing.T) {
-	var out bytes.Buffer
-	before := slog.Default()
-	defer slog.SetDefault(before)
-	slog.SetDefault(slog.New(slog.NewTextHandler(&out, nil)))
-	path := filepath.Join(t.TempDir(), "keys")
-	a := must(GenerateKey())
-	replace(t, path, textsOf(a))
-	codec := must(New(must(NewKeyRing(must(GenerateKey()))), "a"))
-	same(t, "fault", codec.readAgain(path, "", nil), "")
-	if text := out.String(); !strings.Contains(text, `msg="sealwax: keys_changed" message="keys file `+path+": "+a.ID()+" seals") {
-		t.Error(text)
+		refuses(t, ErrInvalidKey, failure(KeyRingFromEnv()))
 	}
 }

@@ -70,18 +70,6 @@ func TestRequests(t *testing.T) {
 	same(t, "cases", len(cases.TokenFields) > 5 && len(cases.Claims) > 5 && len(cases.Only) > 5, true)
 }
 
-func TestPrincipals(t *testing.T) {
-	claims := map[string]any{"iss": "https://idp.example.com", "sub": "alice", "azp": "cli-7"}
-	found := must(PrincipalFromClaims(claims))
-	same(t, "principal", found, Subject("alice").WithClient("cli-7").WithIssuer("https://idp.example.com"))
-	subject, ok := found.Subject()
-	same(t, "subject", subject == "alice" && ok, true)
-	_, ok = Subject("alice").Issuer()
-	same(t, "issuer", ok, false)
-	_, err := PrincipalFromClaims(map[string]any{"iss": make(chan int)})
-	refuses(t, ErrInvalidArgument, err)
-}
-
 // What a text says of itself, as every language does: tests/inspect.json.
 func TestInspecting(t *testing.T) {
 	var cases struct {
@@ -109,12 +97,9 @@ func TestInspecting(t *testing.T) {
 		same(t, one.Text, found, expected)
 	}
 	same(t, "cases", len(cases.Said) > 5, true)
-	for _, text := range []string{"", "sw1.", "sess_x", "none", "\xff", "é"} {
-		_, err := Inspect(text)
-		refuses(t, ErrMalformed, err)
+	for _, text := range []string{"", "sw1.", "sess_x", "none", "é"} {
+		refuses(t, ErrMalformed, failure(Inspect(text)))
 	}
-	_, err := Inspect(strings.Repeat("x", 1<<21+1))
-	refuses(t, ErrTooLarge, err)
-	_, err = Inspect(keyText[:len(keyText)-1])
-	refuses(t, ErrInvalidKey, err)
+	refuses(t, ErrTooLarge, failure(Inspect(strings.Repeat("x", 1<<21+1))))
+	refuses(t, ErrInvalidKey, failure(Inspect(keyText[:len(keyText)-1])))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -12,110 +11,55 @@ import (
 	"time"
 )
 
-func use(id string) Command {
-	// Of LEDGER.md: one token that may be used once.
-	return Command{
-		Script: "admit",
-		Keys:   []string{"swl1:{0}:began", "swl1:{0}:fence", "swl1:{0}:p:x", "swl1:{0}:u:r:" + id, "swl1:{0}:e:r:" + id},
-		Args: []string{
-			"attempt-" + id, "0", "0", "once", fmt.Sprint(time.Now().Unix()), fmt.Sprint(time.Now().Unix()),
-			fmt.Sprint(time.Now().Unix() + 600), "", "", "",
-		},
-		Within: time.Second,
-	}
-}
-
-func another(command Command) Command {
-	command.Args = append([]string{"another-attempt"}, command.Args[1:]...)
-	return command
-}
-
 // A file is opened by several at once, and what one of them records the others know.
 func TestAFileIsSharedByMany(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	const many = 8
-	ledgers := make([]*SQLite, many)
+	ledgers := make([]*SQLite, 8)
 	var wait sync.WaitGroup
 	for i := range ledgers {
-		wait.Go(func() {
-			made, err := NewSQLite(t.Context(), openFile(t, path))
-			if err != nil {
-				t.Error(err)
-			}
-			ledgers[i] = made
-		})
+		wait.Go(func() { ledgers[i] = opened(t, path) })
 	}
 	wait.Wait()
-	if t.Failed() {
-		return
-	}
 	begin(t, ledgers[0])
-	// Of all who use the same token at once, one has it. To wait for the others may take longer than a busy file waits.
-	passed := make(chan string, many)
-	for i, ledger := range ledgers {
-		wait.Go(func() {
-			command := use("1")
-			command.Args[0] = fmt.Sprint("attempt", i)
-			for {
-				reply, err := ledger.Run(t.Context(), command)
-				if err == nil {
-					passed <- reply[0]
-					return
-				}
-				if !strings.Contains(err.Error(), "locked") {
-					t.Error(err)
-					return
-				}
+	oneHasIt(t, len(ledgers), func(n int, attempt string) string {
+		for {
+			reply, err := ledgers[n].Run(t.Context(), use("1", attempt, "x", time.Now()))
+			if err == nil {
+				return reply[0]
 			}
-		})
-	}
-	wait.Wait()
-	close(passed)
-	counted := map[string]int{}
-	for verdict := range passed {
-		counted[verdict]++
-	}
-	if counted["ok"] != 1 || counted["used"] != many-1 {
-		t.Errorf("verdicts %v", counted)
-	}
+			// To wait for the others may take longer than a busy file waits.
+			if !strings.Contains(err.Error(), "locked") {
+				return err.Error()
+			}
+		}
+	})
 }
 
 // begin makes a ledger begin long before what is issued now.
 func begin(t *testing.T, ledger *SQLite) {
 	t.Helper()
-	if _, err := ledger.Run(t.Context(), Command{Script: "open", Keys: use("0").Keys[:2]}); err != nil {
-		t.Fatal(err)
+	must(ledger.Run(t.Context(), Command{Script: "open", Keys: use("", "", "", time.Now()).Keys[:2]}))
+	for _, statement := range []string{
+		"UPDATE sealwax_ledger SET value = '1000' WHERE key LIKE '%began'",
+		"UPDATE sealwax_ledger SET value = '1000 - 1000' WHERE key LIKE '%fence'",
+	} {
+		must(ledger.db.ExecContext(t.Context(), statement))
 	}
-	execute(t, ledger.db, "UPDATE sealwax_ledger SET value = '1000' WHERE key LIKE '%began'")
-	execute(t, ledger.db, "UPDATE sealwax_ledger SET value = '1000 - 1000' WHERE key LIKE '%fence'")
 }
 
 // A command whose time is over leaves no transaction open, and the next one runs.
 func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	first, err := NewSQLite(t.Context(), openFile(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := NewSQLite(t.Context(), openFile(t, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := opened(t, path), opened(t, path)
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := first.Run(ctx, use("1")); err == nil {
+		if _, err := first.Run(ctx, use("1", "a", "x", time.Now())); err == nil {
 			t.Fatal("a cancelled command ran")
 		}
 	}
-	if _, err := second.Run(t.Context(), use("2")); err != nil {
-		t.Error(err)
-	}
-	if _, err := first.Run(t.Context(), use("3")); err != nil {
-		t.Error(err)
-	}
-	if err := first.Close(); err != nil {
-		t.Error(err)
+	for _, one := range []*SQLite{second, first} {
+		must(one.Run(t.Context(), use("2", "b", "x", time.Now())))
 	}
 }
 
@@ -123,18 +67,11 @@ func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 func TestAFileKeepsWhatItRecorded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	for round, expected := range []string{"ok", "used"} {
-		ledger, err := NewSQLite(t.Context(), openFile(t, path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		ledger := opened(t, path)
 		if round == 0 {
 			begin(t, ledger)
 		}
-		command := use("1")
-		if round == 1 {
-			command = another(command)
-		}
-		reply, err := ledger.Run(t.Context(), command)
+		reply, err := ledger.Run(t.Context(), use("1", expected, "x", time.Now()))
 		if err != nil || reply[0] != expected {
 			t.Errorf("round %d: %v %v, expected %s", round, reply, err, expected)
 		}
@@ -145,28 +82,22 @@ func TestAFileKeepsWhatItRecorded(t *testing.T) {
 }
 
 func TestWhatCannotBeALedgerIsRefused(t *testing.T) {
-	var unfit *Error
-	if _, err := NewSQLite(t.Context(), nil); !errors.As(err, &unfit) || !unfit.Unfit {
-		t.Errorf("nil: %v", err)
+	for name, db := range map[string]*sql.DB{"nil": nil, "no such folder": openFile(t, "/nowhere/ledger.db")} {
+		var unfit *Error
+		if _, err := NewSQLite(t.Context(), db); !errors.As(err, &unfit) || !unfit.Unfit {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	if _, err := NewSQLite(t.Context(), openFile(t, "/nowhere/ledger.db")); !errors.As(err, &unfit) || !unfit.Unfit {
-		t.Errorf("no such folder: %v", err)
-	}
+}
+
+func opened(t *testing.T, path string) *SQLite {
+	t.Helper()
+	return must(NewSQLite(t.Context(), openFile(t, path)))
 }
 
 func openFile(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite3", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("sqlite3", "file:"+path))
 	t.Cleanup(func() { _ = db.Close() })
 	return db
-}
-
-func execute(t *testing.T, db *sql.DB, statement string, arguments ...any) {
-	t.Helper()
-	if _, err := db.ExecContext(t.Context(), statement, arguments...); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -3,6 +3,7 @@ package sealwaxmcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -40,63 +41,53 @@ func (o *ownParams) UnmarshalJSON(text []byte) error {
 	o.Word = found.Word
 	return err
 }
-func (o *ownParams) MarshalJSON() ([]byte, error) {
-	return json.Marshal(map[string]string{"Word": o.Word})
+
+type pointer[T any] interface {
+	*T
+	mcp.Params
 }
 
-// A cursor that a type of the author's hides is not passed on unverified, and does not leave as it is.
-func TestAHiddenCursorIsRefused(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	served := 0
-	handle := func(next map[string]any) func(context.Context, *mcp.ServerSession, *hiddenParams) (*hiddenResult, error) {
-		return func(context.Context, *mcp.ServerSession, *hiddenParams) (*hiddenResult, error) {
-			served++
-			return &hiddenResult{rest: next}, nil
-		}
-	}
-	if err := mcp.AddReceivingCustomMethod(s.server, "things/in", handle(map[string]any{})); err != nil {
-		t.Fatal(err)
-	}
-	own := func(next map[string]any) func(context.Context, *mcp.ServerSession, *ownParams) (*hiddenResult, error) {
-		return func(context.Context, *mcp.ServerSession, *ownParams) (*hiddenResult, error) {
-			return &hiddenResult{rest: next}, nil
-		}
-	}
-	if err := mcp.AddReceivingCustomMethod(s.server, "things/out", own(map[string]any{"nextCursor": "10"})); err != nil {
-		t.Fatal(err)
-	}
-	if err := mcp.AddReceivingCustomMethod(s.server, "things/none", own(map[string]any{"things": 7})); err != nil {
-		t.Fatal(err)
-	}
+// own has a method of the author's own answer, and returns what asks for it.
+func own[In pointer[I], P pointer[O], R mcp.Result, I, O any](t *testing.T, s *shop, serve func(In) R) func(P) (R, error) {
+	t.Helper()
+	const method = "things/turn"
+	err := mcp.AddReceivingCustomMethod(s.server, method, func(_ context.Context, _ *mcp.ServerSession, params In) (R, error) {
+		return serve(params), nil
+	})
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{Logger: quiet})
-	for _, method := range []string{"things/in", "things/out", "things/none"} {
-		if err := mcp.AddSendingCustomMethod[*hiddenParams, *hiddenResult](client, method); err != nil {
-			t.Fatal(err)
-		}
+	if err = errors.Join(err, mcp.AddSendingCustomMethod[P, R](client, method)); err != nil {
+		t.Fatal(err)
 	}
 	to, from := mcp.NewInMemoryTransports()
 	must(s.server.Connect(t.Context(), from, nil))
 	c := must(client.Connect(t.Context(), to, nil))
-	defer c.Close()
-	ask := func(method string) string {
-		sent := &hiddenParams{rest: map[string]any{"cursor": "of nobody", "Word": "x"}}
-		result, err := mcp.CallCustomMethod[*hiddenParams, *hiddenResult](t.Context(), c, method, sent)
-		return toldOf(result, err)
+	t.Cleanup(func() { _ = c.Close() })
+	return func(params P) (R, error) {
+		return mcp.CallCustomMethod[P, R](t.Context(), c, method, params)
 	}
-	if told := ask("things/in"); !strings.Contains(told, "-32603") || served != 0 {
-		t.Errorf("in: %s", told)
+}
+
+// A cursor that a type of the author's hides is not passed on unverified, and does not leave as it is.
+func TestAHiddenCursorIsRefused(t *testing.T) {
+	sent := &hiddenParams{rest: map[string]any{"cursor": "of nobody", "Word": "x"}}
+	served := 0
+	takes := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	ask := own[*hiddenParams, *hiddenParams](t, takes, func(*hiddenParams) *hiddenResult { served++; return &hiddenResult{} })
+	told := toldOf(ask(sent))
+	makes := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	members := map[string]any{"nextCursor": "10"}
+	ask = own[*ownParams, *hiddenParams](t, makes, func(*ownParams) *hiddenResult { return &hiddenResult{rest: members} })
+	told += toldOf(ask(sent))
+	if strings.Count(told, "-32603") != 2 || strings.Contains(told, "nextCursor") || served != 0 {
+		t.Errorf("told %s", told)
 	}
-	if told := ask("things/out"); !strings.Contains(told, "-32603") || strings.Contains(told, "nextCursor") {
-		t.Errorf("out: %s", told)
+	members = map[string]any{"things": 7}
+	if told := toldOf(ask(sent)); !strings.Contains(told, `"things":7`) {
+		t.Errorf("without one: %s", told)
 	}
-	if told := ask("things/none"); !strings.Contains(told, `"things":7`) {
-		t.Errorf("none: %s", told)
-	}
-	if len(s.refusals) != 2 {
-		t.Fatalf("refused %+v", s.refusals)
-	}
-	for n, expected := range []string{"params: expected", "result: expected"} {
-		if found := s.refusals[n]; found.Kind != "cursor" || found.Code != "invalid_argument" || !strings.HasPrefix(found.Message, expected) {
+	for expected, s := range map[string]*shop{"params: expected": takes, "result: expected": makes} {
+		found := s.told()
+		if len(found) != 1 || found[0].Kind != "cursor" || found[0].Code != "invalid_argument" || !strings.HasPrefix(found[0].Message, expected) {
 			t.Errorf("refused %+v", found)
 		}
 	}
@@ -117,41 +108,18 @@ type pageResult struct {
 // does not advance stays the same text, so that its client sees it.
 func TestAnEmptyCursorIsOne(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	err := mcp.AddReceivingCustomMethod(s.server, "pages/turn", func(_ context.Context, _ *mcp.ServerSession, params *pageParams) (*pageResult, error) {
-		return &pageResult{Came: params.Cursor, NextCursor: new(string)}, nil
+	turn := own[*pageParams, *pageParams](t, s, func(params *pageParams) *pageResult {
+		return &pageResult{Came: params.Cursor, NextCursor: new(string)}
 	})
-	if err != nil {
-		t.Fatal(err)
+	first := must(turn(&pageParams{}))
+	if first.Came != nil || first.NextCursor == nil || !strings.HasPrefix(*first.NextCursor, "sw1.") {
+		t.Fatalf("without a cursor: %s", toldOf(first, nil))
 	}
-	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, &mcp.ClientOptions{Logger: quiet})
-	if err := mcp.AddSendingCustomMethod[*pageParams, *pageResult](client, "pages/turn"); err != nil {
-		t.Fatal(err)
+	second := must(turn(&pageParams{Cursor: first.NextCursor}))
+	if second.Came == nil || *second.Came != "" || *second.NextCursor != *first.NextCursor {
+		t.Errorf("with one: %s", toldOf(second, nil))
 	}
-	to, from := mcp.NewInMemoryTransports()
-	must(s.server.Connect(t.Context(), from, nil))
-	c := must(client.Connect(t.Context(), to, nil))
-	defer c.Close()
-	turn := func(cursor *string) *pageResult {
-		t.Helper()
-		page, err := mcp.CallCustomMethod[*pageParams, *pageResult](t.Context(), c, "pages/turn", &pageParams{Cursor: cursor})
-		if err != nil || page.NextCursor == nil || !strings.HasPrefix(*page.NextCursor, "sw1.") {
-			t.Fatalf("told %s", toldOf(page, err))
-		}
-		return page
-	}
-	first := turn(nil)
-	if first.Came != nil {
-		t.Errorf("without a cursor the handler has %q", *first.Came)
-	}
-	second := turn(first.NextCursor)
-	if second.Came == nil || *second.Came != "" {
-		t.Errorf("with one the handler has %v", second.Came)
-	}
-	if *second.NextCursor != *first.NextCursor {
-		t.Errorf("the same cursor is %s and %s", *first.NextCursor, *second.NextCursor)
-	}
-	_, refused := mcp.CallCustomMethod[*pageParams, *pageResult](t.Context(), c, "pages/turn", &pageParams{Cursor: new(string)})
-	if told := toldOf(nil, refused); !strings.Contains(told, "-32602") {
+	if told := toldOf(turn(&pageParams{Cursor: new(string)})); !strings.Contains(told, "-32602") {
 		t.Errorf("an empty one of nobody: %s", told)
 	}
 }

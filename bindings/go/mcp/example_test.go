@@ -13,39 +13,57 @@ import (
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
 
-// exampleGuard returns a guard; a server of yours has its keys of the environment, by sealwax.FromEnv.
-func exampleGuard(options ...sealwaxmcp.Option) (*sealwaxmcp.Guard, error) {
+// exampleCodec has a key of its own; a server of yours has its keys of the environment, by sealwax.FromEnv.
+func exampleCodec() *sealwax.Codec {
 	key, err := sealwax.GenerateKey()
 	if err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
 	ring, err := sealwax.NewKeyRing(key)
 	if err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
 	codec, err := sealwax.New(ring, "https://notes.example.com")
 	if err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
-	return sealwaxmcp.New(codec, sealwaxmcp.Anonymous, options...)
+	return codec
 }
 
-// exampleClient connects the official client, whose user accepts whatever is asked, and chooses yes.
-func exampleClient(ctx context.Context, server *mcp.Server) (*mcp.ClientSession, error) {
+func exampleGuard() *sealwaxmcp.Guard {
+	guard, err := sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return guard
+}
+
+// exampleCall calls a tool by the official client, whose user accepts whatever is asked, and chooses yes.
+func exampleCall(server *mcp.Server, tool string, arguments any) {
+	ctx := context.Background()
 	theirs, ours := mcp.NewInMemoryTransports()
 	if _, err := server.Connect(ctx, theirs, nil); err != nil {
-		return nil, err
+		log.Fatal(err)
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1.0.0"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "yes"}}, nil
 		},
 	})
-	return client.Connect(ctx, ours, nil)
+	session, err := client.Connect(ctx, ours, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer session.Close()
+	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
 }
 
 func ExampleWithConfirm() {
-	guard, err := exampleGuard(sealwaxmcp.WithConfirm("delete_note", "Delete note {id}?"))
+	guard, err := sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirm("delete_note", "Delete note {id}?"))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -63,16 +81,7 @@ func ExampleWithConfirm() {
 		log.Fatal(err)
 	}
 
-	client, err := exampleClient(context.Background(), server)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
-	result, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: note{7}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	exampleCall(server, "delete_note", note{7})
 	// Output: deleted 7
 }
 
@@ -82,16 +91,14 @@ func ExampleWithConfirmFunc() {
 		err := json.Unmarshal(arguments, &folder)
 		return fmt.Sprintf("Delete all notes in %q?", folder.Name), err
 	}
-	_, err := exampleGuard(sealwaxmcp.WithConfirmFunc("empty", question), sealwaxmcp.WithConfirmTTL(2*time.Minute))
+	_, err := sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous,
+		sealwaxmcp.WithConfirmFunc("empty", question), sealwaxmcp.WithConfirmTTL(2*time.Minute))
 	fmt.Println(err)
 	// Output: <nil>
 }
 
 func ExampleOpened() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	type note struct {
 		ID int `json:"id"`
 	}
@@ -115,24 +122,12 @@ func ExampleOpened() {
 	}
 
 	// The official client asks its user, and comes back with the state.
-	client, err := exampleClient(context.Background(), server)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer client.Close()
-	result, err := client.CallTool(context.Background(), &mcp.CallToolParams{Name: "delete_note", Arguments: note{7}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
+	exampleCall(server, "delete_note", note{7})
 	// Output: deleted 7
 }
 
 func ExampleGuard_ReferenceHandles() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	rows, err := guard.ReferenceHandles("row")
 	if err != nil {
 		log.Fatal(err)
@@ -152,10 +147,7 @@ func ExampleGuard_ReferenceHandles() {
 }
 
 func ExampleNewSessions() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	initial := func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil }
 	counts, err := sealwaxmcp.NewSessions(guard, initial, sealwaxmcp.RequiredTools("count"))
 	if err != nil {

@@ -20,17 +20,15 @@ import (
 // What a link is good for is shown by the transcripts of tests/vectors/guard.json.
 func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 	var took []time.Duration
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken, sealwaxmcp.WithLedger(must(ledger.NewMemory())),
+	s := newShop(codecOf(freshKeys()), principal(alice), sealwaxmcp.WithLedger(must(ledger.NewMemory())),
 		sealwaxmcp.OnEvent(func(event sealwaxmcp.Event) { took = append(took, event.Took) }))
 	links := must(sealwaxmcp.NewLinks[note](s.guard, "report", sealwaxmcp.LinkTTL(time.Hour), sealwaxmcp.LinkOnce()))
 	var link string
-	mcp.AddTool(s.server, &mcp.Tool{Name: "link"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (_ *mcp.CallToolResult, _ any, err error) {
+	s.tool("link", func(ctx context.Context) (_ string, err error) {
 		link, err = links.Seal(ctx, note{7})
-		return &mcp.CallToolResult{}, nil, err
+		return "", err
 	})
-	if result, err := call(t, overHTTP(t, listening(t, s), "alice", newest), "link", nil); err != nil || result.IsError {
-		t.Fatal(toldOf(result, err))
-	}
+	must(call(t, within(t, s.server), "link", nil))
 	_, err := links.Open(t.Context(), link, sealwaxmcp.OpenedBy(sealwaxmcp.Principal{}))
 	if !errors.Is(err, sealwax.ErrInvalidArgument) || !strings.Contains(err.Error(), "expected the user who is signed in") {
 		t.Errorf("by nobody: %v", err)
@@ -61,32 +59,8 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 	}
 }
 
-func TestLinksAndCursorsOfMistakes(t *testing.T) {
-	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(quiet)))
-	links := must(sealwaxmcp.NewLinks[int](guard, "report"))
-	cursor := func(options ...sealwaxmcp.CursorOption) error {
-		_, err := guard.Cursor(t.Context(), 20, options...)
-		return err
-	}
-	_, named := sealwaxmcp.NewLinks[int](guard, "Report")
-	_, lives := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(time.Second/2))
-	_, sealed := links.Seal(t.Context(), 7)
-	_, _, position := sealwaxmcp.Position[int](t.Context())
-	for _, err := range []error{
-		named, lives, sealed, position, cursor(), cursor(sealwaxmcp.CursorTTL(-time.Second)),
-		cursor(sealwaxmcp.CursorArgument("\xff")), cursor(sealwaxmcp.CursorList("\xff")),
-	} {
-		if !errors.Is(err, sealwax.ErrInvalidArgument) {
-			t.Error(err)
-		}
-	}
-}
-
 func ExampleNewLinks() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	reports, err := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(15*time.Minute))
 	if err != nil {
 		log.Fatal(err)
@@ -101,10 +75,7 @@ func ExampleNewLinks() {
 }
 
 func ExamplePosition() {
-	guard, err := exampleGuard()
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := exampleGuard()
 	type search struct {
 		Query  string `json:"query"`
 		Cursor string `json:"cursor,omitempty"`

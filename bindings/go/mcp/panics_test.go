@@ -6,7 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -23,28 +23,20 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 		"a text":            func() { panic("password=hunter2") },
 		"a runtime's error": func() { empty["password=hunter2"] = 1 },
 	} {
-		principal := sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
-			panics()
-			return alice(), nil
-		})
-		s := newShop(codecOf(freshKeys()), principal)
+		s := newShop(codecOf(freshKeys()), principal(func() sealwaxmcp.Principal { panics(); return alice() }))
 		told := toldOf(call(t, within(t, s.server), "mint", nil))
 		if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || strings.Contains(told, "panic") {
 			t.Errorf("%s: told %s", name, told)
 		}
-		s.mu.Lock()
-		if len(s.refusals) != 1 || !s.refusals[0].Fault || !strings.Contains(s.refusals[0].Message, "a panic at panics_test.go:") ||
-			strings.Contains(s.refusals[0].Message, "hunter2") {
-			t.Errorf("%s: refused %+v", name, s.refusals)
+		refusals := s.told()
+		if len(refusals) != 1 || !refusals[0].Fault || !strings.Contains(refusals[0].Message, "a panic at panics_test.go:") ||
+			strings.Contains(refusals[0].Message, "hunter2") {
+			t.Errorf("%s: refused %+v", name, refusals)
 		}
-		s.mu.Unlock()
-	}
-	// Around the server too.
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
-		panic("password=hunter2")
-	}))
-	if told := raw(t, listening(t, s), "alice", "sw1.forged"); strings.Contains(told, "hunter2") || !strings.HasPrefix(told, "500 ") {
-		t.Errorf("over HTTP: %s", told)
+		// Around the server too.
+		if told := raw(t, listening(t, s), "sw1.forged"); strings.Contains(told, "hunter2") || !strings.HasPrefix(told, "500 ") {
+			t.Errorf("%s: over HTTP: %s", name, told)
+		}
 	}
 	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
 	must(sealwaxmcp.NewSessions(guard, func(context.Context, *mcp.RequestExtra) (int, error) { panic("password=hunter2") }))
@@ -61,31 +53,27 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 // Hooks and the logger decide nothing, so their panics change no answer.
 func TestAPanicOfAHookChangesNothing(t *testing.T) {
 	var (
-		mu   sync.Mutex
-		told int
+		told atomic.Int64
 		text bytes.Buffer
 	)
-	options := []sealwaxmcp.Option{
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous,
 		sealwaxmcp.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
 		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { panic("password=hunter2") }),
-		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { mu.Lock(); told++; mu.Unlock() }),
-		sealwaxmcp.OnEvent(func(sealwaxmcp.Event) { panic("password=hunter2") }),
-	}
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, options...)
+		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { told.Add(1) }),
+		sealwaxmcp.OnEvent(func(sealwaxmcp.Event) { panic("password=hunter2") }))
 	c := within(t, s.server)
-	one := carriers[0]
-	if answered := one.present(t, c, one.good(t, c)); !strings.Contains(answered, one.taken) {
+	if answered := states.present(t, c, states.good(t, c)); !strings.Contains(answered, states.taken) {
 		t.Errorf("a good one: %s", answered)
 	}
-	if answered := one.present(t, c, "forged"); !strings.Contains(answered, "-32602") {
+	if answered := states.present(t, c, "forged"); !strings.Contains(answered, "-32602") {
 		t.Errorf("a forged one: %s", answered)
 	}
 	logged := text.String()
-	if told != 1 || !strings.Contains(logged, "OnRefused: ") || !strings.Contains(logged, "OnEvent: ") || strings.Contains(logged, "hunter2") {
-		t.Errorf("told %d, logged %s", told, logged)
+	if told.Load() != 1 || !strings.Contains(logged, "OnRefused: ") || !strings.Contains(logged, "OnEvent: ") || strings.Contains(logged, "hunter2") {
+		t.Errorf("told %d, logged %s", told.Load(), logged)
 	}
 	s = newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(slog.New(breaking{slog.DiscardHandler})))
-	if answered := one.present(t, within(t, s.server), "forged"); !strings.Contains(answered, "-32602") {
+	if answered := states.present(t, within(t, s.server), "forged"); !strings.Contains(answered, "-32602") {
 		t.Errorf("a logger that panics: %s", answered)
 	}
 }

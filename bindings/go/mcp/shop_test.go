@@ -2,18 +2,25 @@ package sealwaxmcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sealwax "github.com/sealwax/sealwax-go"
@@ -29,6 +36,8 @@ const (
 	items    = 25
 )
 
+var quiet = slog.New(slog.DiscardHandler)
+
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -36,7 +45,25 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// shop is a server with one of each thing that a guard seals.
+// failure returns the error alone.
+func failure[T any](_ T, err error) error { return err }
+
+func freshKeys() string { return must(must(sealwax.GenerateKey()).Text()) }
+
+func codecOf(keys string, options ...sealwax.Option) *sealwax.Codec {
+	return must(sealwax.New(must(sealwax.ParseKeyRing(keys)), audience, options...))
+}
+
+func alice() sealwax.Principal {
+	return sealwax.Subject("alice").WithClient("cli-7").WithIssuer("https://idp.example.com")
+}
+
+// principal names whoever it returns.
+func principal(who func() sealwax.Principal) sealwaxmcp.Principals {
+	return sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwax.Principal, error) { return who(), nil })
+}
+
+// shop is a server with one of each thing that a guard seals, and a tool to confirm.
 type shop struct {
 	guard   *sealwaxmcp.Guard
 	server  *mcp.Server
@@ -46,13 +73,16 @@ type shop struct {
 
 	mu       sync.Mutex
 	refusals []sealwaxmcp.Refusal
-}
-
-type asked struct {
-	Asked int `json:"asked"`
+	// deleted has the params of each call that ran.
+	deleted []*mcp.CallToolParamsRaw
 }
 
 func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *shop {
+	return newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler { return next }, codec, who, options...)
+}
+
+// newShopWith has a middleware inside of the guard.
+func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *shop {
 	s := &shop{}
 	options = append([]sealwaxmcp.Option{sealwaxmcp.OnRefused(s.refused), sealwaxmcp.WithLogger(quiet)}, options...)
 	s.guard = must(sealwaxmcp.New(codec, who, options...))
@@ -66,27 +96,30 @@ func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwax
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	mcp.AddTool(s.server, &mcp.Tool{Name: "ask"}, s.ask)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "mint"}, s.mint)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "check"}, s.check)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "end"}, s.end)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "seal"}, s.seal)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "add"}, s.add)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "count"}, s.count)
-	mcp.AddTool(s.server, &mcp.Tool{Name: "settled"}, s.settled)
-	// A low-level tool, whose errors the SDK makes no results of.
-	s.server.AddTool(&mcp.Tool{Name: "low", InputSchema: map[string]any{"type": "object"}},
-		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			_, err := s.rows.Check(ctx, "row_of_nobody")
-			return nil, err
-		})
-	s.server.AddPrompt(&mcp.Prompt{Name: "quiz", Arguments: []*mcp.PromptArgument{{Name: "id"}}}, s.quiz)
+	mcp.AddTool(s.server, &mcp.Tool{Name: "delete"}, s.delete)
+	s.onHandles()
+	s.tool("count", s.count)
+	s.tool("settled", s.settled)
 	for item := range items {
-		s.server.AddResource(&mcp.Resource{URI: fmt.Sprintf("item:///%02d", item), Name: fmt.Sprint("item ", item)}, s.item)
+		s.server.AddResource(&mcp.Resource{URI: fmt.Sprintf("item:///%02d", item), Name: fmt.Sprint("item ", item)}, nil)
 	}
+	s.server.AddReceivingMiddleware(inside)
 	if err := s.guard.Protect(s.server); err != nil {
 		panic(err)
 	}
 	return s
+}
+
+// tool adds one that takes nothing and returns a text.
+func (s *shop) tool(name string, work func(context.Context) (string, error)) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+		text, err := work(ctx)
+		return textResult(text), nil, err
+	})
+}
+
+func textResult(text string) *mcp.CallToolResult {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 func (s *shop) refused(refusal sealwaxmcp.Refusal) {
@@ -95,33 +128,21 @@ func (s *shop) refused(refusal sealwaxmcp.Refusal) {
 	s.refusals = append(s.refusals, refusal)
 }
 
-// codes returns the codes of what was refused since the last time.
-func (s *shop) codes() []string {
+// told returns what was refused since the last time.
+func (s *shop) told() []sealwaxmcp.Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	codes := []string{}
-	for _, refusal := range s.refusals {
-		codes = append(codes, refusal.Code)
-	}
+	refusals := s.refusals
 	s.refusals = nil
-	return codes
+	return refusals
 }
 
-func question(ctx context.Context, s *shop, id int) (mcp.InputRequestMap, string, error) {
-	state, err := s.guard.State(ctx, asked{id})
-	schema := map[string]any{"type": "object", "properties": map[string]any{"sure": map[string]any{"type": "boolean"}}}
-	return mcp.InputRequestMap{"sure": &mcp.ElicitParams{Message: "Sure?", RequestedSchema: schema}}, state, err
+type asked struct {
+	Asked int `json:"asked"`
 }
 
 type note struct {
 	ID int `json:"id"`
-}
-
-// answer is a structured result.
-type answer struct {
-	ID     int    `json:"id"`
-	Asked  int    `json:"asked"`
-	Action string `json:"action"`
 }
 
 func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp.CallToolResult, any, error) {
@@ -130,43 +151,20 @@ func (s *shop) ask(ctx context.Context, req *mcp.CallToolRequest, in note) (*mcp
 		return nil, nil, err
 	}
 	if !ok {
-		questions, state, err := question(ctx, s, in.ID)
+		state, err := s.guard.State(ctx, asked{in.ID})
+		schema := map[string]any{"type": "object", "properties": map[string]any{"sure": map[string]any{"type": "boolean"}}}
+		questions := mcp.InputRequestMap{"sure": &mcp.ElicitParams{Message: "Sure?", RequestedSchema: schema}}
 		return &mcp.CallToolResult{InputRequests: questions, RequestState: state}, nil, err
 	}
 	said, _ := req.Params.InputResponses["sure"].(*mcp.ElicitResult)
 	if said == nil {
 		said = &mcp.ElicitResult{}
 	}
-	return nil, answer{in.ID, before.Asked, said.Action}, nil
-}
-
-func (s *shop) quiz(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		questions, state, err := question(ctx, s, 7)
-		return &mcp.GetPromptResult{InputRequests: questions, RequestState: state}, err
-	}
-	return &mcp.GetPromptResult{Description: fmt.Sprint("asked ", before.Asked), Messages: []*mcp.PromptMessage{}}, nil
-}
-
-func (s *shop) item(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-	before, ok, err := sealwaxmcp.Opened[asked](ctx, req)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		questions, state, err := question(ctx, s, 7)
-		return &mcp.ReadResourceResult{InputRequests: questions, RequestState: state}, err
-	}
-	text := fmt.Sprint("asked ", before.Asked)
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: text}}}, nil
+	return nil, map[string]any{"id": in.ID, "asked": before.Asked, "action": said.Action}, nil
 }
 
 type handle struct {
-	Handle string `json:"handle"`
+	Handle string `json:"handle,omitempty"`
 }
 
 type row struct {
@@ -175,51 +173,62 @@ type row struct {
 	Items  []string `json:"items,omitempty"`
 }
 
-func (s *shop) mint(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, row, error) {
-	made, err := s.rows.Mint(ctx)
-	return nil, row{Handle: made.Handle, ULID: made.ULID}, err
-}
-
-func (s *shop) check(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	made, err := s.rows.Check(ctx, in.Handle)
-	return nil, row{Handle: made.Handle, ULID: made.ULID}, err
-}
-
-func (s *shop) end(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	return nil, row{}, s.rows.End(ctx, in.Handle)
-}
-
-func (s *shop) seal(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, row, error) {
-	made, err := s.baskets.Seal(ctx, []string{})
-	return nil, row{Handle: made.Handle}, err
-}
-
-func (s *shop) add(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-	before, err := s.baskets.Open(ctx, in.Handle)
-	if err != nil {
-		return nil, row{}, err
+// onHandles adds the tools that make and take them.
+func (s *shop) onHandles() {
+	for name, work := range map[string]func(context.Context, string) (row, error){
+		"mint": func(ctx context.Context, _ string) (row, error) {
+			made, err := s.rows.Mint(ctx)
+			return row{Handle: made.Handle, ULID: made.ULID}, err
+		},
+		"check": func(ctx context.Context, handle string) (row, error) {
+			made, err := s.rows.Check(ctx, handle)
+			return row{Handle: made.Handle, ULID: made.ULID}, err
+		},
+		"end": func(ctx context.Context, handle string) (row, error) { return row{}, s.rows.End(ctx, handle) },
+		"seal": func(ctx context.Context, _ string) (row, error) {
+			made, err := s.baskets.Seal(ctx, []string{})
+			return row{Handle: made.Handle}, err
+		},
+		"add": func(ctx context.Context, handle string) (row, error) {
+			before, err := s.baskets.Open(ctx, handle)
+			if err != nil {
+				return row{}, err
+			}
+			items := append(before.Value, fmt.Sprint("item ", before.Generation))
+			made, err := s.baskets.Renew(ctx, before, items)
+			return row{Handle: made.Handle, Items: items}, err
+		},
+	} {
+		mcp.AddTool(s.server, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
+			made, err := work(ctx, in.Handle)
+			return nil, made, err
+		})
 	}
-	items := append(before.Value, fmt.Sprint("item ", before.Generation))
-	made, err := s.baskets.Renew(ctx, before, items)
-	return nil, row{Handle: made.Handle, Items: items}, err
 }
 
-func (s *shop) count(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+func (s *shop) delete(_ context.Context, req *mcp.CallToolRequest, _ note) (*mcp.CallToolResult, any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deleted = append(s.deleted, req.Params)
+	return textResult("deleted"), nil, nil
+}
+
+func (s *shop) count(ctx context.Context) (string, error) {
 	session, err := s.counts.Of(ctx)
 	if err != nil {
-		return nil, nil, err
+		return "", err
 	}
 	n := session.Value() + 1
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprint(n)}}}, nil, session.Write(n)
+	return fmt.Sprint(n), session.Write(n)
 }
 
 // settled returns what was negotiated when the session of the transport began.
-func (s *shop) settled(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-	text := "nothing"
-	if settled := sealwaxmcp.NegotiatedOf(ctx); settled != nil {
-		text = settled.ProtocolVersion + " " + string(settled.ClientInfo)
+func (s *shop) settled(ctx context.Context) (string, error) {
+	settled := sealwaxmcp.NegotiatedOf(ctx)
+	if settled == nil {
+		return "nothing", nil
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+	return settled.ProtocolVersion + " " + string(settled.ClientInfo), nil
 }
 
 // bearer returns a JWT of a user, as an identity provider makes it.
@@ -239,15 +248,23 @@ func verify(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, 
 	return &auth.TokenInfo{Expiration: must(claims.GetExpirationTime()).Time, Extra: claims}, nil
 }
 
-// listening serves a shop over HTTP, and returns its address.
-func listening(t *testing.T, s *shop, options ...sealwaxmcp.TransportOption) string {
-	t.Helper()
-	return serves(t, must(s.guard.HTTP(s.stateless(), options...)))
+// handler is the SDK's, in which clients of older revisions have sessions unless it is stateless.
+func (s *shop) handler(stateless bool) http.Handler {
+	options := &mcp.StreamableHTTPOptions{Stateless: stateless, Logger: quiet}
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, options)
 }
 
-func (s *shop) stateless() http.Handler {
-	stateless := &mcp.StreamableHTTPOptions{Stateless: true, Logger: quiet}
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, stateless)
+// listening serves replicas over HTTP, of which each request goes to the next, and returns their address.
+func listening(t *testing.T, replicas ...*shop) string {
+	t.Helper()
+	var handlers []http.Handler
+	for _, s := range replicas {
+		handlers = append(handlers, must(s.guard.HTTP(s.handler(true))))
+	}
+	var turn atomic.Int64
+	return serves(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handlers[turn.Add(1)%int64(len(handlers))].ServeHTTP(w, r)
+	}))
 }
 
 // serves has a handler listen behind authentication.
@@ -258,13 +275,38 @@ func serves(t *testing.T, handler http.Handler) string {
 	return server.URL
 }
 
-// authorized sends a user's token with each request.
-type authorized struct{ user string }
+// authorized sends a user's token with each request, and may keep what is answered.
+type authorized struct {
+	user  string
+	heard io.Writer
+}
 
 func (a authorized) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+bearer(a.user))
-	return http.DefaultTransport.RoundTrip(r)
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && a.heard != nil {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(response.Body, a.heard), response.Body}
+	}
+	return response, err
+}
+
+// posted sends alice's message as it is, and returns the answer, and its body.
+func posted(t *testing.T, url, message string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	request := must(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(message)))
+	headers = append([]string{"Accept", "application/json, text/event-stream", "Content-Type", "application/json"}, headers...)
+	for header := range slices.Chunk(headers, 2) {
+		if header[1] != "" {
+			request.Header.Set(header[0], header[1])
+		}
+	}
+	response := must((&http.Client{Transport: authorized{user: "alice"}}).Do(request))
+	defer response.Body.Close()
+	return response, string(must(io.ReadAll(response.Body)))
 }
 
 type customParams struct{ mcp.ParamsBase }
@@ -274,18 +316,23 @@ type customResult struct {
 	Session map[string]any `json:"session,omitempty"`
 }
 
-// connected connects the official client, of a revision, that answers no questions by itself.
-func connected(t *testing.T, transport mcp.Transport, revision string, answers bool) *mcp.ClientSession {
+// user answers what the client asks.
+type user func(*mcp.ElicitParams) *mcp.ElicitResult
+
+func yes(*mcp.ElicitParams) *mcp.ElicitResult {
+	return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "yes"}}
+}
+
+// connected connects the official client, of a revision. Without a user it answers nothing by itself.
+func connected(t *testing.T, transport mcp.Transport, revision string, answers user) *mcp.ClientSession {
 	t.Helper()
-	options := &mcp.ClientOptions{Logger: quiet, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: !answers}}
-	options.ElicitationHandler = func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"sure": true}}, nil
+	options := &mcp.ClientOptions{Logger: quiet, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: answers == nil}}
+	options.ElicitationHandler = func(_ context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		return answers(req.Params), nil
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, options)
-	for _, method := range []string{"sessions/create", "sessions/delete"} {
-		if err := mcp.AddSendingCustomMethod[*customParams, *customResult](client, method); err != nil {
-			t.Fatal(err)
-		}
+	if err := mcp.AddSendingCustomMethod[*customParams, *customResult](client, "sessions/create"); err != nil {
+		t.Fatal(err)
 	}
 	session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: revision})
 	if err != nil {
@@ -295,13 +342,30 @@ func connected(t *testing.T, transport mcp.Transport, revision string, answers b
 	return session
 }
 
+// asking connects a client with a user to a server in this process.
+func asking(t *testing.T, server *mcp.Server, revision string, answers user) *mcp.ClientSession {
+	t.Helper()
+	theirs, ours := mcp.NewInMemoryTransports()
+	if _, err := server.Connect(t.Context(), theirs, nil); err != nil {
+		t.Fatal(err)
+	}
+	return connected(t, ours, revision, answers)
+}
+
+func within(t *testing.T, server *mcp.Server) *mcp.ClientSession {
+	t.Helper()
+	return asking(t, server, newest, nil)
+}
+
+// over is a transport to an address, of a user.
+func over(url string, by authorized) mcp.Transport {
+	return &mcp.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: by}, DisableStandaloneSSE: true}
+}
+
 // overHTTP connects a user to an address.
 func overHTTP(t *testing.T, url, user, revision string) *mcp.ClientSession {
 	t.Helper()
-	transport := &mcp.StreamableClientTransport{
-		Endpoint: url, HTTPClient: &http.Client{Transport: authorized{user}}, DisableStandaloneSSE: true,
-	}
-	return connected(t, transport, revision, false)
+	return connected(t, over(url, authorized{user: user}), revision, nil)
 }
 
 // serving makes this program a server on stdio, for tests over real pipes between processes.
@@ -311,20 +375,103 @@ func TestMain(m *testing.M) {
 	if os.Getenv(serving) == "" {
 		os.Exit(m.Run())
 	}
-	s := newShop(must(sealwax.FromEnv(audience)), sealwaxmcp.PrincipalFunc(
-		func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
-			return sealwax.Subject(os.Getenv(serving)), nil
-		},
-	))
+	s := newShop(must(sealwax.FromEnv(audience)), principal(func() sealwax.Principal { return sealwax.Subject(os.Getenv(serving)) }))
 	if err := s.server.Run(context.Background(), must(s.guard.Stdio())); err != nil {
 		os.Exit(1)
 	}
 }
 
-// overStdio connects to a process that serves a user.
-func overStdio(t *testing.T, keys, user, revision string) *mcp.ClientSession {
-	t.Helper()
+// process is one that serves a user on stdio.
+func process(keys, user string) *exec.Cmd {
 	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), serving+"="+user, "SEALWAX_KEYS="+keys)
-	return connected(t, &mcp.CommandTransport{Command: command}, revision, false)
+	return command
 }
+
+// ways are how users reach a service of several replicas, or processes.
+func ways(t *testing.T, revision string) map[string]func(t *testing.T, user string) *mcp.ClientSession {
+	keys := freshKeys()
+	url := listening(t, newShop(codecOf(keys), sealwaxmcp.FromToken), newShop(codecOf(keys), sealwaxmcp.FromToken))
+	return map[string]func(*testing.T, string) *mcp.ClientSession{
+		"HTTP": func(t *testing.T, user string) *mcp.ClientSession { return overHTTP(t, url, user, revision) },
+		"stdio": func(t *testing.T, user string) *mcp.ClientSession {
+			return connected(t, &mcp.CommandTransport{Command: process(keys, user)}, revision, nil)
+		},
+	}
+}
+
+// toldOf returns all that a client is told.
+func toldOf(result any, err error) string {
+	if err != nil {
+		var failed *jsonrpc.Error
+		if errors.As(err, &failed) {
+			return string(must(json.Marshal(failed)))
+		}
+		return "failed: " + err.Error()
+	}
+	return string(must(json.Marshal(result)))
+}
+
+func call(t *testing.T, c *mcp.ClientSession, name string, arguments any) (*mcp.CallToolResult, error) {
+	t.Helper()
+	return c.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
+}
+
+// carrier is something that a guard seals, as a client gets, keeps and presents it.
+type carrier struct {
+	name string
+	// good gets one, and present brings it and returns all that the client is told.
+	good    func(t *testing.T, c *mcp.ClientSession) string
+	present func(t *testing.T, c *mcp.ClientSession, token string) string
+	// taken is in what a client is told of a good one.
+	taken string
+}
+
+// handles are those that one tool makes and another one takes.
+func handles(name, makes, takes, taken string) carrier {
+	return carrier{
+		name: name, taken: taken,
+		good: func(t *testing.T, c *mcp.ClientSession) string {
+			result, err := call(t, c, makes, nil)
+			made, ok := must(result, err).StructuredContent.(map[string]any)
+			if !ok {
+				t.Fatalf("no handle: %s", toldOf(result, nil))
+			}
+			return made["handle"].(string)
+		},
+		present: func(t *testing.T, c *mcp.ClientSession, token string) string {
+			return toldOf(call(t, c, takes, handle{token}))
+		},
+	}
+}
+
+var (
+	states = carrier{
+		name: "requestState", taken: `"asked":7`,
+		good: func(t *testing.T, c *mcp.ClientSession) string {
+			result, err := call(t, c, "ask", note{7})
+			if err != nil || !result.NeedsInput() || result.RequestState == "" {
+				t.Fatalf("not asked: %s", toldOf(result, err))
+			}
+			return result.RequestState
+		},
+		present: func(t *testing.T, c *mcp.ClientSession, token string) string {
+			return toldOf(c.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask", Arguments: note{7}, RequestState: token}))
+		},
+	}
+	cursors = carrier{
+		name: "cursor", taken: "item:///10",
+		good: func(t *testing.T, c *mcp.ClientSession) string {
+			page, err := c.ListResources(t.Context(), nil)
+			if err != nil || len(page.Resources) != pageSize || page.NextCursor == "" {
+				t.Fatalf("no page: %s", toldOf(page, err))
+			}
+			return page.NextCursor
+		},
+		present: func(t *testing.T, c *mcp.ClientSession, token string) string {
+			return toldOf(c.ListResources(t.Context(), &mcp.ListResourcesParams{Cursor: token}))
+		},
+	}
+	rows    = handles("reference handle", "mint", "check", `"ulid"`)
+	baskets = handles("self-contained handle", "seal", "add", `"item 0"`)
+)

@@ -1,9 +1,9 @@
 package sealwaxmcp_test
 
 import (
-	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sealwax "github.com/sealwax/sealwax-go"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
@@ -78,9 +76,9 @@ func (c wireCase) play(t *testing.T) {
 	}
 	var codes []string
 	asked := 0
-	guard := must(sealwaxmcp.New(codec, sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwax.Principal, error) {
+	guard := must(sealwaxmcp.New(codec, principal(func() sealwax.Principal {
 		asked++
-		return sealwax.Subject("alice"), nil
+		return sealwax.Subject("alice")
 	}), sealwaxmcp.WithLogger(quiet), sealwaxmcp.OnRefused(func(r sealwaxmcp.Refusal) { codes = append(codes, r.Code) })))
 	options := []sealwaxmcp.TransportOption{sealwaxmcp.MaxBody(maxBody)}
 	if c.Settings.Transport.SEP1359 {
@@ -92,10 +90,16 @@ func (c wireCase) play(t *testing.T) {
 		if delivered = &body; int(r.ContentLength) != len(body) {
 			t.Errorf("expected a length of %d, found %d", len(body), r.ContentLength)
 		}
+		if token := r.Header.Get("Mcp-Session-Id"); token != "" {
+			t.Errorf("the handler has the token %s", token)
+		}
 		if c.Answer.Status == 0 {
 			return
 		}
 		w.Header().Set("Content-Type", c.Answer.Type)
+		if c.Answer.Type == "application/json" {
+			w.Header().Set("Content-Length", fmt.Sprint(len(c.Answer.Body)))
+		}
 		if c.Answer.Session != "" {
 			w.Header().Set("Mcp-Session-Id", c.Answer.Session)
 		}
@@ -115,7 +119,7 @@ func (c wireCase) play(t *testing.T) {
 	}
 	response := must(http.DefaultClient.Do(request))
 	defer response.Body.Close()
-	told := readAll(t, response)
+	told := string(must(io.ReadAll(response.Body)))
 	replies := c.Replies
 	if c.Instead != nil {
 		replies = c.Instead

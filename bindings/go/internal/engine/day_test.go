@@ -28,36 +28,35 @@ type day struct {
 	seen     map[string]int
 }
 
-func must[T any](d *day) func(made T, err error) T {
-	return func(made T, err error) T {
-		d.Helper()
-		if err != nil {
-			d.Fatal(err)
-		}
-		return made
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
 	}
+	return value
 }
 
 func (d *day) ask(x *Exchange, step *Step) *Step {
 	d.Helper()
 	for step.Name == "ledger" {
-		reply := must[[]string](d)(d.ledger.Run(NewCommand(step.Script, step.Keys, step.Args, 0), d.clock.Now().Unix()))
-		step = must[*Step](d)(x.Told(Answer(reply)))
+		reply := must(d.ledger.Run(NewCommand(step.Script, step.Keys, step.Args, 0), d.clock.Now().Unix()))
+		step = must(x.Told(Answer(reply)))
 	}
 	return step
+}
+
+func (d *day) begun(x *Exchange, step *Step, err error) (*Exchange, *Step) {
+	d.Helper()
+	must(x, err)
+	return x, d.ask(x, step)
 }
 
 func (d *day) begin(user int, token *string, session *ClientSession) (*Exchange, *Step) {
 	d.Helper()
 	subject, target := strconv.Itoa(user), "t"
-	x, step, err := d.guard.Request(&Request{
+	x, step := d.begun(d.guard.Request(&Request{
 		Method: "tools/call", Target: &target, Fields: d.fields, Token: token, Caller: &Principal{Subject: &subject}, Modern: true,
 		Session: session,
-	})
-	if err != nil {
-		d.Fatal(err)
-	}
-	step = d.ask(x, step)
+	}))
 	code := "delivered"
 	if len(step.Refused) > 0 {
 		code = step.Refused[0].Code
@@ -68,7 +67,7 @@ func (d *day) begin(user int, token *string, session *ClientSession) (*Exchange,
 
 func (d *day) end(x *Exchange, kind string, token *string) *Step {
 	d.Helper()
-	step := d.ask(x, must[*Step](d)(x.Result(Facts{ResultType: &kind, Token: token}, d.fields)))
+	step := d.ask(x, must(x.Result(Facts{ResultType: &kind, Token: token}, d.fields)))
 	if step.Step != "respond" {
 		d.Fatalf("expected a response, found %+v", step)
 	}
@@ -79,7 +78,7 @@ func (d *day) end(x *Exchange, kind string, token *string) *Step {
 // twoRounds returns a token that was used.
 func (d *day) twoRounds(user int) string {
 	x, _ := d.begin(user, nil, nil)
-	token := must[string](d)(x.SealState([]byte(`{"page":2}`)))
+	token := must(x.SealState([]byte(`{"page":2}`)))
 	d.end(x, "input_required", &token)
 	x, step := d.begin(user, &token, nil)
 	if step.Opened == nil || *step.Opened != `{"page":2}` {
@@ -97,19 +96,19 @@ func (d *day) twoRounds(user int) string {
 func newDay(t *testing.T) *day {
 	idle := int64(1800)
 	d := &day{T: t, clock: sealwaxtest.NewClock(time.Unix(1_800_000_000, 0)), random: rand.New(rand.NewSource(7)), seen: map[string]int{}}
-	d.keys = []*sealwax.Key{must[*sealwax.Key](d)(sealwax.GenerateKey())}
-	ring := must[*sealwax.KeyRing](d)(sealwax.NewKeyRing(d.keys...))
+	d.keys = []*sealwax.Key{must(sealwax.GenerateKey())}
+	ring := must(sealwax.NewKeyRing(d.keys...))
 	d.codec = sealwaxtest.NewCodecOf(t, d.clock, ring, "a", sealwax.WithSessionMaxAge(2*time.Hour))
-	d.guard = must[*Guard](d)(NewGuard(d.codec, Settings{Sessions: &Sessions{TTL: &idle}, Ledger: &Ledger{Local: true}}))
-	d.ledger = must[*Memory](d)(NewMemory(8<<20, d.clock.Now().Unix()))
-	d.fields = must[*TokenFields](d)(TokenFieldsOf("tools/call"))
+	d.guard = must(NewGuard(d.codec, Settings{Sessions: &Sessions{TTL: &idle}, Ledger: &Ledger{Local: true}}))
+	d.ledger = must(NewMemory(8<<20, d.clock.Now().Unix()))
+	d.fields = must(TokenFieldsOf("tools/call"))
 	return d
 }
 
 func (d *day) session(at int) {
 	if d.sessions[at] == nil {
-		view := must[*sealwax.View](d)(d.codec.View(sealwax.Subject(strconv.Itoa(at))))
-		made := must[sealwax.SessionMetadata](d)(view.Sessions(sealwax.TTL(30 * time.Minute)).Create([]byte("0")))
+		view := must(d.codec.View(sealwax.Subject(strconv.Itoa(at))))
+		made := must(view.Sessions(sealwax.TTL(30 * time.Minute)).Create([]byte("0")))
 		d.sessions[at] = &ClientSession{ID: made.SessionID, State: made.State}
 	}
 	x, step := d.begin(at, nil, d.sessions[at])
@@ -126,16 +125,13 @@ func (d *day) session(at int) {
 }
 
 func (d *day) passAnHour() {
-	d.keys = append([]*sealwax.Key{must[*sealwax.Key](d)(sealwax.GenerateKey())}, d.keys[0])
-	if changed, err := d.codec.SetKeys(must[*sealwax.KeyRing](d)(sealwax.NewKeyRing(d.keys...))); err != nil || !changed {
+	d.keys = append([]*sealwax.Key{must(sealwax.GenerateKey())}, d.keys[0])
+	if changed, err := d.codec.SetKeys(must(sealwax.NewKeyRing(d.keys...))); err != nil || !changed {
 		d.Fatal(changed, err)
 	}
 	user, retain := strconv.Itoa(d.random.Intn(100)), int64(3600)
-	x, step, err := d.guard.Revoke(&Principal{Subject: &user}, &retain)
-	if err != nil {
-		d.Fatal(err)
-	}
-	if step = d.ask(x, step); step.Step != "done" {
+	x, step := d.begun(d.guard.Revoke(&Principal{Subject: &user}, &retain))
+	if step.Step != "done" {
 		d.Fatalf("expected it done, found %+v", step)
 	}
 	x.Free()

@@ -15,10 +15,7 @@ func TestWycheproof(t *testing.T) {
 	if path == "" {
 		t.Skip("WYCHEPROOF is not set")
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(path))
 	type vector struct {
 		TcID                               int
 		Key, Iv, Aad, Msg, Ct, Tag, Result string
@@ -27,17 +24,12 @@ func TestWycheproof(t *testing.T) {
 		NumberOfTests int
 		TestGroups    []struct{ Tests []vector }
 	}
-	if err := json.Unmarshal(text, &set); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(text, &set))
 	memory := make([]byte, 1<<16)
 	host := cipher{memory: &memory}
 	// Where the arguments of a call lie in the memory, and the size of each.
 	put := func(at int, hexed string) (int32, int32) {
-		data, err := hex.DecodeString(hexed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(hex.DecodeString(hexed))
 		copy(memory[at:], data)
 		return int32(at), int32(len(data))
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log"
 	"os"
 	"strconv"
 	"strings"
@@ -23,79 +22,72 @@ type request struct {
 	limit                                                                               []sealwax.Limit
 }
 
-func parse(line string) (r request, err error) {
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func seconds(text string) time.Duration { return time.Duration(must(strconv.Atoi(text))) * time.Second }
+
+func parse(line string) request {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 12 {
-		return r, fmt.Errorf("expected 12 fields, found %d", len(fields))
+		panic(fmt.Errorf("expected 12 fields, found %d", len(fields)))
 	}
 	text := func(at int) string {
 		if fields[at] == "anonymous" {
 			return fields[at]
 		}
-		found, wrong := hex.DecodeString(fields[at])
-		err = errors.Join(err, wrong)
-		return string(found)
+		return string(must(hex.DecodeString(fields[at])))
 	}
-	r = request{
+	r := request{
 		op: fields[0], ring: text(1), audience: text(2), principal: text(3), kind: fields[4], label: text(5), sessionID: text(6),
 		context: text(7), ttl: fields[8], payload: text(9), token: text(10),
 	}
 	if fields[11] != "" {
-		seconds, wrong := strconv.Atoi(fields[11])
-		err = errors.Join(err, wrong)
-		r.limit = []sealwax.Limit{sealwax.MaxAge(time.Duration(seconds) * time.Second)}
+		r.limit = []sealwax.Limit{sealwax.MaxAge(seconds(fields[11]))}
 	}
-	return r, err
+	return r
 }
 
-func (r request) view() (*sealwax.View, error) {
-	ring, err := sealwax.ParseKeyRing(r.ring)
-	if err != nil {
-		return nil, err
-	}
-	codec, err := sealwax.New(ring, r.audience)
-	if err != nil {
-		return nil, err
-	}
+func (r request) view() *sealwax.View {
+	codec := must(sealwax.New(must(sealwax.ParseKeyRing(r.ring)), r.audience))
 	if r.principal == "anonymous" {
-		return codec.Anonymous()
+		return must(codec.Anonymous())
 	}
 	parts := strings.Split(r.principal, "\x00")
 	var principal sealwax.Principal
-	switch {
-	case parts[2] != "" && parts[1] != "":
-		principal = sealwax.Subject(parts[2]).WithClient(parts[1])
-	case parts[2] != "":
+	if parts[2] != "" {
 		principal = sealwax.Subject(parts[2])
-	case parts[1] != "":
-		principal = sealwax.Client(parts[1])
+	}
+	if parts[1] != "" {
+		principal = principal.WithClient(parts[1])
 	}
 	if parts[0] != "" {
 		principal = principal.WithIssuer(parts[0])
 	}
-	return codec.View(principal)
+	return must(codec.View(principal))
 }
 
-func (r request) sealer() (sealwax.Sealer, error) {
-	view, err := r.view()
-	if err != nil {
-		return sealwax.Sealer{}, err
-	}
+func (r request) sealer() sealwax.Sealer {
+	view := r.view()
 	var context sealwax.RequestContext
 	if len(r.context) == 32 {
 		context = sealwax.RequestContextOf([32]byte([]byte(r.context)))
 	}
 	switch r.kind {
 	case "state":
-		return view.State(r.sessionID), nil
+		return view.State(r.sessionID)
 	case "request-state":
-		return view.RequestState(context), nil
+		return view.RequestState(context)
 	case "session":
-		return view.Session(), nil
+		return view.Session()
 	case "cursor":
-		return view.Cursor(r.label), nil
+		return view.Cursor(r.label)
 	case "handle-state":
-		return view.HandleState(r.label), nil
+		return view.HandleState(r.label)
 	}
 	var bindings []sealwax.Binding
 	if r.sessionID != "" {
@@ -104,130 +96,93 @@ func (r request) sealer() (sealwax.Sealer, error) {
 	if r.context != "" {
 		bindings = append(bindings, sealwax.ToRequest(context))
 	}
-	return view.Custom(r.label, bindings...), nil
+	return view.Custom(r.label, bindings...)
 }
 
 func (r request) lifetime() []sealwax.Lifetime {
-	if r.ttl == "none" {
+	switch r.ttl {
+	case "none":
 		return []sealwax.Lifetime{sealwax.NoExpiry()}
-	}
-	seconds, err := strconv.Atoi(r.ttl)
-	if err != nil {
+	case "":
 		return nil
 	}
-	return []sealwax.Lifetime{sealwax.TTL(time.Duration(seconds) * time.Second)}
+	return []sealwax.Lifetime{sealwax.TTL(seconds(r.ttl))}
 }
 
-func (r request) answer() ([]string, error) {
+func (r request) answer() []string {
 	switch r.op {
-	case "seal", "open", "renew":
-		sealer, err := r.sealer()
-		if err != nil {
-			return nil, err
-		}
-		return r.sealed(sealer)
+	case "seal":
+		return []string{must(r.sealer().Seal([]byte(r.payload), r.lifetime()...))}
+	case "open", "renew":
+		return r.opened(r.sealer())
+	case "mint-session-id":
+		return []string{must(r.view().MintSessionID())}
+	case "mint-handle":
+		return []string{must(r.view().MintHandle(r.label))}
+	case "verify-session-id":
+		return verified(must(r.view().VerifySessionID(r.token, r.limit...)))
+	case "verify-handle":
+		return verified(must(r.view().VerifyHandle(r.label, r.token, r.limit...)))
 	}
-	view, err := r.view()
-	if err != nil {
-		return nil, err
-	}
-	if strings.HasPrefix(r.op, "session-") {
-		return r.session(view.Sessions(r.lifetime()...))
-	}
-	return r.identifier(view)
+	return r.session(r.view().Sessions(r.lifetime()...))
 }
 
-func (r request) sealed(sealer sealwax.Sealer) ([]string, error) {
-	if r.op == "seal" {
-		token, err := sealer.Seal([]byte(r.payload), r.lifetime()...)
-		return []string{token}, err
-	}
-	opened, err := sealer.Open(r.token, r.limit...)
-	if err != nil {
-		return nil, err
-	}
+func (r request) opened(sealer sealwax.Sealer) []string {
+	opened := must(sealer.Open(r.token, r.limit...))
 	if r.op == "renew" {
-		token, err := sealer.Renew(opened, []byte(r.payload), r.lifetime()...)
-		return []string{token}, err
+		return []string{must(sealer.Renew(opened, []byte(r.payload), r.lifetime()...))}
 	}
 	return []string{
-		hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag(opened.NeedsReseal()), opened.TokenID(),
-	}, nil
+		hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag[opened.NeedsReseal()], opened.TokenID(),
+	}
 }
 
-func (r request) identifier(view *sealwax.View) (fields []string, err error) {
-	text, found := "", (*sealwax.Identifier)(nil)
-	switch r.op {
-	case "mint-session-id":
-		text, err = view.MintSessionID()
-	case "mint-handle":
-		text, err = view.MintHandle(r.label)
-	case "verify-session-id":
-		found, err = view.VerifySessionID(r.token, r.limit...)
-	case "verify-handle":
-		found, err = view.VerifyHandle(r.label, r.token, r.limit...)
-	default:
-		log.Fatalf("unknown: %s", r.op)
-	}
-	if found == nil {
-		return []string{text}, err
-	}
-	return []string{fmt.Sprint(found.CreatedAt().UnixMilli()), flag(found.NeedsReseal())}, err
+func verified(found *sealwax.Identifier) []string {
+	return []string{fmt.Sprint(found.CreatedAt().UnixMilli()), flag[found.NeedsReseal()]}
 }
 
-func (r request) session(sessions sealwax.Sessions) ([]string, error) {
+func (r request) session(sessions sealwax.Sessions) []string {
 	if r.op == "session-create" {
 		return asJSON(sessions.Create([]byte(r.payload)))
 	}
-	session, err := sessions.Open(json.RawMessage(r.token))
-	if err != nil {
-		return nil, err
-	}
+	session := must(sessions.Open(json.RawMessage(r.token)))
 	switch r.op {
 	case "session-renew":
 		return asJSON(sessions.Renew(session, []byte(r.payload)))
 	case "session-fork":
 		return asJSON(sessions.Fork(session))
+	case "session-open":
+		return []string{hex.EncodeToString(session.Payload()), fmt.Sprint(session.Generation())}
 	}
-	return []string{hex.EncodeToString(session.Payload()), fmt.Sprint(session.Generation())}, nil
+	panic(errors.New("unknown: " + r.op))
 }
 
-func asJSON(value any, err error) ([]string, error) {
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(value)
-	return []string{string(text)}, err
+func asJSON(metadata sealwax.SessionMetadata, err error) []string {
+	return []string{string(must(json.Marshal(must(metadata, err))))}
 }
 
-func flag(b bool) string {
-	if b {
-		return "1"
-	}
-	return "0"
+var flag = map[bool]string{true: "1", false: "0"}
+
+// answered answers a line, also with the error of a call.
+func answered(line string) (answer string) {
+	defer func() {
+		var refused *sealwax.Error
+		found := recover()
+		if err, ok := found.(error); ok && errors.As(err, &refused) {
+			answer = "error\t" + string(refused.Code)
+		} else if found != nil {
+			panic(found)
+		}
+	}()
+	return "ok\t" + strings.Join(parse(line).answer(), "\t")
 }
 
 func main() {
-	log.SetFlags(0)
-	lines := bufio.NewReader(os.Stdin)
-	for {
+	for lines := bufio.NewReader(os.Stdin); ; {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			return
 		}
-		r, err := parse(strings.TrimSuffix(line, "\n"))
-		if err != nil {
-			log.Fatal(err)
-		}
-		fields, err := r.answer()
-		var refused *sealwax.Error
-		switch {
-		case errors.As(err, &refused):
-			fmt.Printf("error\t%s\n", refused.Code)
-		case err != nil:
-			log.Fatal(err)
-		default:
-			fmt.Println("ok\t" + strings.Join(fields, "\t"))
-		}
+		fmt.Println(answered(strings.TrimSuffix(line, "\n")))
 	}
 }

@@ -37,16 +37,35 @@ func store(t *testing.T, settings ...string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	client := operator(t, address)
+	eventually(t, "a server", func() bool { return client.Ping(t.Context()).Err() == nil })
+	return address
+}
+
+// operator returns a client of a server that is none of a ledger.
+func operator(t *testing.T, address string) *redis.Client {
 	client := redis.NewClient(&redis.Options{Addr: address})
-	defer client.Close()
-	for range 1000 {
-		if client.Ping(t.Context()).Err() == nil {
-			return address
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+// eventually waits until something is so, however long that takes here.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for range 3000 {
+		if so() {
+			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Fatal("the server does not answer")
-	return ""
+	t.Fatal("never: " + what)
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // freePort returns a port below those that the system gives to clients; a node of a cluster takes the one 10,000 above it too.
@@ -54,16 +73,14 @@ func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {
 		port := 10_000 + rand.IntN(12_000)
-		free := true
-		for _, each := range []int{port, port + 10_000} {
-			listening, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", each))
-			if err != nil {
-				free = false
-				continue
+		client, clientErr := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		cluster, clusterErr := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port+10_000))
+		for _, listening := range []net.Listener{client, cluster} {
+			if listening != nil {
+				_ = listening.Close()
 			}
-			_ = listening.Close()
 		}
-		if free {
+		if clientErr == nil && clusterErr == nil {
 			return port
 		}
 	}
@@ -74,10 +91,7 @@ func freePort(t *testing.T) int {
 func opened(t *testing.T, client redis.UniversalClient) *goredis.Ledger {
 	t.Helper()
 	t.Cleanup(func() { _ = client.Close() })
-	made, err := goredis.New(client)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must(goredis.New(client))
 	return made
 }
 
@@ -95,9 +109,7 @@ func admit(mode, attempt string) ledger.Command {
 // since makes a ledger begin long before what is issued now.
 func since(t *testing.T, one *goredis.Ledger, client redis.UniversalClient) {
 	t.Helper()
-	if _, err := one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	must(one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}))
 	fence := client.Get(t.Context(), keys[1]).Val()
 	_, rest, _ := strings.Cut(fence, " ")
 	client.Set(t.Context(), keys[0], "1000", 0)
@@ -113,48 +125,43 @@ func verdict(t *testing.T, one *goredis.Ledger, command ledger.Command) string {
 	return reply[0]
 }
 
+// once uses and ends a token, by turns.
+func once(t *testing.T, first, second *goredis.Ledger) {
+	t.Helper()
+	for _, one := range []struct {
+		by                      *goredis.Ledger
+		mode, attempt, expected string
+	}{
+		{first, "once", "a", "ok"}, {first, "once", "a", "ok"}, {second, "once", "b", "used"}, {first, "once", "c", "used"},
+		{second, "force", "d", "ok"}, {first, "live", "e", "ended"},
+	} {
+		if found := verdict(t, one.by, admit(one.mode, one.attempt)); found != one.expected {
+			t.Errorf("%s by %s: %s, expected %s", one.mode, one.attempt, found, one.expected)
+		}
+	}
+}
+
 func TestATokenIsUsedOnceInAFleet(t *testing.T) {
 	address := store(t)
 	client := redis.NewClient(&redis.Options{Addr: address})
 	first, second := opened(t, client), opened(t, redis.NewClient(&redis.Options{Addr: address, Protocol: 2}))
 	since(t, first, client)
-	for _, one := range []struct {
-		by       *goredis.Ledger
-		command  ledger.Command
-		expected string
-	}{
-		{first, admit("once", "a"), "ok"},
-		{first, admit("once", "a"), "ok"},
-		{second, admit("once", "b"), "used"},
-		{first, admit("once", "c"), "used"},
-		{second, admit("force", "d"), "ok"},
-		{first, admit("live", "e"), "ended"},
-	} {
-		if found := verdict(t, one.by, one.command); found != one.expected {
-			t.Errorf("%v: %s, expected %s", one.command.Args[:4], found, one.expected)
-		}
-	}
+	once(t, first, second)
 }
 
 func TestACluster(t *testing.T) {
 	address := store(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "500")
-	node := redis.NewClient(&redis.Options{Addr: address})
-	defer node.Close()
+	node := operator(t, address)
 	if err := node.Do(t.Context(), "CLUSTER", "ADDSLOTSRANGE", 0, 16383).Err(); err != nil {
 		t.Fatal(err)
 	}
-	for !strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok") {
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "a cluster", func() bool {
+		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
+	})
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
 	one := opened(t, client)
 	since(t, one, client)
-	if found := verdict(t, one, admit("once", "a")); found != "ok" {
-		t.Error(found)
-	}
-	if found := verdict(t, one, admit("once", "b")); found != "used" {
-		t.Error(found)
-	}
+	once(t, one, one)
 }
 
 func TestAStoreThatMayForgetIsRefused(t *testing.T) {
@@ -185,9 +192,7 @@ func TestAStoreThatDoesNotAnswerAcceptsNothing(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: address})
 	one := opened(t, client)
 	since(t, one, client)
-	operator := redis.NewClient(&redis.Options{Addr: address})
-	defer operator.Close()
-	if err := operator.Do(t.Context(), "CLIENT", "PAUSE", 500).Err(); err != nil {
+	if err := operator(t, address).Do(t.Context(), "CLIENT", "PAUSE", 500).Err(); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -197,17 +202,14 @@ func TestAStoreThatDoesNotAnswerAcceptsNothing(t *testing.T) {
 	go func() { _, err := one.Run(ctx, command); late <- err }()
 	<-ctx.Done()
 	// The same attempt is no second use, whether the first one arrived or not.
-	for range 100 {
-		if reply, err := one.Run(t.Context(), command); err == nil {
-			if reply[0] != "ok" {
-				t.Errorf("again: %v", reply)
-			}
-			<-late
-			return
+	eventually(t, "used again", func() bool {
+		reply, err := one.Run(t.Context(), command)
+		if err == nil && reply[0] != "ok" {
+			t.Errorf("again: %v", reply)
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Error("not used again")
+		return err == nil
+	})
+	<-late
 }
 
 // A function of the author's that panics in the check ends no process, and what it said is told nobody.
@@ -294,14 +296,10 @@ func TestAConnectionThatIsThereServes(t *testing.T) {
 	first, second := held(t, client), held(t, client)
 	address.Store("127.0.0.1:1")
 	_, _ = first.Close(), second.Close()
-	for range 1000 {
+	eventually(t, "a new connection that is checked", func() bool {
 		if found := verdict(t, one, admit("live", "a")); found != "ok" {
 			t.Fatal(found)
 		}
-		if failed.Load() >= 3 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("no new connection is checked")
+		return failed.Load() >= 3
+	})
 }

@@ -1,18 +1,19 @@
 package sealwaxotel_test
 
 import (
-	"context"
+	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	sealwax "github.com/sealwax/sealwax-go"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 	sealwaxotel "github.com/sealwax/sealwax-go/mcp/otel"
+	"github.com/sealwax/sealwax-go/sealwaxtest"
 )
 
 func must[T any](value T, err error) T {
@@ -26,14 +27,11 @@ func must[T any](value T, err error) T {
 func TestInstruments(t *testing.T) {
 	reader := metric.NewManualReader()
 	meter := metric.NewMeterProvider(metric.WithReader(reader)).Meter("sealwax")
-	codec := must(sealwax.New(must(sealwax.NewKeyRing(must(sealwax.GenerateKey()))), "https://notes.example.com"))
+	codec := sealwaxtest.NewCodec(t, sealwaxtest.NewClock(time.Now()))
 	guard := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous, must(sealwaxotel.Instruments(meter))...))
 	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, &mcp.ServerOptions{PageSize: 1})
-	for _, name := range []string{"a", "b"} {
-		mcp.AddTool(server, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
-			return nil, nil, nil
-		})
-	}
+	server.AddPrompt(&mcp.Prompt{Name: "a"}, nil)
+	server.AddPrompt(&mcp.Prompt{Name: "b"}, nil)
 	if err := guard.Protect(server); err != nil {
 		t.Fatal(err)
 	}
@@ -41,9 +39,9 @@ func TestInstruments(t *testing.T) {
 	must(server.Connect(t.Context(), theirs, nil))
 	client := must(mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil).Connect(t.Context(), ours, nil))
 	defer client.Close()
-	page := must(client.ListTools(t.Context(), nil))
-	must(client.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: page.NextCursor}))
-	if _, err := client.ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "forged"}); err == nil {
+	page := must(client.ListPrompts(t.Context(), nil))
+	must(client.ListPrompts(t.Context(), &mcp.ListPromptsParams{Cursor: page.NextCursor}))
+	if _, err := client.ListPrompts(t.Context(), &mcp.ListPromptsParams{Cursor: "forged"}); err == nil {
 		t.Fatal("forged")
 	}
 	var all metricdata.ResourceMetrics
@@ -54,17 +52,24 @@ func TestInstruments(t *testing.T) {
 	for _, one := range all.ScopeMetrics[0].Metrics {
 		found[one.Name] = one
 	}
+	known := []attribute.Key{"sealwax.event", "sealwax.kind", "sealwax.key.id", "mcp.method.name", "error.type"}
+	expectKnown := func(attributes attribute.Set) {
+		for _, one := range attributes.ToSlice() {
+			if !slices.Contains(known, one.Key) {
+				t.Errorf("an attribute %s", one.Key)
+			}
+		}
+	}
 	counted := map[string]int64{}
 	for _, point := range found["sealwax.tokens"].Data.(metricdata.Sum[int64]).DataPoints {
 		event, _ := point.Attributes.Value("sealwax.event")
-		counted[event.AsString()] += point.Value
 		method, _ := point.Attributes.Value("mcp.method.name")
-		if method.AsString() != "tools/list" {
-			t.Errorf("method %s", method.AsString())
-		}
-		expectKnown(t, point.Attributes)
+		counted[event.AsString()+" by "+method.AsString()] += point.Value
+		expectKnown(point.Attributes)
 	}
-	if counted["sealed"] != 1 || counted["opened"] != 1 || counted["refused"] != 1 {
+	if expected := map[string]int64{
+		"sealed by prompts/list": 1, "opened by prompts/list": 1, "refused by prompts/list": 1,
+	}; !maps.Equal(counted, expected) {
 		t.Errorf("counted %v", counted)
 	}
 	for name, bounds := range map[string]int{"sealwax.token.age": 11, "sealwax.guard.duration": 16} {
@@ -72,17 +77,7 @@ func TestInstruments(t *testing.T) {
 			if len(point.Bounds) != bounds || point.Count == 0 || found[name].Unit != "s" {
 				t.Errorf("%s: %d bounds, %d counted", name, len(point.Bounds), point.Count)
 			}
-			expectKnown(t, point.Attributes)
-		}
-	}
-}
-
-func expectKnown(t *testing.T, attributes attribute.Set) {
-	t.Helper()
-	known := []string{"sealwax.event", "sealwax.kind", "sealwax.key.id", "mcp.method.name", "error.type"}
-	for _, one := range attributes.ToSlice() {
-		if !slices.Contains(known, string(one.Key)) {
-			t.Errorf("an attribute %s", one.Key)
+			expectKnown(point.Attributes)
 		}
 	}
 }

@@ -29,13 +29,9 @@ func (s *stage) did(ctx context.Context, req mcp.Request, one told) any {
 	switch {
 	case err == nil:
 		return done
-	case errors.As(err, &link) && link.Status == http.StatusNotFound:
+	case errors.As(err, &link) && link.Status == http.StatusNotFound, errors.As(err, &handle) && errors.Is(err, sealwax.ErrRefused):
 		return map[string]any{"refused": true}
-	case errors.As(err, &link):
-		return map[string]any{"failed": true}
-	case errors.As(err, &handle) && errors.Is(err, sealwax.ErrRefused):
-		return map[string]any{"refused": true}
-	case errors.As(err, &handle):
+	case link != nil, handle != nil:
 		return map[string]any{"failed": true}
 	case errors.As(err, &mistake):
 		return map[string]any{"error": mistake.Code}
