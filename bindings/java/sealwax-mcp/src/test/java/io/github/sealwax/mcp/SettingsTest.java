@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Codec;
 import io.github.sealwax.InvalidArgumentException;
