@@ -5,31 +5,46 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
+import subprocess
+import sys
 from contextlib import contextmanager
+from functools import partial
 from multiprocessing.reduction import DupFd
 from typing import IO, TYPE_CHECKING, Any
 
-import tally
+import anyio
 import wire
-from carriers import view
-from http_sessions import (
-    KEYS,
-    REVISION,
-)
+from mcp import StdioServerParameters
+from shop import AUDIENCE, KEYS, Shop, view
 
 import sealwax
+from sealwax.ledger import Memory
+from sealwax.mcp import Guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 #: Importing the SDKs takes seconds. One process does it, and each server is a fork of that one.
 SERVERS = multiprocessing.get_context("forkserver")
 SERVERS.set_forkserver_preload(["fastmcp.server.server", "fastmcp.tools", "sealwax.mcp"])
 
 
-def refused(session_id: Any, identity: Any = 1) -> dict[str, Any]:
-    echoed = session_id if isinstance(session_id, str) else None
-    return {"jsonrpc": "2.0", "id": identity, **sealwax.answer("sep-1359", session_id=echoed)}
+def serve(pipes: list[Any], keys: str, system: str) -> None:
+    """Serve the two pipes as stdio, in a process that was forked."""
+    for number, pipe in enumerate(pipes):
+        os.dup2(pipe.detach(), number)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.stdin = os.fdopen(0)
+    guard = Guard(
+        codec=sealwax.Codec(keys=keys, audience=AUDIENCE),
+        principal=lambda _ctx: wire.principal("alice"),
+        ledger=Memory(),
+        # Sessions outlive the process, and its memory.
+        ledger_options={"accept_issued_since": 1},
+    )
+    anyio.run(partial(guard.run_stdio, getattr(Shop(guard), system)(), ttl=60))
 
 
 class OnStdio:
@@ -57,19 +72,36 @@ class OnStdio:
         heard: dict[str, Any] = json.loads(self._stdout.readline())
         return heard
 
-    def initialize(self, **capabilities: Any) -> dict[str, Any]:
-        info = {"name": "raw", "version": "0"}
-        params = {"protocolVersion": REVISION, "capabilities": capabilities, "clientInfo": info}
-        return self.ask("initialize", params=params)
+
+@contextmanager
+def example(file: Path, log: list[str] | None = None, **environment: str) -> Iterator[str]:
+    """Run an example that serves HTTP; give its address."""
+    told = {**os.environ, "SEALWAX_KEYS": KEYS, "PORT": "0", **environment}
+    command = [sys.executable, str(file)]
+    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            line = server.stderr.readline()
+            found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", line)
+            assert found, line
+            yield found[1]
+        finally:
+            server.terminate()
+            if log is not None:
+                log += server.stderr.read().splitlines()
+
+
+def example_on_stdio(file: Path) -> StdioServerParameters:
+    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
+    return StdioServerParameters(command=sys.executable, args=[str(file)], env=environment)
 
 
 @contextmanager
 def on_stdio(system: str) -> Iterator[OnStdio]:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
     stdin, to_server = os.pipe()
     from_server, stdout = os.pipe()
     given = [DupFd(stdin), DupFd(stdout)]
-    process = SERVERS.Process(target=tally.serve, args=(given, environment, system))
+    process = SERVERS.Process(target=serve, args=(given, KEYS, system))
     process.start()
     os.close(stdin)
     os.close(stdout)
@@ -84,12 +116,11 @@ def on_stdio(system: str) -> Iterator[OnStdio]:
 
 def agreed(**members: Any) -> str:
     """Seal what a client negotiated with another process."""
-    info = {"name": "raw", "version": "0"}
     payload = {
-        "protocolVersion": REVISION,
+        "protocolVersion": wire.LEGACY,
         "clientCapabilities": {},
-        "clientInfo": info,
+        "clientInfo": {"name": "raw", "version": "0"},
         "serverCapabilities": {},
         **members,
     }
-    return view(tally.codec(KEYS), wire.principal("alice")).session().seal_json(payload)
+    return view().session().seal_json(payload)

@@ -9,17 +9,16 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import guarded
 import pytest
 import redis
 import shop
+from carriers import STATE
 from far import far
 from ledgers import age, client, keys, server, valkey
 from stores import (
     MODULES,
     NO_ANSWER,
     SECRET,
-    STATE,
     TOO_LATE,
     ended,
     failed,
@@ -32,7 +31,7 @@ from stores import (
 import sealwax
 from sealwax._connections import Connection
 from sealwax.ledger import Redis
-from sealwax.mcp import Guard, LedgerUnavailable
+from sealwax.mcp import LedgerUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,14 +63,14 @@ def own(module: str) -> Iterator[tuple[Redis, int]]:
     """Give a ledger that is an hour old in a Valkey of its own, and the port of that."""
     with valkey() as made:
         ledger = Redis(client(module, made.port))
-        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        age(ledger, keys(), port=made.port)
         yield ledger, made.port
 
 
 @pytest.fixture
 def port(valkey: int) -> int:
     """The port of a Valkey whose ledger is an hour old."""
-    age(Redis(client("redis", valkey)), keys(shop.AUDIENCE), port=valkey)
+    age(Redis(client("redis", valkey)), keys(), port=valkey)
     return valkey
 
 
@@ -120,7 +119,7 @@ async def test_a_command_takes_no_document_and_no_task(
     module: str, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Redis(client(module, port))
-    began, fence = keys(shop.AUDIENCE)[:2]
+    began, fence = keys()[:2]
 
     def used(token: str, attempt: str = "a") -> dict[str, Any]:
         own = [began.replace("began", f"{kind}:{token}") for kind in ("p", "u:r", "e:r")]
@@ -158,7 +157,7 @@ async def test_however_a_client_was_made(module: str, how: str, port: int) -> No
 @MODULES
 async def test_unfit_until_it_is_mended(module: str, caplog: pytest.LogCaptureFixture) -> None:
     """Full, evicting since its client connected anew by itself, a replica, or somebody else's."""
-    key = keys(shop.AUDIENCE)[0]
+    key = keys()[0]
     with own(module) as (ledger, number), valkey() as master:
         store = server(number)
         async with served(ledger=ledger) as of:
@@ -216,11 +215,11 @@ def at_a_distance(module: str, kind: str) -> Iterator[tuple[Redis, Far, int]]:
         else:
             driver = client(module, port)
         ledger = Redis(driver)
-        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        age(ledger, keys(), port=made.port)
         yield ledger, proxy, made.port
 
 
-async def served_again(of: guarded.Served) -> int:
+async def served_again(of: shop.Served) -> int:
     """Return how many states were spent in vain until one was taken."""
     tries = 0
     with anyio.fail_after(60):
@@ -234,39 +233,24 @@ async def served_again(of: guarded.Served) -> int:
             tries += 1
 
 
-async def at_once(of: guarded.Served, number: int) -> None:
+async def at_once(of: shop.Served, number: int) -> None:
     """Have several requests served at a time, which takes as many connections."""
-    states = [await STATE.good(of.client) for _ in range(number)]
-
-    async def use(state: str) -> None:
-        failed = False
-        while "error" in (told := await STATE.present(of.client, state)):
-            if failed and told != STATE.internal:
-                # On a busy machine an answer may be late: then the state is used, and nobody knows.
-                assert of.refusals[-1].code == "used"
-                state = await STATE.good(of.client)
-            else:
-                assert told == STATE.internal
-            failed = True
-        assert STATE.taken(told)
-
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as group:
-            for state in states:
-                group.start_soon(use, state)
+    async with anyio.create_task_group() as group:
+        for _ in range(number):
+            group.start_soon(served_again, of)
 
 
 @MODULES
 @pytest.mark.parametrize("kind", ["", "Cluster"])
 async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
     with at_a_distance(module, kind) as (ledger, proxy, port):
-        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
+        async with shop.served(ledger=ledger, time_limit=LIMIT) as of:
             assert await served_again(of) <= 10
             # What succeeded is kept.
             assert await served_again(of) == 0
             # Connecting goes on, and what it was for is not sent.
             await at_once(of, 6)
-            assert {one.code for one in of.refusals} <= {"ledger_unavailable", "used"}
+            assert set(of.codes) <= {"ledger_unavailable"}
             # Half-open connections are left at once.
             proxy.delay, proxy.lost = 0, proxy.accepted
             assert await served_again(of) <= 1
@@ -296,9 +280,8 @@ async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
     """`WAIT` counts any replica there; a client that checks its connections makes another one."""
     with replicated() as (master, replica):
         ledger = Redis(client(module, master.port, health_check_interval=3600))
-        age(ledger, keys(shop.AUDIENCE), port=master.port)
-        codec = shop.codec(guarded.KEYS)
-        guard = Guard(codec=codec, principal="anonymous", ledger=ledger, time_limit=20)
+        age(ledger, keys(), port=master.port)
+        guard = shop.guard(ledger=ledger, time_limit=20)
         await guard.revoke("anonymous")
         assert "ledger_unconfirmed" not in caplog.text
         with stopped(pid(replica.port)):
@@ -332,7 +315,7 @@ def cluster() -> Iterator[list[int]]:
             node.execute_command("CLUSTER", "ADDSLOTSRANGE", share * place, last)
         for number in ports[1:]:
             nodes[0].execute_command("CLUSTER", "MEET", "127.0.0.1", number)
-        slot = nodes[0].execute_command("CLUSTER", "KEYSLOT", keys(shop.AUDIENCE)[0])
+        slot = nodes[0].execute_command("CLUSTER", "KEYSLOT", keys()[0])
         master = nodes[slot // share]
         name = master.execute_command("CLUSTER", "MYID")
         # Until the handshake is over, a node is listed under another name.
@@ -341,7 +324,7 @@ def cluster() -> Iterator[list[int]]:
         linked(ports[3])
         eventually(lambda: all(is_ok(node) for node in nodes))
         eventually(lambda: all(len(node.execute_command("CLUSTER NODES")) == 4 for node in nodes))
-        age(Redis(client("redis", ports[0])), keys(shop.AUDIENCE), port=ports[slot // share])
+        age(Redis(client("redis", ports[0])), keys(), port=ports[slot // share])
         yield [ports[slot // share], ports[3]]
 
 

@@ -12,7 +12,6 @@ from threading import Barrier
 
 import anyio
 import pytest
-import shop
 from ledgers import age, keys
 from stores import NO_ANSWER, failed, served, works
 
@@ -52,7 +51,7 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
 async def test_a_file_that_another_process_keeps_locked_or_that_was_closed(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     ledger = SQLite(path)
-    age(ledger, keys(shop.AUDIENCE), path=path)
+    age(ledger, keys(), path=path)
     async with served(ledger=ledger) as of:
         await works(of)
         other = sqlite3.connect(path, isolation_level=None)

@@ -10,8 +10,9 @@ from itertools import count, product
 from typing import TYPE_CHECKING
 
 import pytest
-from http_sessions import KEYS, SYSTEMS
 from processes import OnStdio, agreed, on_stdio
+from shop import ALL, KEYS
+from wire import LEGACY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,28 +30,15 @@ METHODS = [
 ]
 MEMBERS = [
     *(f'"params":{value}' for value in ("[]", "7", "null", '{"_meta":7}', DEEP, DEEP_FOR_US)),
-    *(f'"params":{{"name":"peek","arguments":{value}}}' for value in (DEEP, DEEP_FOR_US, "7")),
+    *(f'"params":{{"name":"mint","arguments":{value}}}' for value in (DEEP, DEEP_FOR_US, "7")),
     *(f'"params":{{"x":{value}}}' for value in ("9" * 4_299, "NaN", "1e999", r'"\ud800"')),
     *(f'"params":{{"requestId":{value}}}' for value in ("true", "[1]", "null", DEEP_FOR_US)),
     *('"result":{}', '"result":7', '"result":{"sessionId":true}', f'"result":{DEEP_FOR_US}'),
     *('"error":7', '"error":{"code":1,"message":"x"}', '"jsonrpc":"1.0"', '"jsonrpc":null'),
     '"params":{"_meta":{"progressToken":true}}',
 ]
-BARE = [
-    "",
-    "  ",
-    "null",
-    "[]",
-    "[1]",
-    "7",
-    '"x"',
-    "{",
-    "{}",
-    DEEP,
-    '{"a":' * 5_000,
-    "\0",
-    "\ufeff{}",
-]
+BARE = ["", "  ", "null", "[]", "[1]", "7", '"x"', "{", "{}", "\0", "\ufeff{}"]
+BARE += [DEEP, '{"a":' * 5_000]
 
 
 def lines(session: str) -> Iterator[str]:
@@ -98,7 +86,7 @@ FIRST = [
 ]
 
 
-@SYSTEMS
+@ALL
 @pytest.mark.parametrize("first", FIRST)
 def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) -> None:
     session = agreed()
@@ -110,7 +98,7 @@ def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) 
             listens(server, session, f"after {number}")
 
 
-@SYSTEMS
+@ALL
 def test_a_request_that_the_sdk_cannot_read_is_answered_and_its_id_is_free(system: str) -> None:
     session = agreed()
     with on_stdio(system) as server:
@@ -147,7 +135,9 @@ def test_what_a_tool_prints_does_not_reach_the_wire() -> None:
         text=True,
     ) as process:
         server = OnStdio(process.stdin, process.stdout)
-        session = server.initialize()["result"]["sessionId"]
+        info = {"name": "raw", "version": "0"}
+        begin = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info}
+        session = server.ask("initialize", params=begin)["result"]["sessionId"]
         server.tell("notifications/initialized")
         call = {"name": "shout", "arguments": {}}
         told = server.ask("tools/call", params=call, sessionId=session)
