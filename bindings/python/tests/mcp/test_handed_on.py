@@ -150,6 +150,19 @@ async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
     assert told["error"] == {"code": -32000, "message": "the middleware's own"}
 
 
+@pytest.mark.parametrize("revision", ["2026-07-28", wire.LEGACY])
+async def test_a_fastmcp_says_that_it_has_sessions(revision: str) -> None:
+    """Its models drop what they do not know."""
+    info = {"name": "raw", "version": "0"}
+    params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": info}
+    method = "initialize" if revision == wire.LEGACY else "server/discover"
+    async with served("fastmcp", shop={"sessions": {}}) as of:
+        told = await of.raw(method, params, revision=revision)
+    capabilities = told["result"]["capabilities"]
+    assert capabilities["sessions"] == capabilities["experimental"]["sessions"] == {}
+    assert "tools" in capabilities
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
@@ -53,11 +54,9 @@ async def test_a_file_that_another_process_keeps_locked_or_that_was_closed(tmp_p
     ledger = SQLite(path)
     age(ledger, keys(), path=path)
     async with served(ledger=ledger) as of:
-        await works(of)
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
-        other.execute("COMMIT")
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
         await works(of)
         ledger.close()
         assert await failed(of) == f"{NO_ANSWER}ProgrammingError"

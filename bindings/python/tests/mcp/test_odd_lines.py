@@ -21,12 +21,12 @@ DEEP = "[" * 5_000 + "]" * 5_000
 #: Deeper than the engine reads, and not too deep for the SDK.
 DEEP_FOR_US = "[" * 190 + "]" * 190
 IDS = [
-    *("true", "false", "null", "1.5", "1.0", "1e400", "NaN", "-0", "-1", '"x"', '""', "[]", "{}"),
-    *("[[1]]", "9007199254740993", "9" * 4_300, "9" * 4_400, r'"\ud800"', r'"\u0000"', DEEP),
+    *("true", "null", "1.5", "1e400", "NaN", "-0", '"x"', '""', "[]", "{}", "9007199254740993"),
+    *("9" * 4_300, "9" * 4_400, r'"\ud800"', r'"\u0000"', DEEP),
 ]
 METHODS = [
     *('"ping"', '"tools/list"', '"notifications/cancelled"', '"initialize"', '"session/terminate"'),
-    *("7", "null", "true", "[]", r'"\ud800"', f'"{"x" * 100_000}"', None),
+    *("7", "null", r'"\ud800"', f'"{"x" * 100_000}"', None),
 ]
 MEMBERS = [
     *(f'"params":{value}' for value in ("[]", "7", "null", '{"_meta":7}', DEEP, DEEP_FOR_US)),
@@ -37,16 +37,14 @@ MEMBERS = [
     *('"error":7', '"error":{"code":1,"message":"x"}', '"jsonrpc":"1.0"', '"jsonrpc":null'),
     '"params":{"_meta":{"progressToken":true}}',
 ]
-BARE = ["", "  ", "null", "[]", "[1]", "7", '"x"', "{", "{}", "\0", "\ufeff{}"]
-BARE += [DEEP, '{"a":' * 5_000]
+BARE = ["", "  ", "null", "[]", "[1]", "7", '"x"', "{", "{}", "\0", "\ufeff{}", DEEP]
 
 
 def lines(session: str) -> Iterator[str]:
-    for identity, method, said in product(IDS, METHODS, ('"x"', "true", "null", session, None)):
-        if said is session and method == '"session/terminate"':
-            continue
-        members = {"id": identity, "method": method, "sessionId": said}
-        yield line(*(f'"{name}":{value}' for name, value in members.items() if value))
+    for identity, method, said in product(IDS, METHODS, ('"x"', "true", session, None)):
+        if said is not session or method != '"session/terminate"':
+            members = {"id": identity, "method": method, "sessionId": said}
+            yield line(*(f'"{name}":{value}' for name, value in members.items() if value))
     for member, method, numbered in product(MEMBERS, METHODS[:4], ('"id":1', '"id":true', None)):
         for said in ('"x"', session):
             yield line(numbered, f'"method":{method}', member, f'"sessionId":{said}')
@@ -75,10 +73,8 @@ def test_no_line_ends_or_deafens_a_server() -> None:
             listens(server, session, f"{next(numbers)}: {odd[:100]}")
 
 
-#: The SDK refuses the first three, and takes the next for a notification.
+#: The SDK refuses the first, and takes the next for a notification.
 FIRST = [
-    line('"id":1', '"method":"initialize"'),
-    line('"id":1', '"method":"initialize"', '"params":{}'),
     line('"id":1', '"method":"initialize"', '"params":{"protocolVersion":7}'),
     line('"method":"initialize"'),
     line('"id":true', '"method":"initialize"'),
@@ -96,15 +92,6 @@ def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) 
             assert "error" in server.hear()
         for number in range(2):
             listens(server, session, f"after {number}")
-
-
-@ALL
-def test_a_request_that_the_sdk_cannot_read_is_answered_and_its_id_is_free(system: str) -> None:
-    session = agreed()
-    with on_stdio(system) as server:
-        refused = server.ask("tools/list", "x", params=7, sessionId=session)
-        assert refused["error"] == {"code": -32600, "message": "Invalid Request"}
-        listens(server, session, "x")
 
 
 PRINTING = """

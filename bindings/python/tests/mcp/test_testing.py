@@ -141,15 +141,15 @@ async def test_sessions_over_http(mode: Any) -> None:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["count"]
 
 
-async def test_an_application_that_does_not_start_says_why() -> None:
-    @asynccontextmanager
-    async def failing(_app: Starlette) -> AsyncIterator[None]:
-        raise OSError("no database")
-        yield
-
-    with pytest.raises(RuntimeError, match="no database"):
-        async with testing.connect(Starlette(lifespan=failing)):
-            pass
+@pytest.mark.parametrize("over", ["memory", "http"])
+async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
+    guard = Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
+    server: Any = counting(guard)
+    if over == "http":
+        server = server.streamable_http_app(stateless_http=True)
+    with pytest.raises(AssertionError, match="expected"):
+        async with testing.connect(server):
+            raise AssertionError("expected")
 
 
 async def test_a_fastmcp() -> None:
@@ -160,12 +160,12 @@ async def test_a_fastmcp() -> None:
         assert (await client.list_tools()).tools == []
 
 
-@pytest.mark.parametrize("over", ["memory", "http"])
-async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
-    guard = Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
-    server: Any = counting(guard)
-    if over == "http":
-        server = server.streamable_http_app(stateless_http=True)
-    with pytest.raises(AssertionError, match="expected"):
-        async with testing.connect(server):
-            raise AssertionError("expected")
+async def test_an_application_that_does_not_start_says_why() -> None:
+    @asynccontextmanager
+    async def failing(_app: Starlette) -> AsyncIterator[None]:
+        raise OSError("no database")
+        yield
+
+    with pytest.raises(RuntimeError, match="no database"):
+        async with testing.connect(Starlette(lifespan=failing)):
+            pass
