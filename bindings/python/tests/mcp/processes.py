@@ -1,76 +1,29 @@
-"""A server with SEP-1359 as a process, line by line."""
+"""Servers on stdio, line by line, and the examples as processes."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import re
 import subprocess
 import sys
-from contextlib import contextmanager
-from functools import partial
-from multiprocessing.reduction import DupFd
-from typing import IO, TYPE_CHECKING, Any
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import wire
 from mcp import StdioServerParameters
-from shop import AUDIENCE, KEYS, Shop, view
+from shop import KEYS, view
 
-import sealwax
-from sealwax.ledger import Memory
-from sealwax.mcp import Guard
+from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-#: Importing the SDKs takes seconds. One process does it, and each server is a fork of that one.
-SERVERS = multiprocessing.get_context("forkserver")
-SERVERS.set_forkserver_preload(["fastmcp.server.server", "fastmcp.tools", "sealwax.mcp"])
-
-
-def serve(pipes: list[Any], keys: str, system: str) -> None:
-    """Serve the two pipes as stdio, in a process that was forked."""
-    for number, pipe in enumerate(pipes):
-        os.dup2(pipe.detach(), number)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    sys.stdin = os.fdopen(0)
-    guard = Guard(
-        codec=sealwax.Codec(keys=keys, audience=AUDIENCE),
-        principal=lambda _ctx: wire.principal("alice"),
-        ledger=Memory(),
-        # Sessions outlive the process, and its memory.
-        ledger_options={"accept_issued_since": 1},
-    )
-    anyio.run(partial(guard.run_stdio, getattr(Shop(guard), system)(), ttl=60))
-
-
-class OnStdio:
-    """A server's process, line by line."""
-
-    def __init__(self, stdin: IO[str] | None, stdout: IO[str] | None) -> None:
-        assert stdin is not None
-        assert stdout is not None
-        self._stdin, self._stdout = stdin, stdout
-
-    def ask(self, method: str, identity: Any = 1, **members: Any) -> dict[str, Any]:
-        self.tell(method, id=identity, **members)
-        answer = self.hear()
-        assert answer["id"] == identity
-        return answer
-
-    def tell(self, method: str, **members: Any) -> None:
-        self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
-
-    def say(self, line: str) -> None:
-        self._stdin.write(line + "\n")
-        self._stdin.flush()
-
-    def hear(self) -> dict[str, Any]:
-        heard: dict[str, Any] = json.loads(self._stdout.readline())
-        return heard
+    from sealwax.mcp import Guard
 
 
 @contextmanager
@@ -96,22 +49,38 @@ def example_on_stdio(file: Path) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=[str(file)], env=environment)
 
 
-@contextmanager
-def on_stdio(system: str) -> Iterator[OnStdio]:
-    stdin, to_server = os.pipe()
-    from_server, stdout = os.pipe()
-    given = [DupFd(stdin), DupFd(stdout)]
-    process = SERVERS.Process(target=serve, args=(given, KEYS, system))
-    process.start()
-    os.close(stdin)
-    os.close(stdout)
-    with open(from_server) as heard:
-        try:
-            with open(to_server, "w") as said:
-                yield OnStdio(said, heard)
-        finally:
-            process.join(60)
-            assert process.exitcode == 0
+class OnStdio:
+    """A client of stdio in this process."""
+
+    def __init__(self, sends: Any, hears: Any) -> None:
+        self._sends, self._hears = sends, hears
+
+    async def say(self, method: str, **members: Any) -> None:
+        await self.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
+
+    async def write(self, line: str) -> None:
+        await self._sends.send(line + "\n")
+
+    async def hear(self) -> dict[str, Any]:
+        with anyio.fail_after(60):
+            heard: dict[str, Any] = json.loads(await self._hears.receive())
+        return heard
+
+    async def ask(self, method: str, **members: Any) -> dict[str, Any]:
+        await self.say(method, **{"id": 1, **members})
+        return await self.hear()
+
+
+@asynccontextmanager
+async def on_stdio(of: Guard, server: Any) -> AsyncIterator[OnStdio]:
+    sends, reads = anyio.create_memory_object_stream[str](8)
+    writes, hears = anyio.create_memory_object_stream[str](8)
+    lines = wire.Lines(reads, writes)
+    transport = Transport(of, of._engines, required=False, ttl=None, sep1359=True)
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve, low_level(server), transport, lines, lines)
+        yield OnStdio(sends, hears)
+        group.cancel_scope.cancel()
 
 
 def agreed(**members: Any) -> str:

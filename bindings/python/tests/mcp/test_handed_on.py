@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
-import json
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -19,17 +16,13 @@ from ledgers import Wrapped, memory
 from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
-from processes import agreed
+from processes import agreed, on_stdio
 from shop import Shop, guard, served, view
 
 import sealwax
-from sealwax.mcp import Guard, HandleRefused, Negotiated, Principal, Refusal
-from sealwax.mcp._transport.message import Transport
-from sealwax.mcp._transport.stdio import serve
+from sealwax.mcp import HandleRefused, Negotiated, Principal, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from sealwax.ledger import Command
 
 pytestmark = pytest.mark.anyio
@@ -246,38 +239,6 @@ async def test_the_time_that_the_wrapper_took_is_not_the_handlers_again() -> Non
     assert [one["withinMs"] for one in ledger.asked] == [300, 300, 300, 100]
 
 
-class OnStdio:
-    """A client of stdio in this process."""
-
-    def __init__(self, sends: Any, hears: Any) -> None:
-        self._sends, self._hears = sends, hears
-
-    async def say(self, method: str, **members: Any) -> None:
-        message = {"jsonrpc": "2.0", "method": method, "params": {}, **members}
-        await self._sends.send(json.dumps(message) + "\n")
-
-    async def hear(self) -> dict[str, Any]:
-        with anyio.fail_after(60):
-            heard: dict[str, Any] = json.loads(await self._hears.receive())
-        return heard
-
-    async def ask(self, method: str, **members: Any) -> dict[str, Any]:
-        await self.say(method, **{"id": 1, **members})
-        return await self.hear()
-
-
-@asynccontextmanager
-async def on_stdio(of: Guard, server: MCPServer[Any]) -> AsyncIterator[OnStdio]:
-    sends, reads = anyio.create_memory_object_stream[str](8)
-    writes, hears = anyio.create_memory_object_stream[str](8)
-    lines = wire.Lines(reads, writes)
-    transport = Transport(of, of._engines, required=False, ttl=None, sep1359=True)
-    async with anyio.create_task_group() as group:
-        group.start_soon(serve, server._lowlevel_server, transport, lines, lines)
-        yield OnStdio(sends, hears)
-        group.cancel_scope.cancel()
-
-
 async def test_a_session_on_stdio() -> None:
     """What the SDK cannot read is answered, and what was negotiated is known to it alone."""
     seen: list[Negotiated | None] = []
@@ -294,26 +255,6 @@ async def test_a_session_on_stdio() -> None:
         told = await client.ask("tools/list", id="x", params=7, sessionId=agreed())
         assert told["error"] == {"code": -32600, "message": "Invalid Request"}
     assert seen == [None, None]
-
-
-async def test_what_the_server_says_by_itself_is_of_the_last_session_on_stdio() -> None:
-    """Also after a message that has none."""
-    last = anyio.Event()
-
-    async def it(ctx: Any) -> dict[str, Any]:
-        await last.wait()
-        note = ctx.session.send_tool_list_changed()
-        await asyncio.create_task(note, context=contextvars.Context())
-        return {}
-
-    of = guard(principal=lambda _ctx: ALICE)
-    session = agreed()
-    async with on_stdio(of, Shop(of, it).mcpserver()) as client:
-        await client.say("tools/call", id=1, params=CALL, sessionId=session)
-        assert (await client.ask("ping", id=2))["id"] == 2
-        last.set()
-        said = await client.hear()
-    assert (said["method"], said.get("sessionId")) == ("notifications/tools/list_changed", session)
 
 
 async def test_who_asks_a_server_within_a_handler_is_not_taken_from_the_message_on_stdio() -> None:

@@ -7,15 +7,17 @@ import os
 import subprocess
 import sys
 from itertools import count, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import wire
 from processes import OnStdio, agreed, on_stdio
-from shop import ALL, KEYS
-from wire import LEGACY
+from shop import ALL, KEYS, Shop, guard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.anyio
 
 DEEP = "[" * 5_000 + "]" * 5_000
 #: Deeper than the engine reads, and not too deep for the SDK.
@@ -56,21 +58,26 @@ def line(*members: str | None) -> str:
     return f"{{{said}}}"
 
 
-def listens(server: OnStdio, session: str, name: str) -> None:
+async def listens(client: OnStdio, session: str, name: str) -> None:
     """Expect the server to serve a session; it may answer the lines before."""
-    server.tell("tools/list", id=name, sessionId=session)
-    while (heard := server.hear()).get("id") != name:
+    await client.say("tools/list", id=name, sessionId=session)
+    while (heard := await client.hear()).get("id") != name:
         pass
     assert heard["result"]["sessionId"] == session, name
 
 
-def test_no_line_ends_or_deafens_a_server() -> None:
+def with_shop(system: str) -> Any:
+    of = guard(principal=lambda _ctx: wire.principal("alice"))
+    return on_stdio(of, getattr(Shop(of), system)())
+
+
+async def test_no_line_ends_or_deafens_a_server() -> None:
     session, numbers = agreed(), count()
-    with on_stdio("mcpserver") as server:
+    async with with_shop("mcpserver") as client:
         for odd in lines(json.dumps(session)):
-            server.say(odd)
+            await client.write(odd)
             # The names tell which line it was.
-            listens(server, session, f"{next(numbers)}: {odd[:100]}")
+            await listens(client, session, f"{next(numbers)}: {odd[:100]}")
 
 
 #: The SDK refuses the first, and takes the next for a notification.
@@ -84,14 +91,13 @@ FIRST = [
 
 @ALL
 @pytest.mark.parametrize("first", FIRST)
-def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) -> None:
-    session = agreed()
-    with on_stdio(system) as server:
-        server.say(first)
+async def test_no_first_line_makes_a_server_deaf_to_sessions(system: str, first: str) -> None:
+    async with with_shop(system) as client:
+        await client.write(first)
         if '"id"' in first:
-            assert "error" in server.hear()
+            assert "error" in await client.hear()
         for number in range(2):
-            listens(server, session, f"after {number}")
+            await listens(client, agreed(), f"after {number}")
 
 
 PRINTING = """
@@ -112,21 +118,25 @@ anyio.run(guard.run_stdio, server)
 
 def test_what_a_tool_prints_does_not_reach_the_wire() -> None:
     """The SDK protects its own streams in the same way."""
-    environment, pipe = {**os.environ, "SEALWAX_KEYS": KEYS}, subprocess.PIPE
+    info = {"name": "raw", "version": "0"}
+    begin = {"protocolVersion": wire.LEGACY, "capabilities": {}, "clientInfo": info}
+    said = [
+        line('"id":1', '"method":"initialize"', f'"params":{json.dumps(begin)}'),
+        line('"method":"notifications/initialized"'),
+        line('"id":2', '"method":"tools/call"', '"params":{"name":"shout","arguments":{}}'),
+    ]
     with subprocess.Popen(
         [sys.executable, "-c", PRINTING],
-        env=environment,
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
+        env={**os.environ, "SEALWAX_KEYS": KEYS},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        server = OnStdio(process.stdin, process.stdout)
-        info = {"name": "raw", "version": "0"}
-        begin = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info}
-        session = server.ask("initialize", params=begin)["result"]["sessionId"]
-        server.tell("notifications/initialized")
-        call = {"name": "shout", "arguments": {}}
-        told = server.ask("tools/call", params=call, sessionId=session)
-        assert told["result"]["content"][0]["text"] == "done"
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n".join([*said, ""]))
+        process.stdin.flush()
+        told = [json.loads(process.stdout.readline()) for _ in range(2)]
+        assert told[1]["result"]["content"][0]["text"] == "done"
         assert "not a message" in process.communicate()[1]
