@@ -22,7 +22,7 @@ Vector = dict[str, Any]
 FILES = [
     json.loads(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parents[3] / "tests/vectors").glob("*.json"))
-    # Of transcripts: tests/mcp/test_transcripts.py.
+    # What is played on servers: mcp/scenario.py, mcp/test_wire.py.
     if path.name not in ("guard.json", "ledger.json", "wire.json")
 ]
 

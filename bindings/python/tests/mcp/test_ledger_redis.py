@@ -302,7 +302,8 @@ def cluster() -> Iterator[tuple[int, int]]:
     """Run a Cluster of a master and its replica; give their ports."""
     config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
     with valkey(**config) as one, valkey(**config) as other:
-        master, replica = (redis.Redis(port=of.port, decode_responses=True) for of in (one, other))
+        nodes: list[Any] = [redis.Redis(port=of.port, decode_responses=True) for of in (one, other)]
+        master, replica = nodes
         master.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
         replica.execute_command("CLUSTER", "MEET", "127.0.0.1", one.port)
         name = master.execute_command("CLUSTER", "MYID")
