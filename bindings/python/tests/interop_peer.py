@@ -4,51 +4,47 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
-from typing import Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import sealwax
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-@dataclass
-class Request:
-    op: str
-    ring: bytes
-    audience: bytes
-    principal: bytes | None
-    kind: str
-    label: str
-    session_id: str
-    context: bytes
-    ttl: str
-    payload: bytes
-    token: str
-    max_age: int | None
 
+def text(of: str) -> str:
+    return bytes.fromhex(of).decode()
+
+
+#: What stands between tabs, and how it is read.
+FIELDS: dict[str, Callable[[str], Any]] = {
+    "op": str,
+    "ring": text,
+    "audience": text,
+    "principal": lambda of: None if of == "anonymous" else text(of),
+    "kind": str,
+    "label": text,
+    "session_id": text,
+    "context": bytes.fromhex,
+    "ttl": str,
+    "payload": bytes.fromhex,
+    "token": text,
+    "max_age": lambda of: int(of) if of else None,
+}
+
+
+class Request(SimpleNamespace):
     @classmethod
     def parse(cls, line: str) -> Request:
-        op, ring, audience, principal, kind, *rest, max_age = line.rstrip("\n").split("\t")
-        label, session_id, context, ttl, payload, token = rest
-        return cls(
-            op,
-            bytes.fromhex(ring),
-            bytes.fromhex(audience),
-            None if principal == "anonymous" else bytes.fromhex(principal),
-            kind,
-            bytes.fromhex(label).decode(),
-            bytes.fromhex(session_id).decode(),
-            bytes.fromhex(context),
-            ttl,
-            bytes.fromhex(payload),
-            bytes.fromhex(token).decode(),
-            int(max_age) if max_age else None,
-        )
+        fields = zip(FIELDS.items(), line.rstrip("\n").split("\t"), strict=True)
+        return cls(**{name: read(of) for (name, read), of in fields})
 
     def view(self) -> sealwax.View:
-        codec = sealwax.Codec(keys=self.ring.decode(), audience=self.audience.decode())
+        codec = sealwax.Codec(keys=self.ring, audience=self.audience)
         if self.principal is None:
             return codec.view(anonymous=True)
-        issuer, client, subject = (part or None for part in self.principal.decode().split("\0"))
+        issuer, client, subject = (part or None for part in self.principal.split("\0"))
         return codec.view(issuer=issuer, client=client, subject=subject)
 
     def sealer(self) -> sealwax.Sealer:

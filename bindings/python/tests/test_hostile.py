@@ -49,22 +49,8 @@ class Lied(Exception):
     """What a hostile object raises of its own accord."""
 
 
-SAID: list[Any] = [
-    0,
-    -1,
-    5,
-    2**62,
-    None,
-    "x",
-    b"x",
-    True,
-    Lied,
-    ALICE,
-    "alice",
-    [],
-    NotImplemented,
-    1.5,
-]
+SAID: list[Any] = [0, -1, 5, 2**62, 1.5, None, True, NotImplemented, Lied, ALICE]
+SAID += ["x", b"x", "alice", []]
 #: Those of `str`, `bytes`, `int`, `list` and `dict` that a conversion may call.
 DOUBLE = [
     *("len", "eq", "hash", "str", "bytes", "iter", "getitem", "bool", "index", "int", "float"),

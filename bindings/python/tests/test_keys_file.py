@@ -5,13 +5,12 @@ import itertools
 import json
 import logging
 import os
-import queue
 import signal
 import threading
 import time
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ A, B = Key.generate(), Key.generate()
 AUDIENCE = "https://mcp.example.com"
 LONG = 60
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 
 
 def text_of(*keys: Key) -> str:
@@ -45,28 +45,6 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "keys"
     path.write_text(text_of(A))
     return path
-
-
-class Log(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: queue.Queue[logging.LogRecord] = queue.Queue()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.said.put(record)
-
-    def next(self) -> logging.LogRecord:
-        return self.said.get(timeout=LONG)
-
-
-@pytest.fixture
-def log() -> Iterator[Log]:
-    log, logger = Log(), logging.getLogger("sealwax")
-    logger.addHandler(log)
-    logger.setLevel(logging.INFO)
-    yield log
-    logger.removeHandler(log)
-    logger.setLevel(logging.NOTSET)
 
 
 def followed(path: Path) -> Codec:
@@ -104,32 +82,32 @@ def test_no_view_of_old_keys_is_kept_while_threads_make_views() -> None:
             thread.join()
 
 
-def test_the_logger_hears_of_new_keys_and_once_of_a_bad_file(path: Path, log: Log) -> None:
-    codec = followed(path)
+def test_the_logger_hears_of_new_keys_and_once_of_a_bad_file(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "sealwax")
+    said, codec = caplog.records, followed(path)
     token = alice(codec).session().seal(b"kept")
     replace(path, text_of(B, A))
-    record = log.next()
+    until(lambda: len(said) == 1)
     message = f"keys file {path}: {B.id} seals, {B.id} {A.id} open"
-    assert record.levelno == logging.INFO
-    assert record.getMessage() == f"sealwax: keys_changed message={json.dumps(message)}"
-    assert record.__dict__["sealwax_code"] == "keys_changed"
-    assert record.__dict__["sealwax_message"] == message
+    assert said[0].getMessage() == f"sealwax: keys_changed message={json.dumps(message)}"
+    assert (said[0].levelno, vars(said[0])["sealwax_message"]) == (logging.INFO, message)
     half = text_of(A, B)[:80]
     replace(path, half)
-    record = log.next()
-    assert record.levelno == logging.WARNING
-    assert record.__dict__["sealwax_code"] == "invalid_key"
-    found = record.__dict__["sealwax_message"]
+    until(lambda: len(said) == 2)
+    assert (said[1].levelno, vars(said[1])["sealwax_code"]) == (logging.WARNING, "invalid_key")
+    found = vars(said[1])["sealwax_message"]
     assert found.startswith(f"keys file {path}: key 2 of the ring: expected a key text")
     assert found.endswith("; the present keys stay in use")
     assert half[5:30] not in found
     assert alice(codec).session().open(token).needs_reseal
     # It is read again, and said once.
     time.sleep(0.05)
-    assert log.said.empty()
+    assert len(said) == 2
 
 
-def test_the_watch_ends_with_its_codec(path: Path, log: Log) -> None:
+def test_the_watch_ends_with_its_codec(path: Path) -> None:
     def watches() -> int:
         gc.collect()
         return sum(thread.name == "sealwax-keys" for thread in threading.enumerate())
@@ -142,8 +120,6 @@ def test_the_watch_ends_with_its_codec(path: Path, log: Log) -> None:
     del codec
     until(lambda: watches() == 0)
     assert gone() is None
-    replace(path, "none")
-    assert log.said.empty()
 
 
 def in_child(check: Callable[[], None]) -> None:
@@ -163,7 +139,6 @@ def in_child(check: Callable[[], None]) -> None:
 
 
 @FORKS
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_processes_that_were_forked_follow_the_file_too(path: Path) -> None:
     # As in a server that loads the application and then forks, while other threads are at work.
     codec, done = followed(path), threading.Event()
@@ -199,7 +174,6 @@ def test_processes_that_were_forked_follow_the_file_too(path: Path) -> None:
 
 
 @FORKS
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
 def test_no_fork_happens_while_a_codec_takes_keys() -> None:
     begun, steps = threading.Event(), list[str]()
 

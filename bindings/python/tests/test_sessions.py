@@ -14,17 +14,11 @@ NOW = 1_780_000_000
 DAY = 86_400
 
 
-@pytest.fixture
-def codec() -> sealwax.Codec:
-    return sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="a")
+VIEW = sealwax.Codec(keys=sealwax.Key.generate(), audience="a").view(subject="alice")
 
 
-@pytest.fixture
-def sessions(codec: sealwax.Codec) -> sealwax.Sessions:
-    return codec.view(subject="alice").sessions()
-
-
-def test_a_session_lives_on_through_renewals(sessions: sealwax.Sessions) -> None:
+def test_a_session_lives_on_through_renewals() -> None:
+    sessions = VIEW.sessions()
     with at(NOW * 1000):
         created = sessions.create(b"1")
     assert created["expiresAt"] == "2026-05-29T20:26:40Z"
@@ -39,18 +33,18 @@ def test_a_session_lives_on_through_renewals(sessions: sealwax.Sessions) -> None
         sessions.open(created)
 
 
-def test_a_lifetime_is_chosen_and_an_id_ends(codec: sealwax.Codec) -> None:
-    view = codec.view(subject="alice")
+def test_a_lifetime_is_chosen_and_an_id_ends() -> None:
     with at(NOW * 1000):
-        assert view.sessions(ttl=60).create(b"")["expiresAt"] == "2026-05-28T20:27:40Z"
-        endless = view.sessions(no_expiry=True).create(b"")
-        verified = view.sessions().verify(endless["sessionId"])
+        assert VIEW.sessions(ttl=60).create(b"")["expiresAt"] == "2026-05-28T20:27:40Z"
+        endless = VIEW.sessions(no_expiry=True).create(b"")
+        verified = VIEW.sessions().verify(endless["sessionId"])
     assert endless["expiresAt"] == "2026-06-27T20:26:40Z"
     assert verified.session_id == endless["sessionId"]
     assert verified.ends_at_ms == verified.created_at_ms + 30 * DAY * 1000
 
 
-def test_what_a_client_may_send(sessions: sealwax.Sessions) -> None:
+def test_what_a_client_may_send() -> None:
+    sessions = VIEW.sessions()
     created, other = sessions.create(b"1"), sessions.create(b"2")
     sent: Any = {**created, "expiresAt": 7, "unknown": [float("nan")]}
     with pytest.raises(sealwax.Malformed):

@@ -38,7 +38,6 @@ class World:
         #: What was dropped.
         self.dropped: list[str] = []
         self.baskets = self.guard.self_contained_handles("basket")
-        self.sessions = self.guard.sessions(initial=lambda _ctx: 0)
 
     async def fill(self, ctx: Any, basket: str | None) -> str:
         """Put one more thing into a basket."""
@@ -51,14 +50,6 @@ class World:
         """Drop something, as its user agreed."""
         self.dropped.append(what)
         return "dropped"
-
-    def count(self, ctx: Any) -> str:
-        """Count in the session."""
-        session = self.sessions.of(ctx)
-        if session is None:
-            return "no session"
-        session.write(session.value + 1)
-        return str(session.value)
 
     def state(self, ctx: Any) -> str:
         """Seal a state, or tell the one that came."""
@@ -77,7 +68,6 @@ def low_level(world: World) -> Server:
     tools: dict[str, Any] = {
         "fill": lambda ctx, given: world.fill(ctx, given.get("basket")),
         "drop": lambda _, given: world.drop(given["what"]),
-        "count": lambda ctx, _: world.count(ctx),
         "state": lambda ctx, _: world.state(ctx),
         "negotiated": lambda ctx, _: world.negotiated(ctx),
     }
@@ -93,13 +83,7 @@ def low_level(world: World) -> Server:
         content = [types.TextContent(type="text", text=text)]
         return types.ServerResult(types.CallToolResult(content=content))
 
-    async def list_resources(request: types.ListResourcesRequest) -> types.ServerResult:
-        cursor = request.params.cursor if request.params else None
-        one = types.Resource(uri="test://x", name=cursor or "first")
-        return types.ServerResult(types.ListResourcesResult(resources=[one], nextCursor="page 2"))
-
     server.request_handlers[types.CallToolRequest] = call_tool
-    server.request_handlers[types.ListResourcesRequest] = list_resources
     world.guard.protect(server)
     return server
 
@@ -110,15 +94,12 @@ def with_tools(server: Any, world: World, context: Any) -> Any:
     async def fill(ctx: Any, basket: str | None = None) -> str:
         return await world.fill(ctx, basket)
 
-    def count(ctx: Any) -> str:
-        return world.count(ctx)
-
     def negotiated(ctx: Any) -> str:
         return world.negotiated(ctx)
 
     world.guard.protect(server)
     server.tool()(world.drop)
-    for tool in (fill, count, negotiated):
+    for tool in (fill, negotiated):
         tool.__annotations__["ctx"] = context
         server.tool()(tool)
     return server
@@ -132,11 +113,9 @@ def of_mcp(world: World, **settings: Any) -> Any:
 
 
 def of_fastmcp(world: World, **settings: Any) -> Any:
-    """Return that of FastMCP 2 or 3; version 3 makes pages."""
+    """Return that of FastMCP 2 or 3."""
     from fastmcp import Context, FastMCP
 
-    if MAJOR == "3":
-        settings["list_page_size"] = 2
     return with_tools(FastMCP("notes", **settings), world, Context)
 
 

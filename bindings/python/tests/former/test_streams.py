@@ -45,10 +45,11 @@ class Wire:
         params = {"name": tool, "arguments": given or {}, **more.pop("params", {})}
         await self.ask(identity, "tools/call", params, **more)
 
-    async def cancel(self, identity: Any) -> None:
-        params = {"requestId": identity}
-        method = "notifications/cancelled"
+    async def note(self, method: str, params: Any = None) -> None:
         await self.send(types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params))
+
+    async def cancel(self, identity: Any) -> None:
+        await self.note("notifications/cancelled", {"requestId": identity})
 
     async def heard(self) -> Any:
         return (await self._from_server.receive()).message.root
@@ -58,14 +59,14 @@ class Wire:
 
 
 @contextlib.asynccontextmanager
-async def wired(server: Any) -> Any:
+async def wired(server: Any, *, stateless: bool = True) -> Any:
     """Run a server on streams; give the client's end."""
     to_server, reads = anyio.create_memory_object_stream[Any](10)
     writes, from_server = anyio.create_memory_object_stream[Any](10)
     options = server.create_initialization_options()
     with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(lambda: server.run(reads, writes, options, stateless=True))
+            tasks.start_soon(lambda: server.run(reads, writes, options, stateless=stateless))
             yield Wire(to_server, from_server)
             assert by_reference == {}
             await to_server.aclose()
@@ -312,3 +313,26 @@ async def test_a_list_that_came_too_late_is_forgotten(monkeypatch: pytest.Monkey
         await anyio.wait_all_tasks_blocked()
         assert made[0]._waiting == {}
         assert wire.is_silent()
+
+
+async def test_a_question_ends_with_its_call() -> None:
+    world = World(KEYS)
+    client = {"capabilities": {"elicitation": {}}, "clientInfo": {"name": "c", "version": "1"}}
+    begin = {"protocolVersion": types.LATEST_PROTOCOL_VERSION, **client}
+    async with wired(low_level(world), stateless=False) as wire:
+        await wire.ask(1, "initialize", begin)
+        assert (await wire.heard()).id == 1
+        await wire.note("notifications/initialized")
+        await wire.call(2, "drop", {"what": "tea"})
+        asked = await wire.heard()
+        assert (asked.method, asked.params["message"]) == ("elicitation/create", 'Drop "tea"?')
+        await wire.cancel(2)
+        ended = await wire.heard()
+        assert (ended.method, ended.params) == ("notifications/cancelled", {"requestId": asked.id})
+        # An answer to it comes too late, and is the SDK's.
+        answer = {"action": "accept", "content": {"choice": "yes"}}
+        await wire.send(types.JSONRPCResponse(jsonrpc="2.0", id=asked.id, result=answer))
+        await wire.ask(3, "ping")
+        while getattr(await wire.heard(), "id", None) != 3:
+            pass
+    assert (world.dropped, world.refused) == ([], [])

@@ -1,18 +1,17 @@
-"""The four things that a guard handles, as a client gets, keeps and presents them."""
+"""What a guard handles, as a client gets, keeps and presents it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 import sealwax
+from sealwax.mcp import SESSION_META_KEY
 
 if TYPE_CHECKING:
     from mcp import Client
-
-    from sealwax.mcp import Principal
 
 SURE: types.InputResponses = {"sure": types.ElicitResult(action="accept", content={"sure": True})}
 
@@ -30,10 +29,35 @@ def plain(model: Any) -> dict[str, Any]:
     return dumped
 
 
-class RequestState:
-    kind = "request-state"
-    refusal = sealwax.answer("request-state")
-    internal = sealwax.answer("request-state", sealwax.InternalError())
+class Carrier:
+    """A kind of token, by its answers, and the tools that make and that take one."""
+
+    def __init__(self, kind: Any, makes: str = "", takes: str = "") -> None:
+        self.kind, self._makes, self._takes = kind, makes, takes
+        answers = [sealwax.answer(kind), sealwax.answer(kind, sealwax.InternalError())]
+        self.refusal, self.internal = (one.get("toolResult", one) for one in answers)
+
+    async def good(self, client: Client) -> str:
+        made = plain(await client.call_tool(self._makes, {}))["structuredContent"]
+        assert len(made["expires_at"]) == len("2026-11-21T12:00:00Z")
+        handle: str = made["handle"]
+        return handle
+
+    async def present(self, client: Client, token: str | None) -> dict[str, Any]:
+        arguments = {} if token is None else {"handle": token}
+        return await outcome(client.call_tool(self._takes, arguments))
+
+    def taken(self, told: dict[str, Any]) -> bool:
+        return not told.get("isError", "error" in told)
+
+    def refused(self, told: dict[str, Any], *, internal: bool = False) -> bool:
+        expected = self.internal if internal else self.refusal
+        return bool({name: told.get(name) for name in expected} == expected)
+
+
+class RequestState(Carrier):
+    def __init__(self) -> None:
+        super().__init__("request-state")
 
     async def good(self, client: Client) -> str:
         asked = await client.session.call_tool("ask", {"id": 7}, allow_input_required=True)
@@ -41,25 +65,12 @@ class RequestState:
         assert asked.request_state is not None
         return asked.request_state
 
-    async def present(self, client: Client, token: str | None, id: int = 7) -> dict[str, Any]:
-        call = client.session.call_tool(
-            "ask",
-            {"id": id},
-            input_responses=SURE,
-            request_state=token,
-            allow_input_required=True,
-        )
-        return await outcome(call)
-
-    def taken(self, told: dict[str, Any]) -> bool:
-        return bool(told["structuredContent"] == {"id": 7, "state": {"asked": 7, "pad": ""}})
+    async def present(self, client: Client, token: str | None, **arguments: Any) -> dict[str, Any]:
+        more: Any = {"request_state": token, "input_responses": SURE, "allow_input_required": True}
+        return await outcome(client.session.call_tool("ask", arguments or {"id": 7}, **more))
 
 
-class Cursor:
-    kind = "cursor"
-    refusal = sealwax.answer("cursor")
-    internal = sealwax.answer("cursor", sealwax.InternalError())
-
+class Cursor(Carrier):
     async def good(self, client: Client) -> str:
         page = await client.session.list_resources()
         assert len(page.resources) == 10
@@ -70,53 +81,47 @@ class Cursor:
         params = types.PaginatedRequestParams(cursor=token)
         return await outcome(client.session.list_resources(params=params))
 
-    def taken(self, told: dict[str, Any]) -> bool:
-        return bool(told["resources"][0]["uri"] == "item:///10" and len(told["resources"]) == 10)
+
+STATE, CURSOR = RequestState(), Cursor("cursor")
+HANDLE, HELD = Carrier("handle", "mint", "check"), Carrier("handle", "seal", "open")
+CARRIERS = (STATE, CURSOR, HANDLE, HELD)
 
 
-class Handle:
-    kind = "handle"
-    refusal = sealwax.answer("handle")["toolResult"]
-    internal = sealwax.answer("handle", sealwax.InternalError())["toolResult"]
-    mint, check, end = "mint", "check", "end"
-    arguments: ClassVar[dict[str, Any]] = {}
+class Raw(types.Result):
+    """A result with all that was sent."""
 
-    async def good(self, client: Client) -> str:
-        made = plain(await client.call_tool(self.mint, self.arguments))["structuredContent"]
-        assert made["expiresAt"].endswith("Z")
-        assert len(made["expiresAt"]) == len("2026-11-21T12:00:00Z")
-        handle: str = made["handle"]
-        return handle
-
-    async def present(self, client: Client, token: str | None) -> dict[str, Any]:
-        arguments = {} if token is None else {"handle": token}
-        return await outcome(client.call_tool(self.check, arguments))
-
-    def taken(self, told: dict[str, Any]) -> bool:
-        return len(told["structuredContent"]["ulid"]) == 32
+    model_config = types.Result.model_config | {"extra": "allow"}
 
 
-class HandleState(Handle):
-    kind = "handle-state"
-    mint, check, end = "seal", "open", "end_order"
-    arguments: ClassVar[dict[str, Any]] = {"items": ["tea"]}
+class Asked(types.Request[types.RequestParams, Any]):
+    """A request of any method."""
 
-    def taken(self, told: dict[str, Any]) -> bool:
-        return bool(told["structuredContent"] == {"items": ["tea"], "generation": 0})
+    method: str
+    params: types.RequestParams
 
 
-CARRIERS: tuple[RequestState | Cursor | Handle, ...] = (
-    RequestState(),
-    Cursor(),
-    Handle(),
-    HandleState(),
-)
+def meta(session: Any) -> dict[str, Any]:
+    return {"_meta": {SESSION_META_KEY: session}}
 
 
-def view(codec: sealwax.Codec, principal: Principal) -> sealwax.View:
-    return codec.view(**principal._asdict())
+async def ask(client: Client, method: str, session: Any = None, **params: Any) -> dict[str, Any]:
+    sent = {**params, **({} if session is None else meta(session))}
+    request: Any = Asked(method=method, params=types.RequestParams.model_validate(sent))
+    if method == "tools/call":
+        request = types.CallToolRequest(params=types.CallToolRequestParams.model_validate(sent))
+    return await outcome(client.session.send_request(request, Raw))
 
 
-def altered(text: str) -> str:
-    middle = len(text) // 2
-    return text[:middle] + ("a" if text[middle] != "a" else "b") + text[middle + 1 :]
+async def call(client: Client, tool: str, session: Any = None, **arguments: Any) -> dict[str, Any]:
+    return await ask(client, "tools/call", session, name=tool, arguments=arguments)
+
+
+async def created(client: Client) -> dict[str, Any]:
+    session: dict[str, Any] = (await ask(client, "sessions/create"))["session"]
+    assert set(session) == {"sessionId", "expiresAt", "state"}
+    return session
+
+
+def carried(told: dict[str, Any]) -> dict[str, Any]:
+    session: dict[str, Any] = told["_meta"][SESSION_META_KEY]
+    return session

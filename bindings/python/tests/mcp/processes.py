@@ -1,95 +1,95 @@
-"""A server with SEP-1359 as a process, line by line."""
+"""Servers on stdio, line by line, and the examples as processes."""
 
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
-from contextlib import contextmanager
-from multiprocessing.reduction import DupFd
-from typing import IO, TYPE_CHECKING, Any
+import re
+import subprocess
+import sys
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
-import tally
+import anyio
 import wire
-from carriers import view
-from http_sessions import (
-    KEYS,
-    REVISION,
-)
+from mcp import StdioServerParameters
+from shop import KEYS, view
 
-import sealwax
+from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
 
-#: Importing the SDKs takes seconds. One process does it, and each server is a fork of that one.
-SERVERS = multiprocessing.get_context("forkserver")
-SERVERS.set_forkserver_preload(["fastmcp.server.server", "fastmcp.tools", "sealwax.mcp"])
-
-
-def refused(session_id: Any, identity: Any = 1) -> dict[str, Any]:
-    echoed = session_id if isinstance(session_id, str) else None
-    return {"jsonrpc": "2.0", "id": identity, **sealwax.answer("sep-1359", session_id=echoed)}
-
-
-class OnStdio:
-    """A server's process, line by line."""
-
-    def __init__(self, stdin: IO[str] | None, stdout: IO[str] | None) -> None:
-        assert stdin is not None
-        assert stdout is not None
-        self._stdin, self._stdout = stdin, stdout
-
-    def ask(self, method: str, identity: Any = 1, **members: Any) -> dict[str, Any]:
-        self.tell(method, id=identity, **members)
-        answer = self.hear()
-        assert answer["id"] == identity
-        return answer
-
-    def tell(self, method: str, **members: Any) -> None:
-        self.say(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
-
-    def say(self, line: str) -> None:
-        self._stdin.write(line + "\n")
-        self._stdin.flush()
-
-    def hear(self) -> dict[str, Any]:
-        heard: dict[str, Any] = json.loads(self._stdout.readline())
-        return heard
-
-    def initialize(self, **capabilities: Any) -> dict[str, Any]:
-        info = {"name": "raw", "version": "0"}
-        params = {"protocolVersion": REVISION, "capabilities": capabilities, "clientInfo": info}
-        return self.ask("initialize", params=params)
+    from sealwax.mcp import Guard
 
 
 @contextmanager
-def on_stdio(system: str) -> Iterator[OnStdio]:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
-    stdin, to_server = os.pipe()
-    from_server, stdout = os.pipe()
-    given = [DupFd(stdin), DupFd(stdout)]
-    process = SERVERS.Process(target=tally.serve, args=(given, environment, system))
-    process.start()
-    os.close(stdin)
-    os.close(stdout)
-    with open(from_server) as heard:
+def example(file: Path, log: list[str] | None = None, **environment: str) -> Iterator[str]:
+    """Run an example that serves HTTP; give its address."""
+    told = {**os.environ, "SEALWAX_KEYS": KEYS, "PORT": "0", **environment}
+    command = [sys.executable, str(file)]
+    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
         try:
-            with open(to_server, "w") as said:
-                yield OnStdio(said, heard)
+            line = server.stderr.readline()
+            found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", line)
+            assert found, line
+            yield found[1]
         finally:
-            process.join(60)
-            assert process.exitcode == 0
+            server.terminate()
+            if log is not None:
+                log += server.stderr.read().splitlines()
+
+
+def example_on_stdio(file: Path) -> StdioServerParameters:
+    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
+    return StdioServerParameters(command=sys.executable, args=[str(file)], env=environment)
+
+
+class OnStdio:
+    """A client of stdio in this process."""
+
+    def __init__(self, sends: Any, hears: Any) -> None:
+        self._sends, self._hears = sends, hears
+
+    async def say(self, method: str, **members: Any) -> None:
+        await self.write(json.dumps({"jsonrpc": "2.0", "method": method, "params": {}, **members}))
+
+    async def write(self, line: str) -> None:
+        await self._sends.send(line + "\n")
+
+    async def hear(self) -> dict[str, Any]:
+        with anyio.fail_after(60):
+            heard: dict[str, Any] = json.loads(await self._hears.receive())
+        return heard
+
+    async def ask(self, method: str, **members: Any) -> dict[str, Any]:
+        await self.say(method, **{"id": 1, **members})
+        return await self.hear()
+
+
+@asynccontextmanager
+async def on_stdio(of: Guard, server: Any) -> AsyncIterator[OnStdio]:
+    sends, reads = anyio.create_memory_object_stream[str](8)
+    writes, hears = anyio.create_memory_object_stream[str](8)
+    lines = wire.Lines(reads, writes)
+    transport = Transport(of, of._engines, required=False, ttl=None, sep1359=True)
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve, low_level(server), transport, lines, lines)
+        yield OnStdio(sends, hears)
+        group.cancel_scope.cancel()
 
 
 def agreed(**members: Any) -> str:
     """Seal what a client negotiated with another process."""
-    info = {"name": "raw", "version": "0"}
     payload = {
-        "protocolVersion": REVISION,
+        "protocolVersion": wire.LEGACY,
         "clientCapabilities": {},
-        "clientInfo": info,
+        "clientInfo": {"name": "raw", "version": "0"},
         "serverCapabilities": {},
         **members,
     }
-    return view(tally.codec(KEYS), wire.principal("alice")).session().seal_json(payload)
+    return view().session().seal_json(payload)

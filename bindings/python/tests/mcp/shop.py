@@ -1,29 +1,37 @@
-"""One server in the three ways that Python has: what it does is the same, and so is its guard."""
+"""One server in the three ways that Python has, behind a guard, with the official client."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
+import pytest
+import wire
 from fastmcp import Context as FastContext
 from fastmcp import FastMCP
-from fastmcp.resources import TextResource as FastTextResource
+from fastmcp.resources import TextResource
 from fastmcp.tools import ToolResult
 from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context
-from mcp.server.mcpserver.resources import TextResource
 
 import sealwax
+from sealwax.mcp import Guard, Refusal, principal_from_access_token
+from sealwax.mcp._handler.servers import low_level
 
 if TYPE_CHECKING:
-    from sealwax.mcp import Guard
+    from collections.abc import AsyncIterator, Callable
 
+    from mcp import Client
+
+KEYS = str(sealwax.Key.generate().to_text())
 SYSTEMS = ("mcpserver", "lowlevel", "fastmcp")
+ALL = pytest.mark.parametrize("system", SYSTEMS)
 AUDIENCE = "https://shop.example.com"
-ISSUER = "https://idp.example.com"
 PAGE = 10
 QUESTION = types.ElicitRequest(
     params=types.ElicitRequestFormParams(
@@ -33,212 +41,213 @@ QUESTION = types.ElicitRequest(
 )
 
 
-def codec(keys: str) -> sealwax.Codec:
-    return sealwax.Codec(keys=keys, audience=AUDIENCE)
+def codec() -> sealwax.Codec:
+    return sealwax.Codec(keys=KEYS, audience=AUDIENCE)
 
 
-@dataclass
+def view() -> sealwax.View:
+    """What a replica in another language has of alice."""
+    return codec().view(**wire.principal("alice")._asdict())
+
+
+def guard(**options: Any) -> Guard:
+    return Guard(**{"codec": codec(), "principal": "anonymous", **options})
+
+
 class Shop:
-    """The tools. `ran` names the handlers that ran."""
+    """The server, for :func:`wire.app`, with tools of its own or with those of a test.
 
-    guard: Guard
-    max_age: int = 3600
+    `handlers` are of methods of the author's own. `ran` names the tools that ran.
+    """
 
-    def __post_init__(self) -> None:
-        self.ran: list[str] = []
-        self.rows = self.guard.reference_handles("basket", max_age=self.max_age)
-        self.held = self.guard.self_contained_handles("order", ttl=self.max_age)
+    def __init__(
+        self,
+        guard: Guard,
+        *tools: Any,
+        handlers: dict[str, Any] | None = None,
+        sessions: Any = None,
+    ) -> None:
+        self.guard, self.ran = guard, list[str]()
+        self.rows = guard.reference_handles("basket", max_age=3600)
+        self.held = guard.self_contained_handles("order", ttl=3600)
+        if sessions is not None:
+            self.sessions = guard.sessions(**{"initial": lambda _ctx: {"count": 0}, **sessions})
+        own = (
+            self.ask,
+            self.mint,
+            self.check,
+            self.end,
+            self.seal,
+            self.open,
+            self.count,
+            self.agreed,
+        )
+        self._tools = {tool.__name__: tool for tool in tools or own}
+        self._handlers = handlers or {}
 
-    def ask(self, ctx: Any, id: int, pad: int) -> types.InputRequiredResult | dict[str, Any]:
-        """Ask once; then tell the state that came back, and that it was read as it was written."""
+    async def ask(self, ctx: Any, id: int) -> Any:
+        """Ask once; then tell the state that came back."""
         self.ran.append("ask")
         state = self.guard.opened(ctx)
         if state is not None:
             return {"id": id, "state": state}
-        return types.InputRequiredResult(
-            input_requests={"sure": QUESTION},
-            request_state=self.guard.state(ctx, {"asked": id, "pad": "x" * pad}),
-        )
+        sealed = self.guard.state(ctx, {"asked": id})
+        return types.InputRequiredResult(input_requests={"sure": QUESTION}, request_state=sealed)
 
-    async def mint(self, ctx: Any) -> dict[str, Any]:
-        made = await self.rows.mint(ctx)
-        return {"handle": made.handle, "ulid": made.ulid, "expiresAt": made.expires_at}
+    async def mint(self, ctx: Any) -> Any:
+        return asdict(await self.rows.mint(ctx))
 
-    async def check(self, ctx: Any, handle: str) -> dict[str, Any]:
+    async def check(self, ctx: Any, handle: str) -> Any:
         found = await self.rows.check(ctx, handle)
         self.ran.append("check")
-        return {"ulid": found.ulid, "expiresAt": found.expires_at}
+        return {"ulid": found.ulid}
 
-    async def end(self, ctx: Any, handle: str) -> dict[str, Any]:
+    async def end(self, ctx: Any, handle: str) -> Any:
         await self.rows.end(ctx, handle)
         return {}
 
-    async def seal(self, ctx: Any, items: list[str]) -> dict[str, Any]:
-        made = await self.held.seal(ctx, items)
-        return {"handle": made.handle, "expiresAt": made.expires_at}
+    async def seal(self, ctx: Any) -> Any:
+        return asdict(await self.held.seal(ctx, ["tea"]))
 
-    async def open(self, ctx: Any, handle: str) -> dict[str, Any]:
-        found = await self.held.open(ctx, handle)
-        self.ran.append("open")
-        return {"items": found.value, "generation": found.opened.generation}
+    async def open(self, ctx: Any, handle: str) -> Any:
+        return {"items": (await self.held.open(ctx, handle)).value}
 
-    async def add(self, ctx: Any, handle: str, item: str) -> dict[str, Any]:
-        found = await self.held.open(ctx, handle)
-        made = await self.held.renew(ctx, found, [*found.value, item])
-        return {"handle": made.handle, "expiresAt": made.expires_at}
+    async def count(self, ctx: Any) -> Any:
+        session = self.sessions.of(ctx)
+        assert session is not None
+        session.write({"count": session.value["count"] + 1})
+        return session.value
 
-    async def end_order(self, ctx: Any, handle: str) -> dict[str, Any]:
-        await self.held.end(ctx, handle)
-        return {}
+    async def agreed(self, ctx: Any) -> Any:
+        agreed = self.guard.negotiated(ctx)
+        version = getattr(ctx, "request_context", ctx).protocol_version
+        return {"agreed": agreed and asdict(agreed), "version": version}
 
+    async def quiz(self, ctx: Any, id: str) -> Any:
+        asked = await self.ask(ctx, int(id))
+        return asked if isinstance(asked, types.Result) else json.dumps(asked)
 
-def told(value: Any) -> Any:
-    """Return what a low-level tool returns."""
-    if isinstance(value, types.InputRequiredResult):
-        return value
-    return types.CallToolResult(
-        content=[types.TextContent(text=json.dumps(value))], structured_content=value
-    )
+    async def secret(self, ctx: Any, name: str) -> Any:
+        return await self.quiz(ctx, "7" * len(name))
 
-
-def lowlevel(shop: Shop) -> Server[Any]:
-    """The SDK's low-level server; its lists are in pages by its own cursor."""
-
-    async def call(ctx: Any, params: types.CallToolRequestParams) -> Any:
-        arguments = dict(params.arguments or {})
-        if params.name == "ask":
-            return told(shop.ask(ctx, arguments["id"], arguments.get("pad", 0)))
-        return told(await getattr(shop, params.name)(ctx, **arguments))
-
-    async def resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        shop.ran.append("list")
+    async def listed(self, ctx: Any, params: Any) -> types.ListResourcesResult:
         start = int((params and params.cursor) or 0)
-        listed = [types.Resource(uri=f"item:///{n}", name=f"{n}") for n in range(25)]
+        found = [types.Resource(uri=f"item:///{n}", name=f"{n}") for n in range(25)]
         following = str(start + PAGE) if start + PAGE < 25 else None
         return types.ListResourcesResult(
-            resources=listed[start : start + PAGE], next_cursor=following
+            resources=found[start : start + PAGE], next_cursor=following
         )
 
-    async def tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
-        names = ("ask", "mint", "check", "end", "seal", "open", "add", "end_order")
-        return types.ListToolsResult(
-            tools=[types.Tool(name=name, input_schema={"type": "object"}) for name in names]
-        )
+    def mcpserver(self, **options: Any) -> Any:
+        server: MCPServer[Any] = MCPServer("shop", **options)
+        for tool in self._tools.values():
+            server.tool()(typed(tool, Context, types.CallToolResult | types.InputRequiredResult))
+        for decorate, function in (
+            (server.prompt(), self.quiz),
+            (server.resource("secret:///{name}"), self.secret),
+        ):
+            decorate(typed(function, Context, str | types.InputRequiredResult, lambda it: it))
+        return self._protected(server)
 
-    async def prompt(ctx: Any, params: types.GetPromptRequestParams) -> Any:
-        asked = shop.ask(ctx, int((params.arguments or {})["id"]), 0)
-        if isinstance(asked, types.InputRequiredResult):
-            return asked
-        content = types.TextContent(text=json.dumps(asked))
-        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
+    def fastmcp(self, **options: Any) -> Any:
+        server: FastMCP[Any] = FastMCP("shop", list_page_size=PAGE, **options)
+        for number in range(25):
+            uri: Any = f"item:///{number}"
+            server.add_resource(TextResource(uri=uri, name=str(number), text=""))
+        for tool in self._tools.values():
+            server.tool(typed(tool, FastContext, Any, of_fastmcp))
+        server.prompt(typed(self.quiz, FastContext, Any, lambda it: it))
+        server.resource("secret:///{name}")(typed(self.secret, FastContext, Any, lambda it: it))
+        return self._protected(server)
 
-    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> Any:
-        asked = shop.ask(ctx, 7, 0)
-        if isinstance(asked, types.InputRequiredResult):
-            return asked
-        contents = types.TextResourceContents(uri=params.uri, text=json.dumps(asked))
-        return types.ReadResourceResult(contents=[contents])
+    def lowlevel(self) -> Any:
+        async def call(ctx: Any, params: types.CallToolRequestParams) -> Any:
+            return result(await self._tools[params.name](ctx, **(params.arguments or {})))
 
-    server = Server(
-        "shop",
-        on_call_tool=call,
-        on_list_tools=tools,
-        on_list_resources=resources,
-        on_get_prompt=prompt,
-        on_read_resource=read,
+        async def tools(_ctx: Any, _params: Any) -> types.ListToolsResult:
+            schema = {"type": "object"}
+            return types.ListToolsResult(
+                tools=[types.Tool(name=name, input_schema=schema) for name in self._tools]
+            )
+
+        return self._protected(Server("shop", on_call_tool=call, on_list_tools=tools))
+
+    def _protected(self, server: Any) -> Any:
+        low = low_level(server)
+        if not isinstance(server, FastMCP):
+            low.add_request_handler("resources/list", types.PaginatedRequestParams, self.listed)
+        for method, handler in self._handlers.items():
+            low.add_request_handler(method, types.RequestParams, handler)
+        self.guard.protect(server)
+        return server
+
+
+def result(told: Any) -> Any:
+    """Return what a tool returns: a text, JSON, or a result as it is."""
+    if isinstance(told, types.Result):
+        return told
+    content: Any = [types.TextContent(text=told if isinstance(told, str) else json.dumps(told))]
+    structured = None if isinstance(told, str) else told
+    return types.CallToolResult(content=content, structured_content=structured)
+
+
+def of_fastmcp(told: Any) -> Any:
+    if isinstance(told, types.Result):
+        return told
+    made = result(told)
+    return ToolResult(content=made.content, structured_content=made.structured_content)
+
+
+def typed(function: Any, context: Any, returns: Any, made: Callable[[Any], Any] = result) -> Any:
+    """Return a function with the signature that an SDK makes a schema of."""
+
+    async def run(**given: Any) -> Any:
+        return made(await function(**given))
+
+    signature = inspect.signature(function)
+    annotations = {name: one.annotation for name, one in signature.parameters.items()}
+    run.__annotations__ = {**annotations, "ctx": context, "return": returns}
+    run.__name__ = run.__doc__ = function.__name__
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[
+            one.replace(annotation=run.__annotations__[name])
+            for name, one in signature.parameters.items()
+        ],
+        return_annotation=returns,
     )
-    shop.guard.protect(server)
-    return server
+    return run
 
 
-def mcpserver(shop: Shop, **options: Any) -> MCPServer[Any]:
-    async def in_pages(ctx: Any, call_next: Any) -> Any:
-        result = await call_next(ctx)
-        if ctx.method != "resources/list":
-            return result
-        shop.ran.append("list")
-        start = int((ctx.params or {}).get("cursor") or 0)
-        page = {**result, "resources": result["resources"][start : start + PAGE]}
-        if start + PAGE < len(result["resources"]):
-            page["nextCursor"] = str(start + PAGE)
-        return page
+class Served:
+    """A shop that is served, what its guard refused, and alice's client."""
 
-    server: MCPServer[Any] = MCPServer("shop", middleware=[in_pages], **options)
-    for number in range(25):
-        uri = f"item:///{number}"
-        server.add_resource(TextResource(uri=uri, name=str(number), text=""))
+    def __init__(self, url: str, shop: Shop, refusals: list[Refusal], client: Client) -> None:
+        self.url, self.shop, self.refusals, self.client = url, shop, refusals, client
+        self.guard = shop.guard
 
-    async def ask(
-        ctx: Context, id: int, pad: int = 0
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        return told(shop.ask(ctx, id, pad))  # type: ignore[no-any-return]
+    @property
+    def codes(self) -> list[str]:
+        return [refusal.code for refusal in self.refusals]
 
-    async def quiz(ctx: Context, id: str) -> str | types.InputRequiredResult:
-        asked = shop.ask(ctx, int(id), 0)
-        return asked if isinstance(asked, types.InputRequiredResult) else json.dumps(asked)
-
-    async def read(ctx: Context, name: str) -> str | types.InputRequiredResult:
-        asked = shop.ask(ctx, 7, 0)
-        return asked if isinstance(asked, types.InputRequiredResult) else json.dumps(asked)
-
-    server.tool()(ask)
-    server.prompt()(quiz)
-    server.resource("secret:///{name}")(read)
-    _tools(shop, server.tool(), Context)
-    shop.guard.protect(server)
-    return server
+    async def raw(self, method: str, params: Any = None, **more: Any) -> dict[str, Any]:
+        return await wire.raw(self.url, method, params, **more)
 
 
-def fastmcp(shop: Shop, **options: Any) -> FastMCP[Any]:
-    server: FastMCP[Any] = FastMCP("shop", list_page_size=PAGE, **options)
-    for number in range(25):
-        uri: Any = f"item:///{number}"
-        server.add_resource(FastTextResource(uri=uri, name=str(number), text=""))
-
-    async def ask(ctx: FastContext, id: int, pad: int = 0) -> Any:
-        asked = shop.ask(ctx, id, pad)
-        if isinstance(asked, types.InputRequiredResult):
-            return asked
-        return ToolResult(content=json.dumps(asked), structured_content=asked)
-
-    async def quiz(ctx: FastContext, id: str) -> Any:
-        asked = shop.ask(ctx, int(id), 0)
-        return asked if isinstance(asked, types.InputRequiredResult) else json.dumps(asked)
-
-    async def read(ctx: FastContext, name: str) -> Any:
-        asked = shop.ask(ctx, 7, 0)
-        return asked if isinstance(asked, types.InputRequiredResult) else json.dumps(asked)
-
-    server.tool(ask)
-    server.prompt(quiz)
-    server.resource("secret:///{name}")(read)
-    _tools(shop, server.tool, FastContext)
-    shop.guard.protect(server)
-    return server
-
-
-def _tools(shop: Shop, tool: Any, context: Any) -> None:
-    async def mint(ctx: Any) -> dict[str, Any]:
-        return await shop.mint(ctx)
-
-    async def check(ctx: Any, handle: str) -> dict[str, Any]:
-        return await shop.check(ctx, handle)
-
-    async def end(ctx: Any, handle: str) -> dict[str, Any]:
-        return await shop.end(ctx, handle)
-
-    async def seal(ctx: Any, items: list[str]) -> dict[str, Any]:
-        return await shop.seal(ctx, items)
-
-    async def open(ctx: Any, handle: str) -> dict[str, Any]:
-        return await shop.open(ctx, handle)
-
-    async def add(ctx: Any, handle: str, item: str) -> dict[str, Any]:
-        return await shop.add(ctx, handle, item)
-
-    async def end_order(ctx: Any, handle: str) -> dict[str, Any]:
-        return await shop.end_order(ctx, handle)
-
-    for function in (mint, check, end, seal, open, add, end_order):
-        function.__annotations__["ctx"] = context
-        tool(function)
+@asynccontextmanager
+async def served(
+    system: str = "mcpserver",
+    *tools: Any,
+    mode: str = "2026-07-28",
+    wrapped: bool = False,
+    shop: dict[str, Any] | None = None,
+    app: dict[str, Any] | None = None,
+    **options: Any,
+) -> AsyncIterator[Served]:
+    """Serve it over HTTP; `shop` and `app` are options of these, all others the guard's."""
+    refusals: list[Refusal] = []
+    told = {"principal": principal_from_access_token, "on_refused": refusals.append}
+    of = Shop(guard(**{**told, **options}), *tools, **(shop or {}))
+    made = wire.app(system, of, **(app or {}))
+    with wire.listening(of.guard.asgi(made) if wrapped else made) as url:
+        async with wire.over_http(url, "alice", mode=mode) as client:
+            yield Served(url, of, refusals, client)

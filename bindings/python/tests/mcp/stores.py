@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import guarded
 import pytest
-from carriers import Handle, RequestState
+import shop
+from carriers import HANDLE, STATE
 from ledgers import server
 
 if TYPE_CHECKING:
@@ -21,12 +21,11 @@ SECRET = "hunter2"
 #: Why a store that answers nothing is refused.
 NO_ANSWER = "ledger: expected an answer, found "
 TOO_LATE = "ledger: expected an answer in time, found none"
-STATE = RequestState()
 
 
-def served(**options: Any) -> AbstractAsyncContextManager[guarded.Served]:
+def served(**options: Any) -> AbstractAsyncContextManager[shop.Served]:
     """Serve a guard that waits long: most tests are not about time, and the machine may be busy."""
-    return guarded.served(**{"time_limit": 20, **options})
+    return shop.served(**{"time_limit": 20, **options})
 
 
 @contextmanager
@@ -43,7 +42,7 @@ def pid(port: int) -> int:
     return number
 
 
-async def failed(of: guarded.Served, state: str | None = None) -> str:
+async def failed(of: shop.Served, state: str | None = None) -> str:
     """Use a state; return why the server cannot tell whether it may."""
     state = state or await STATE.good(of.client)
     of.refusals.clear()
@@ -56,14 +55,14 @@ async def failed(of: guarded.Served, state: str | None = None) -> str:
     return of.refusals[0].message
 
 
-async def works(of: guarded.Served) -> None:
+async def works(of: shop.Served) -> None:
     state = await STATE.good(of.client)
     assert STATE.taken(await STATE.present(of.client, state))
     assert await STATE.present(of.client, state) == STATE.refusal
 
 
-async def ended(of: guarded.Served) -> bool:
-    handle = await Handle().good(of.client)
+async def ended(of: shop.Served) -> bool:
+    handle = await HANDLE.good(of.client)
     told = await of.client.call_tool("end", {"handle": handle})
-    assert (await Handle().present(of.client, handle))["isError"]
+    assert (await HANDLE.present(of.client, handle))["isError"]
     return not told.is_error

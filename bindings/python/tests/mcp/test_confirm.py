@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,10 +14,9 @@ from carriers import plain
 from fastmcp import Client as FastMCPClient
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
-from guarded import KEYS
 from mcp import Client
 from mcp.server import MCPServer
-from mcp.shared.exceptions import MCPError
+from shop import Shop
 from starlette.responses import Response
 
 from sealwax import InvalidArgument
@@ -26,17 +24,12 @@ from sealwax.mcp import Guard, Principal, principal_from_access_token
 from sealwax.mcp._handler.servers import low_level
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 pytestmark = pytest.mark.anyio
 
-MODES = ("2026-07-28", "legacy")
-#: A server in memory, and over HTTP, where users have tokens.
-SYSTEMS = ("memory", "mcpserver", "fastmcp")
-PRINCIPALS: dict[str, Any] = {
-    **dict.fromkeys(SYSTEMS, principal_from_access_token),
-    "memory": "anonymous",
-}
+MODES = pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+MOVE = {"id": 7, "to": "a"}
 DECLINED = "The user declined. move_note was not run. Do not try again unless the user asks for it."
 UNASKED = (
     "move_note was not run: it needs the user's consent, and this client did not ask for it. Tell "
@@ -44,54 +37,37 @@ UNASKED = (
 )
 
 
-def make_guard(**more: Any) -> Guard:
-    """Return a guard that confirms both tools of :class:`Notes`."""
-    guard = Guard(**{"codec": shop.codec(KEYS), "principal": "anonymous", **more})
-    guard.confirm("delete_note", "Delete note {id}?")
+class Notes(Shop):
+    """A server whose tools its guard confirms."""
 
-    @guard.confirm("move_note")
-    async def _(id: int, to: str, **_more: object) -> str:
-        return f"Move note {id} to {to}?"
+    def __init__(self, **options: Any) -> None:
+        guard = shop.guard(**options)
+        guard.confirm("delete_note", "Delete note {id}?")
 
-    return guard
+        @guard.confirm("move_note")
+        async def _(id: int, to: str, **_more: object) -> str:
+            return f"Move note {id} to {to}?"
 
+        super().__init__(guard, self.delete_note, self.move_note)
 
-class Notes:
-    """A server, as :func:`wire.app` makes one; `ran` names the tools that ran."""
+    async def delete_note(self, ctx: Any, id: int) -> str:
+        self.ran.append(f"delete {id}")
+        return "deleted"
 
-    def __init__(self, guard: Guard) -> None:
-        self._guard, self.ran = guard, list[str]()
-
-    def mcpserver(self, _of: Any = None, **options: Any) -> Any:
-        return self._with_tools(MCPServer("notes", **options))
-
-    def fastmcp(self, _of: Any = None, **options: Any) -> Any:
-        return self._with_tools(FastMCP("notes", **options))
-
-    def _with_tools(self, server: Any) -> Any:
-        def delete_note(id: int) -> str:
-            self.ran.append(f"delete {id}")
-            return "deleted"
-
-        def move_note(id: int, to: str) -> str:
-            self.ran.append(f"move {id} to {to}")
-            return "moved"
-
-        for tool in (delete_note, move_note):
-            server.tool()(tool)
-        self._guard.protect(server)
-        return server
+    async def move_note(self, ctx: Any, id: int, to: str) -> str:
+        self.ran.append(f"move {id} to {to}")
+        return "moved"
 
 
 class User:
     """Makes a choice, and sees what is asked."""
 
-    def __init__(self, choice: str) -> None:
-        self._choice, self.asked = choice, list[str]()
+    def __init__(self, choice: str = "yes") -> None:
+        self.choice, self.asked = choice, list[str]()
 
     async def __call__(self, context: Any, params: Any) -> types.ElicitResult:
         self.asked.append(params.message)
-        return types.ElicitResult(action="accept", content={"choice": self._choice})
+        return types.ElicitResult(action="accept", content={"choice": self.choice})
 
 
 async def text_of(client: Client, tool: str, **given: Any) -> str:
@@ -104,7 +80,7 @@ def posts(app: Any) -> Any:
 
     async def served(scope: Any, receive: Any, send: Any) -> None:
         if scope.get("method") == "GET":
-            await Response(status_code=HTTPStatus.METHOD_NOT_ALLOWED)(scope, receive, send)
+            await Response(status_code=405)(scope, receive, send)
         else:
             await app(scope, receive, send)
 
@@ -112,39 +88,29 @@ def posts(app: Any) -> Any:
 
 
 @asynccontextmanager
-async def connected(
-    system: str, of: Notes, user: Any, mode: str = "legacy", **how: bool
-) -> AsyncIterator[Client]:
-    """Give a client of a server in memory, or of one over HTTP."""
-    if system == "memory":
-        async with Client(of.mcpserver(), mode=mode, elicitation_callback=user) as client:
-            yield client
-        return
-    with wire.listening(
-        posts(wire.app(system, None, where=of, **{"stateless": False, **how}))
-    ) as url:
+async def over_http(app: Any, user: Any, mode: Any = "legacy") -> AsyncIterator[Client]:
+    with wire.listening(posts(app)) as url:
         async with wire.over_http(url, "alice", mode=mode, elicitation_callback=user) as client:
             yield client
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("system", SYSTEMS)
-async def test_it_runs_once_the_user_agrees(system: str, mode: str) -> None:
-    of, user = Notes(make_guard(principal=PRINCIPALS[system])), User("yes")
-    async with connected(system, of, user, mode) as client:
+@MODES
+@pytest.mark.parametrize("system", ["memory", "mcpserver", "fastmcp"])
+async def test_it_runs_once_the_user_agrees(system: str, mode: Any) -> None:
+    user: Any = User()
+    if system == "memory":
+        of = Notes()
+        connected: Any = Client(of.mcpserver(), mode=mode, elicitation_callback=user)
+    else:
+        of = Notes(principal=principal_from_access_token)
+        connected = over_http(wire.app(system, of, stateless=False), user, mode)
+    async with connected as client:
         assert await text_of(client, "delete_note", id=7) == "deleted"
-        assert await text_of(client, "move_note", id=7, to="a") == "moved"
+        assert await text_of(client, "move_note", **MOVE) == "moved"
+        user.choice = "no"
+        assert await text_of(client, "move_note", **MOVE) == DECLINED
     assert of.ran == ["delete 7", "move 7 to a"]
-    assert user.asked == ["Delete note 7?", "Move note 7 to a?"]
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("system", SYSTEMS)
-async def test_it_does_not_run_if_the_user_chooses_no(system: str, mode: str) -> None:
-    of = Notes(make_guard(principal=PRINCIPALS[system]))
-    async with connected(system, of, User("no"), mode) as client:
-        assert await text_of(client, "move_note", id=7, to="a") == DECLINED
-    assert of.ran == []
+    assert user.asked == ["Delete note 7?", "Move note 7 to a?", "Move note 7 to a?"]
 
 
 async def by_header(ctx: Any) -> Principal:
@@ -154,14 +120,15 @@ async def by_header(ctx: Any) -> Principal:
 
 @pytest.mark.parametrize(
     ("how", "user"),
-    [({"stateless": True}, User("yes")), ({"json_response": True}, User("yes")), ({}, None)],
+    [({"stateless": True}, User()), ({"json_response": True}, User()), ({}, None)],
     ids=["stateless", "no stream", "no elicitation"],
 )
 async def test_a_client_that_cannot_be_asked_is_told(how: Any, user: User | None) -> None:
     refusals: list[Any] = []
-    of = Notes(make_guard(principal=principal_from_access_token, on_refused=refusals.append))
-    async with connected("mcpserver", of, user, **how) as client:
-        assert await text_of(client, "move_note", id=7, to="a") == UNASKED
+    of = Notes(principal=principal_from_access_token, on_refused=refusals.append)
+    app = wire.app("mcpserver", of, **{"stateless": False, **how})
+    async with over_http(app, user) as client:
+        assert await text_of(client, "move_note", **MOVE) == UNASKED
     (refusal,) = refusals
     assert refusal.code == "unconfirmed"
     assert refusal.message.endswith("or a connection on which it can be asked, found none")
@@ -170,34 +137,10 @@ async def test_a_client_that_cannot_be_asked_is_told(how: Any, user: User | None
 
 @pytest.mark.parametrize(("principal", "runs"), [("anonymous", True), (by_header, False)])
 async def test_where_another_user_could_answer_none_is_asked(principal: Any, runs: bool) -> None:
-    of, user = Notes(make_guard(principal=principal)), User("yes")
-    with wire.listening(of.mcpserver().streamable_http_app()) as url:
-        async with wire.over_http(url, "alice", mode="legacy", elicitation_callback=user) as client:
-            told = await text_of(client, "move_note", id=7, to="a")
-    assert told == ("moved" if runs else UNASKED)
+    of, user = Notes(principal=principal), User()
+    async with over_http(of.mcpserver().streamable_http_app(), user) as client:
+        assert await text_of(client, "move_note", **MOVE) == ("moved" if runs else UNASKED)
     assert len(user.asked) == len(of.ran) == runs
-
-
-async def test_no_other_server_runs_it_unasked() -> None:
-    refusals: list[Any] = []
-    guard = make_guard(on_refused=refusals.append)
-    guard.confirm("theirs_move_note", "Move {id}?")
-    of, user = Notes(guard), User("yes")
-    child, alone, protected = of.fastmcp(), FastMCP[Any]("alone"), FastMCP[Any]("protected")
-    alone.mount(child)
-    protected.mount(child, namespace="theirs")
-    guard.protect(protected)
-    given = {"id": 7, "to": "a"}
-    async with FastMCPClient(alone) as client:
-        with pytest.raises(ToolError, match="move_note was not run: it needs the user's consent"):
-            await client.call_tool("move_note", given)
-    assert (of.ran, [one.code for one in refusals]) == ([], ["invalid_argument"])
-    with wire.listening(protected.http_app()) as url:
-        async with wire.over_http(url, "alice", elicitation_callback=user) as there:
-            assert await text_of(there, "theirs_move_note", **given) == "moved"
-            told = await text_of(there, "theirs_delete_note", id=7)
-    assert told == "delete_note was not run: it needs the user's consent."
-    assert (of.ran, user.asked) == (["move 7 to a"], ["Move 7?"])
 
 
 def marking(guard: Guard, server: Any) -> list[str]:
@@ -218,52 +161,52 @@ def marking(guard: Guard, server: Any) -> list[str]:
     return ran
 
 
-@pytest.mark.parametrize("mode", MODES)
+@MODES
 @pytest.mark.parametrize("make", [MCPServer, FastMCP])
-async def test_what_is_marked_is_asked_about(make: Any, mode: str) -> None:
-    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
+async def test_what_is_marked_is_asked_about(make: Any, mode: Any) -> None:
+    guard = shop.guard()
     guard.confirm_destructive()
-    with pytest.raises(InvalidArgument, match="fallback"):
-        guard.confirm_destructive(fallback="ask")  # type: ignore[arg-type]
-    server, user = make("notes"), User("yes")
-    asks: Any = user
+    server, user = make("notes"), User()
     ran = marking(guard, server)
-    async with Client(low_level(server), mode=mode, elicitation_callback=asks) as client:
+    async with Client(low_level(server), mode=mode, elicitation_callback=user) as client:
         assert await text_of(client, "show_note", id=7) == "shown"
-        assert await text_of(client, "move_note", id=7, to="a") == "moved"
+        assert await text_of(client, "move_note", **MOVE) == "moved"
     assert ran == ["show 7", "move 7 to a"]
     assert user.asked == ['Run Move a note with {"id":7,"to":"a"}?']
-    with pytest.raises(InvalidArgument, match="before guard"):
+
+
+@pytest.mark.parametrize("marked", [False, True])
+async def test_no_other_server_runs_it_unasked(marked: bool) -> None:
+    refusals: list[Any] = []
+    guard, user = shop.guard(on_refused=refusals.append), User()
+    if marked:
         guard.confirm_destructive()
-
-
-async def test_no_other_server_runs_what_is_marked() -> None:
-    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
-    guard.confirm_destructive()
+    else:
+        for tool in ("show_note", "move_note", "theirs_move_note"):
+            guard.confirm(tool, "Do it with {id}?")
     child, alone, protected = (FastMCP[Any](name) for name in ("child", "alone", "protected"))
-    ran, user = marking(guard, child), User("yes")
-    asks: Any = user
+    ran = marking(guard, child)
     alone.mount(child)
     protected.mount(child, namespace="theirs")
     guard.protect(protected)
-    given = {"id": 7, "to": "a"}
     async with FastMCPClient(alone) as client:
         with pytest.raises(ToolError, match="move_note was not run: it needs the user's consent"):
-            await client.call_tool("move_note", given)
-    assert ran == []
-    async with Client(low_level(protected), elicitation_callback=asks) as there:
-        assert await text_of(there, "theirs_show_note", id=7) == "shown"
-        assert await text_of(there, "theirs_move_note", **given) == "moved"
-    assert ran == ["show 7", "move 7 to a"]
+            await client.call_tool("move_note", MOVE)
+    assert (ran, [one.code for one in refusals]) == ([], ["invalid_argument"])
+    async with Client(low_level(protected), elicitation_callback=user) as there:
+        assert await text_of(there, "theirs_move_note", **MOVE) == "moved"
+        told = await text_of(there, "theirs_show_note", id=7)
+    # It is confirmed by another name.
+    assert told == ("shown" if marked else "show_note was not run: it needs the user's consent.")
+    assert ran == ["move 7 to a", "show 7"][: 1 + marked]
     assert len(user.asked) == 1
 
 
 async def test_a_list_that_hangs_is_not_waited_for() -> None:
     refusals: list[Any] = []
-    guard = Guard(codec=shop.codec(KEYS), principal="anonymous", on_refused=refusals.append)
+    guard = shop.guard(on_refused=refusals.append)
     guard.confirm_destructive()
-    server, user = MCPServer("notes"), User("yes")
-    asks: Any = user
+    server, user = MCPServer[Any]("notes"), User()
     ran = marking(guard, server)
 
     async def hangs(ctx: Any, params: Any) -> Any:
@@ -274,30 +217,15 @@ async def test_a_list_that_hangs_is_not_waited_for() -> None:
 
     entry: Any = low_level(server).get_request_handler("tools/list")
     low_level(server).add_request_handler("tools/list", entry.params_type, hangs)
-    async with Client(low_level(server), mode="legacy", elicitation_callback=asks) as client:
+    async with Client(low_level(server), mode="legacy", elicitation_callback=user) as client:
         assert await text_of(client, "show_note", id=7) == "shown"
     assert ran == ["show 7"]
-    assert (user.asked, [one.code for one in refusals]) == (
-        ['Run "show_note" with {"id":7}?'],
-        ["invalid_argument"],
-    )
-
-
-@pytest.mark.parametrize("given", [{"id": 7}, {"id": "x", "to": None, "other": 1}])
-async def test_a_question_gets_what_the_client_sent(given: dict[str, Any]) -> None:
-    of, user = Notes(make_guard()), User("no")
-    async with connected("memory", of, user, "2026-07-28") as client:
-        if "to" in given:
-            assert await text_of(client, "move_note", **given) == DECLINED
-        else:
-            with pytest.raises(MCPError, match="Internal error"):
-                await client.call_tool("move_note", given)
-    assert user.asked == (["Move note x to None?"] if "to" in given else [])
-    assert of.ran == []
+    assert user.asked == ['Run "show_note" with {"id":7}?']
+    assert [one.code for one in refusals] == ["invalid_argument"]
 
 
 def test_what_is_no_confirmation_is_refused_at_once() -> None:
-    guard: Any = Guard(codec=shop.codec(KEYS), principal="anonymous")
+    guard: Any = shop.guard()
     for question in ("", "Delete {?", "Delete {}?"):
         with pytest.raises(InvalidArgument, match="confirm"):
             guard.confirm("delete_note", question)
@@ -305,24 +233,21 @@ def test_what_is_no_confirmation_is_refused_at_once() -> None:
         guard.confirm("delete_note", by_header)
     with pytest.raises(TypeError, match="tool: expected a text, found function"):
         guard.confirm(by_header)
-    with pytest.raises(InvalidArgument, match="confirm_ttl"):
-        Guard(codec=shop.codec(KEYS), principal="anonymous", confirm_ttl=0)
     with pytest.raises(InvalidArgument, match="fallback refuse or preview"):
         guard.confirm("delete_note", "Delete note {id}?", fallback="model")
-    guard.protect(MCPServer("notes"))
-    with pytest.raises(InvalidArgument, match=r"before guard\.protect"):
-        guard.confirm("delete_note", "Delete note {id}?")
-
-
-def test_no_server_is_protected_without_the_question() -> None:
-    guard = Guard(codec=shop.codec(KEYS), principal="anonymous")
-    asks = guard.confirm("delete_note")
+    with pytest.raises(InvalidArgument, match="fallback"):
+        guard.confirm_destructive(fallback="ask")
+    # No server is protected without the question.
+    asks: Callable[[Any], Any] = guard.confirm("delete_note")
     with pytest.raises(InvalidArgument, match="confirm 'delete_note': expected a question"):
         guard.protect(MCPServer("notes"))
 
     @asks
-    def question(id: int) -> str:
+    def asked(id: int) -> str:
         return f"Delete note {id}?"
 
     guard.protect(MCPServer("notes"))
-    assert question(7) == "Delete note 7?"
+    assert asked(7) == "Delete note 7?"
+    for late in (lambda: guard.confirm("delete_note", "Sure?"), guard.confirm_destructive):
+        with pytest.raises(InvalidArgument, match=r"before guard\.protect"):
+            late()

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mcp_types as types
 import pytest
 import wire
-from data_layer import REQUIRED, ask, call, carried, created
-from mcp import Client, StdioServerParameters
+from carriers import ask, call, carried, created
+from mcp import Client
+from processes import example, example_on_stdio
 
 import sealwax
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.anyio
 EXAMPLE = Path(__file__).parents[4] / "examples/sessions.py"
-KEYS = str(sealwax.Key.generate().to_text())
-
-
-@contextmanager
-def running(log: list[str], **environment: str) -> Iterator[str]:
-    told = {**os.environ, "SEALWAX_KEYS": KEYS, "PORT": "0", **environment}
-    command = [sys.executable, str(EXAMPLE)]
-    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            found = re.fullmatch(
-                r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", server.stderr.readline()
-            )
-            assert found
-            yield found[1]
-        finally:
-            server.terminate()
-            log += server.stderr.read().splitlines()
 
 
 class Conversation:
@@ -77,7 +53,7 @@ async def visit(client: Client, other: Client) -> None:
     assert await here("end") == ("one, two", False)
     assert (await there("read"))[1] is True
     assert await there("count") == ("5", False)
-    assert await call(client, "count") == REQUIRED
+    assert await call(client, "count") == sealwax.answer("data-layer-required")
     # Nothing would record its end.
     told = await ask(client, "sessions/delete", one.metadata)
     assert told["error"]["code"] == types.METHOD_NOT_FOUND
@@ -86,8 +62,8 @@ async def visit(client: Client, other: Client) -> None:
 async def test_sessions_at_two_replicas() -> None:
     log: list[str] = []
     with (
-        running(log, NOTES_JWT_SECRET=wire.SECRET) as url,
-        running(log, NOTES_JWT_SECRET=wire.SECRET) as other,
+        example(EXAMPLE, log, NOTES_JWT_SECRET=wire.SECRET) as url,
+        example(EXAMPLE, log, NOTES_JWT_SECRET=wire.SECRET) as other,
     ):
         async with (
             wire.over_http(url, "alice", mode="2026-07-28") as client,
@@ -103,8 +79,7 @@ async def test_sessions_at_two_replicas() -> None:
 
 
 async def test_sessions_on_stdio() -> None:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
-    command = StdioServerParameters(command=sys.executable, args=[str(EXAMPLE)], env=environment)
+    command = example_on_stdio(EXAMPLE)
     async with (
         Client(command, mode="2026-07-28") as client,
         Client(command, mode="legacy") as other,
@@ -113,8 +88,7 @@ async def test_sessions_on_stdio() -> None:
 
 
 async def test_sessions_without_users() -> None:
-    log: list[str] = []
-    with running(log) as url:
+    with example(EXAMPLE) as url:
         async with Client(url) as client:
             await visit(client, client)
 

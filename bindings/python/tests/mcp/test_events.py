@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import wire
-from carriers import RequestState
-from guarded import KEYS, served
+from carriers import STATE
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import REGISTRY
+from shop import KEYS, served
 
 import sealwax
 from sealwax.mcp import GuardEvent, Refusal
@@ -27,7 +27,7 @@ ALICE = wire.principal("alice")
 
 async def test_a_refusal_has_fields_in_the_record(caplog: pytest.LogCaptureFixture) -> None:
     async with served() as of:
-        await RequestState().present(of.client, "no token")
+        await STATE.present(of.client, "no token")
     (record,) = (one for one in caplog.records if one.name == "sealwax.mcp")
     fields = {name: of for name, of in vars(record).items() if name.startswith("sealwax_")}
     assert fields.pop("sealwax_time").endswith("Z")
@@ -72,9 +72,8 @@ async def test_the_metrics_have_the_names_that_prometheus_is_asked_for(meter: An
     refused: list[Refusal] = []
     hooks = instruments(meter, on_event=heard.append, on_refused=refused.append)
     async with served(**hooks) as of:
-        state = RequestState()
-        assert state.taken(await state.present(of.client, await state.good(of.client)))
-        await state.present(of.client, "no token")
+        assert STATE.taken(await STATE.present(of.client, await STATE.good(of.client)))
+        await STATE.present(of.client, "no token")
     kind, method = "sealwax_kind=request-state", "mcp_method_name=tools/call"
     key = f"sealwax_key_id={KEY_ID} {kind}"
     assert scraped() == {

@@ -39,10 +39,10 @@ from mcp_types import InputResponseRequestParams, RequestParams, ServerCapabilit
 from mcp_types.methods import CLIENT_REQUESTS, INPUT_REQUIRED_METHODS, MONOLITH_REQUESTS
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import AliasChoices, AliasPath, BaseModel
+from shop import guard
 from starlette.routing import Route
 
 import sealwax
-from sealwax.mcp import Guard
 from sealwax.mcp._handler.boundary import Boundary
 
 if TYPE_CHECKING:
@@ -65,14 +65,23 @@ def kinds(middleware: Any) -> list[str]:
     return [type(one).__name__ for one in middleware]
 
 
-def test_mcpserver_keeps_its_boundary_where_it_was() -> None:
-    server: MCPServer[Any] = MCPServer("shop")
-    expected = ["OpenTelemetryMiddleware", "RequestStateBoundary"]
-    assert kinds(server.middleware) == expected, "MCPServer.middleware moved"
-    low = getattr(server, "_lowlevel_server", None)
-    assert isinstance(low, Server), "MCPServer._lowlevel_server moved"
-    assert low.middleware is server.middleware, "MCPServer.middleware is another list"
-    assert low.get_request_handler("tools/call") is not None, "Server.get_request_handler moved"
+#: The middleware of each kind of server.
+EXPECTED = {
+    MCPServer: ["OpenTelemetryMiddleware", "RequestStateBoundary"],
+    Server: ["OpenTelemetryMiddleware"],
+    FastMCP: [FastMCPServerMiddleware.__name__, "RequestStateBoundary"],
+}
+MAKES = pytest.mark.parametrize("make", EXPECTED)
+
+
+def test_members_of_servers_are_where_they_were() -> None:
+    high: MCPServer[Any] = MCPServer("shop")
+    assert _low(high).middleware is high.middleware, "MCPServer.middleware is another list"
+    assert _low(high).get_request_handler("tools/call"), "Server.get_request_handler moved"
+    assert isinstance(_low(high).middleware[0], OpenTelemetryMiddleware)
+    fast: FastMCP[Any] = FastMCP("shop")
+    assert fast._request_state_security is None, "FastMCP._request_state_security moved"
+    assert issubclass(ToolError, FastMCPError)
 
 
 def test_the_default_policy_is_known_from_an_authors() -> None:
@@ -86,34 +95,13 @@ def test_the_default_policy_is_known_from_an_authors() -> None:
     assert len(security.codec._ring) == 1, "AESGCMRequestStateCodec._ring moved"  # type: ignore[attr-defined]
 
 
-def test_a_low_level_server_has_no_boundary() -> None:
-    server: Server[Any] = Server("shop")
-    assert kinds(server.middleware) == ["OpenTelemetryMiddleware"], "Server.middleware changed"
-    assert isinstance(server.middleware[0], OpenTelemetryMiddleware)
-
-
-def test_fastmcp_keeps_its_boundary_where_it_was() -> None:
-    server: FastMCP[Any] = FastMCP("shop")
-    assert server._request_state_security is None, "FastMCP._request_state_security moved"
-    low = getattr(server, "_mcp_server", None)
-    assert isinstance(low, Server), "FastMCP._mcp_server moved"
-    expected = [FastMCPServerMiddleware.__name__, RequestStateBoundary.__name__]
-    assert kinds(low.middleware) == expected, "the middleware of FastMCP moved"
-    assert issubclass(ToolError, FastMCPError)
-
-
-@pytest.mark.parametrize("make", [MCPServer, Server, FastMCP])
-def test_the_guard_takes_its_place(make: Any) -> None:
-    server = make("shop")
-    before = kinds(_low(server).middleware)
-    codec = sealwax.Codec(keys=str(sealwax.Key.generate().to_text()), audience="https://a.example")
-    Guard(codec=codec, principal="anonymous").protect(server)
-    after = kinds(_low(server).middleware)
-    if "RequestStateBoundary" in before:
-        expected = [Boundary.__name__ if one == "RequestStateBoundary" else one for one in before]
-    else:
-        expected = [*before, Boundary.__name__]
-    assert after == expected
+@MAKES
+def test_the_guard_takes_the_place_of_the_boundary(make: Any) -> None:
+    server, expected = make("shop"), EXPECTED[make]
+    assert kinds(_low(server).middleware) == expected, "the middleware changed"
+    guard().protect(server)
+    outside = [one for one in expected if one != RequestStateBoundary.__name__]
+    assert kinds(_low(server).middleware) == [*outside, Boundary.__name__]
 
 
 def _low(server: Any) -> Server[Any]:
@@ -145,27 +133,64 @@ def test_the_endpoint_of_an_app_is_where_the_wrapper_looks(make: Any) -> None:
     assert [hasattr(route.app, "session_manager") for route in routes].count(True) == 1, (
         "the endpoint of Streamable HTTP has no session_manager, or Route no app"
     )
-    require = inspect.getsource(RequireAuthMiddleware)
-    assert "self.app = app" in require, "RequireAuthMiddleware.app moved"
-    assert "await self.app(" in require, "RequireAuthMiddleware no longer reads app at each request"
     assert issubclass(FastRequireAuth, RequireAuthMiddleware)
+
+
+#: What the adapter relies on, where nothing public tells of it.
+SOURCES: list[tuple[Any, list[str], str]] = [
+    (RequireAuthMiddleware, ["self.app = app", "await self.app("], "app is not read at a request"),
+    (
+        StreamableHTTPSessionManager._handle_request,
+        ["pv is not None and pv not in HANDSHAKE_PROTOCOL_VERSIONS"],
+        "the SDK routes revisions by another rule than the guard",
+    ),
+    (
+        stdio_server,
+        ["async for line in stdin", "await stdout.write(", ".message.model_dump_json("],
+        "stdio does not read and write what it is given",
+    ),
+    (
+        FastContext._input_response_params,
+        ["InputResponseRequestParams.model_validate(dict(params))"],
+        "the one reader of params that takes names in Python: such names need not be refused",
+    ),
+    (
+        StreamableHTTPServerTransport._handle_post_request,
+        ["pydantic_core.from_json(body)"],
+        "bodies before 2026-07-28 are read by another parser than the wrapper's",
+    ),
+    (
+        _streamable_http_modern.handle_modern_request,
+        ["json.loads(body)"],
+        "bodies from 2026-07-28 on are read by another parser than the wrapper's",
+    ),
+    # By that a session finds what leaves for it on stdio.
+    (ContextSendStream.send, ["copy_context()"], "a message has no context of its own"),
+    (JSONRPCDispatcher._spawn, ["sender_ctx.run("], "a message is served in another context"),
+    (JSONRPCDispatcher._handle_request, ["await self._write_result("], "another task answers"),
+    # A refused handle is one, so that no prefix gets in front of its text.
+    (Tool.run, ["except MCPError:"], "MCPServer's tools no longer let MCPError pass"),
+]
+
+
+@pytest.mark.parametrize(
+    ("found", "texts", "why"), SOURCES, ids=lambda one: getattr(one, "__name__", "")
+)
+def test_the_sdk_does_inside_what_the_adapter_relies_on(
+    found: Any, texts: list[str], why: str
+) -> None:
+    source = inspect.getsource(found)
+    assert [text for text in texts if text not in source] == [], why
+
+
+def test_the_sdks_readers_of_params_take_no_names_in_python() -> None:
+    for reads in (ServerRunner._on_request, ServerRunner._on_notify, runner._extract_meta):
+        text = inspect.getsource(reads)
+        assert text.count("model_validate(") == text.count("by_name=False"), reads
 
 
 def test_revisions_with_sessions_are_those_with_a_handshake() -> None:
     assert HANDSHAKE_PROTOCOL_VERSIONS[-1] == "2025-11-25", "another revision has a handshake"
-    source = inspect.getsource(StreamableHTTPSessionManager._handle_request)
-    rule = "pv is not None and pv not in HANDSHAKE_PROTOCOL_VERSIONS"
-    assert rule in source, "the SDK routes revisions by another rule than the guard"
-
-
-def test_stdio_reads_and_writes_what_it_is_given() -> None:
-    assert list(inspect.signature(stdio_server).parameters) == ["stdin", "stdout"]
-    source = inspect.getsource(stdio_server)
-    for used in (
-        *("async for line in stdin", "await stdout.write(", "await stdout.flush()"),
-        "session_message.message.model_dump_json(",
-    ):
-        assert used in source, f"stdio_server no longer uses {used}"
 
 
 def names_of(name: str, field: FieldInfo) -> set[str]:
@@ -193,7 +218,7 @@ def params_models(make: Any) -> dict[str, set[type[BaseModel]]]:
     return found
 
 
-@pytest.mark.parametrize("make", [MCPServer, Server, FastMCP])
+@MAKES
 def test_what_is_carried_has_no_names_but_those_that_are_refused(make: Any) -> None:
     refused = {"requestState": {"request_state"}, "cursor": set[str](), "_meta": {"meta"}}
     seen: set[str] = set()
@@ -210,39 +235,8 @@ def test_what_is_carried_has_no_names_but_those_that_are_refused(make: Any) -> N
     assert seen == refused.keys(), "the SDK's models have other names for what is carried"
 
 
-def test_one_reader_of_params_takes_names_in_python() -> None:
-    """FastMCP's context; all others are told not to. It is why such names are refused."""
-    source = inspect.getsource(FastContext._input_response_params)
-    assert "InputResponseRequestParams.model_validate(dict(params))" in source
-    for reads in (ServerRunner._on_request, ServerRunner._on_notify, runner._extract_meta):
-        text = inspect.getsource(reads)
-        assert text.count("model_validate(") == text.count("by_name=False"), reads
-
-
-def test_the_wrapper_reads_bodies_as_the_sdk_does() -> None:
-    """By one parser before 2026-07-28, and by another from then on."""
-    legacy = inspect.getsource(StreamableHTTPServerTransport._handle_post_request)
-    assert "pydantic_core.from_json(body)" in legacy
-    modern = inspect.getsource(_streamable_http_modern.handle_modern_request)
-    assert "json.loads(body)" in modern
-
-
-def test_a_message_is_served_in_the_context_that_it_was_read_in() -> None:
-    """By that a session finds what leaves for it on stdio."""
-    assert "copy_context()" in inspect.getsource(ContextSendStream.send)
-    assert "sender_ctx.run(" in inspect.getsource(JSONRPCDispatcher._spawn)
-    source = inspect.getsource(JSONRPCDispatcher._handle_request)
-    assert "await self._write_result(" in source, "an answer is written by another task"
-
-
 def test_sessions_find_their_place() -> None:
     server: MCPServer[Any] = MCPServer("shop")
     for method in ("sessions/create", "sessions/delete"):
         assert _low(server).get_request_handler(method) is None, f"the SDK serves {method} itself"
     assert not ServerCapabilities.model_fields.keys() & {"sessions"}, "the SDK knows sessions"
-
-
-def test_tools_let_a_protocol_error_pass() -> None:
-    """A refused handle is one, so that no prefix gets in front of its text."""
-    source = inspect.getsource(Tool.run)
-    assert "except MCPError:" in source, "MCPServer's tools no longer let MCPError pass"

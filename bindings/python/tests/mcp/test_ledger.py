@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import data_layer
-import guarded
 import pytest
-import shop
-import tally
 import wire
-from carriers import RequestState
-from data_layer import call, carried, created
-from ledgers import Deaf, Wrapped, memory
+from carriers import STATE, ask, call, carried, created
+from ledgers import Deaf, memory
+from shop import guard, served
 
 import sealwax
-from sealwax.mcp import Guard, LedgerUnavailable, principal_from_access_token
+from sealwax.mcp import LedgerUnavailable
 
 if TYPE_CHECKING:
     from ledgers import Store
+    from shop import Served
 
 pytestmark = pytest.mark.anyio
-STATE = RequestState()
 
 
 async def test_a_state_is_used_once_in_a_fleet(shared: Store) -> None:
-    async with (
-        guarded.served(**shared.of(shop.AUDIENCE)) as one,
-        guarded.served(**shared.of(shop.AUDIENCE)) as other,
-    ):
+    async with served(**shared.of()) as one, served(**shared.of()) as other:
         state, told = await STATE.good(one.client), list[Any]()
 
-        async def present(of: guarded.Served) -> None:
+        async def present(of: Served) -> None:
             told.append(await STATE.present(of.client, state))
 
         async with anyio.create_task_group() as group:
@@ -46,20 +38,17 @@ async def test_a_state_is_used_once_in_a_fleet(shared: Store) -> None:
 
 
 async def test_what_ended_is_over_at_every_replica(shared: Store) -> None:
-    operator = Guard(
-        codec=tally.codec(data_layer.KEYS),
-        principal=principal_from_access_token,
-        **shared.of(tally.AUDIENCE),
-    )
-    options = shared.of(tally.AUDIENCE)
+    operator = guard(**shared.of())
+    shop: dict[str, Any] = {"sessions": {}}
+    options = shared.of()
     options["ledger_options"]["clock_tolerance"] = 0
     async with (
-        data_layer.served("lowlevel", guard=options) as one,
-        data_layer.served("fastmcp", guard=shared.of(tally.AUDIENCE)) as other,
+        served("lowlevel", shop=shop, **options) as one,
+        served("fastmcp", shop=shop, **shared.of()) as other,
     ):
         ended, signed_out = await created(one.client), await created(other.client)
         later = {**ended, **carried(await call(other.client, "count", ended))}
-        assert "error" not in await data_layer.ask(one.client, "sessions/delete", ended)
+        assert "error" not in await ask(one.client, "sessions/delete", ended)
         await operator.revoke(wire.principal("alice"))
         for of in (one, other):
             for session in (ended, later, signed_out):
@@ -74,41 +63,21 @@ async def test_what_ended_is_over_at_every_replica(shared: Store) -> None:
 
 
 async def test_of_what_a_ledger_raises_the_type_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    async with guarded.served(ledger=Deaf(memory(), "admit", 2)) as of:
+    async with served(ledger=Deaf(memory(), "admit", 2)) as of:
         assert await STATE.present(of.client, await STATE.good(of.client)) == STATE.internal
         assert "found ConnectionError" in of.refusals[0].message
     assert "hunter2" not in caplog.text + str(of.refusals)
 
 
-def test_what_takes_a_ledger_says_so() -> None:
-    guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous")
+async def test_what_takes_a_ledger_says_so() -> None:
     with pytest.raises(sealwax.InvalidArgument, match="single_use: expected a guard with a"):
-        guard.self_contained_handles("order", single_use=True)
-    with pytest.raises(sealwax.InvalidArgument, match="idle: expected a guard with a ledger"):
-        guard.asgi(None, idle=60)
-    with pytest.raises(sealwax.InvalidArgument, match="ledger_options: expected a ledger"):
-        Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", ledger_options={})
-
-
-async def test_to_revoke_takes_a_ledger_and_its_word() -> None:
-    def guard(**options: Any) -> Guard:
-        return Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", **options)
-
+        guard().self_contained_handles("order", single_use=True)
     with pytest.raises(sealwax.InvalidArgument, match="expected a guard that has one"):
         await guard().revoke("anonymous")
     made = guard(ledger=Deaf(memory(), "revoke", 2))
     with pytest.raises(LedgerUnavailable, match="found ConnectionError"):
         await made.revoke("anonymous")
+    wrong: Any
     for wrong in (None, "alice"):
         with pytest.raises(sealwax.InvalidArgument):
-            await made.revoke(wrong)  # type: ignore[arg-type]
-
-
-async def test_to_keep_nothing_is_not_to_keep_it_for_400_days() -> None:
-    ledger = Wrapped(memory())
-    guard = Guard(codec=shop.codec(guarded.KEYS), principal="anonymous", ledger=ledger)
-    # The engine may refuse it.
-    with suppress(sealwax.InvalidArgument):
-        await guard.revoke("anonymous", retain_for=0)
-    revoked = [command["args"] for command in ledger.asked if command["script"] == "revoke"]
-    assert all(retain_for == "0" for retain_for, _now in revoked)
+            await made.revoke(wrong)

@@ -9,17 +9,16 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import guarded
 import pytest
 import redis
 import shop
+from carriers import STATE
 from far import far
 from ledgers import age, client, keys, server, valkey
 from stores import (
     MODULES,
     NO_ANSWER,
     SECRET,
-    STATE,
     TOO_LATE,
     ended,
     failed,
@@ -32,7 +31,7 @@ from stores import (
 import sealwax
 from sealwax._connections import Connection
 from sealwax.ledger import Redis
-from sealwax.mcp import Guard, LedgerUnavailable
+from sealwax.mcp import LedgerUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +55,7 @@ def eventually(holds: Any) -> None:
 
 
 def is_ok(node: Any) -> bool:
-    return bool(node.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+    return "ok" in str(node.execute_command("CLUSTER INFO")["cluster_state"])
 
 
 @contextmanager
@@ -64,14 +63,14 @@ def own(module: str) -> Iterator[tuple[Redis, int]]:
     """Give a ledger that is an hour old in a Valkey of its own, and the port of that."""
     with valkey() as made:
         ledger = Redis(client(module, made.port))
-        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        age(ledger, keys(), port=made.port)
         yield ledger, made.port
 
 
 @pytest.fixture
 def port(valkey: int) -> int:
     """The port of a Valkey whose ledger is an hour old."""
-    age(Redis(client("redis", valkey)), keys(shop.AUDIENCE), port=valkey)
+    age(Redis(client("redis", valkey)), keys(), port=valkey)
     return valkey
 
 
@@ -120,7 +119,7 @@ async def test_a_command_takes_no_document_and_no_task(
     module: str, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ledger = Redis(client(module, port))
-    began, fence = keys(shop.AUDIENCE)[:2]
+    began, fence = keys()[:2]
 
     def used(token: str, attempt: str = "a") -> dict[str, Any]:
         own = [began.replace("began", f"{kind}:{token}") for kind in ("p", "u:r", "e:r")]
@@ -157,25 +156,20 @@ async def test_however_a_client_was_made(module: str, how: str, port: int) -> No
 
 @MODULES
 async def test_unfit_until_it_is_mended(module: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Full, evicting since its client connected anew by itself, a replica, or somebody else's."""
-    key = keys(shop.AUDIENCE)[0]
-    with own(module) as (ledger, number), valkey() as master:
-        store = server(number)
+    """Full, evicting since its client connected anew by itself, or somebody else's."""
+    with own(module) as (ledger, number):
+        store, key = server(number), keys()[0]
         async with served(ledger=ledger) as of:
             await works(of)
             store.config_set("maxmemory", 100_000)
             # Valkey words it in one way or another, and the client goes by the first word.
             assert (await failed(of)).removeprefix(NO_ANSWER) in {"OUTOFMEMORY", "OOM"}
             store.config_set("maxmemory", "100mb")
-            await works(of)
             store.config_set("maxmemory-policy", "allkeys-lru")
             store.execute_command("CLIENT", "KILL", "TYPE", "normal")
             assert (await failed(of)).startswith("ledger: maxmemory-policy: expected noeviction")
             store.config_set("maxmemory-policy", "noeviction")
             await works(of)
-            store.replicaof("127.0.0.1", master.port)
-            assert (await failed(of)).startswith("ledger: role: expected a master, found a replica")
-            store.replicaof("NO", "ONE")
         store.delete(key)
         store.rpush(key, "1")
         async with served(ledger=ledger) as of:
@@ -216,11 +210,11 @@ def at_a_distance(module: str, kind: str) -> Iterator[tuple[Redis, Far, int]]:
         else:
             driver = client(module, port)
         ledger = Redis(driver)
-        age(ledger, keys(shop.AUDIENCE), port=made.port)
+        age(ledger, keys(), port=made.port)
         yield ledger, proxy, made.port
 
 
-async def served_again(of: guarded.Served) -> int:
+async def served_again(of: shop.Served) -> int:
     """Return how many states were spent in vain until one was taken."""
     tries = 0
     with anyio.fail_after(60):
@@ -234,39 +228,24 @@ async def served_again(of: guarded.Served) -> int:
             tries += 1
 
 
-async def at_once(of: guarded.Served, number: int) -> None:
+async def at_once(of: shop.Served, number: int) -> None:
     """Have several requests served at a time, which takes as many connections."""
-    states = [await STATE.good(of.client) for _ in range(number)]
-
-    async def use(state: str) -> None:
-        failed = False
-        while "error" in (told := await STATE.present(of.client, state)):
-            if failed and told != STATE.internal:
-                # On a busy machine an answer may be late: then the state is used, and nobody knows.
-                assert of.refusals[-1].code == "used"
-                state = await STATE.good(of.client)
-            else:
-                assert told == STATE.internal
-            failed = True
-        assert STATE.taken(told)
-
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as group:
-            for state in states:
-                group.start_soon(use, state)
+    async with anyio.create_task_group() as group:
+        for _ in range(number):
+            group.start_soon(served_again, of)
 
 
 @MODULES
 @pytest.mark.parametrize("kind", ["", "Cluster"])
 async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
     with at_a_distance(module, kind) as (ledger, proxy, port):
-        async with guarded.served(ledger=ledger, time_limit=LIMIT) as of:
+        async with shop.served(ledger=ledger, time_limit=LIMIT) as of:
             assert await served_again(of) <= 10
             # What succeeded is kept.
             assert await served_again(of) == 0
             # Connecting goes on, and what it was for is not sent.
             await at_once(of, 6)
-            assert {one.code for one in of.refusals} <= {"ledger_unavailable", "used"}
+            assert set(of.codes) <= {"ledger_unavailable"}
             # Half-open connections are left at once.
             proxy.delay, proxy.lost = 0, proxy.accepted
             assert await served_again(of) <= 1
@@ -296,9 +275,8 @@ async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
     """`WAIT` counts any replica there; a client that checks its connections makes another one."""
     with replicated() as (master, replica):
         ledger = Redis(client(module, master.port, health_check_interval=3600))
-        age(ledger, keys(shop.AUDIENCE), port=master.port)
-        codec = shop.codec(guarded.KEYS)
-        guard = Guard(codec=codec, principal="anonymous", ledger=ledger, time_limit=20)
+        age(ledger, keys(), port=master.port)
+        guard = shop.guard(ledger=ledger, time_limit=20)
         await guard.revoke("anonymous")
         assert "ledger_unconfirmed" not in caplog.text
         with stopped(pid(replica.port)):
@@ -320,29 +298,23 @@ async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
 
 
 @contextmanager
-def cluster() -> Iterator[list[int]]:
-    """Run a Cluster of three masters, and a replica of the shop's; it is the last of the ports."""
-    with ExitStack() as stack:
-        config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
-        ports = [stack.enter_context(valkey(**config)).port for _ in range(4)]
-        nodes: list[Any] = [redis.Redis(port=port, decode_responses=True) for port in ports]
-        share = 16384 // 3 + 1
-        for place, node in enumerate(nodes[:3]):
-            last = min(16383, share * (place + 1) - 1)
-            node.execute_command("CLUSTER", "ADDSLOTSRANGE", share * place, last)
-        for number in ports[1:]:
-            nodes[0].execute_command("CLUSTER", "MEET", "127.0.0.1", number)
-        slot = nodes[0].execute_command("CLUSTER", "KEYSLOT", keys(shop.AUDIENCE)[0])
-        master = nodes[slot // share]
+def cluster() -> Iterator[tuple[int, int]]:
+    """Run a Cluster of a master and its replica; give their ports."""
+    config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
+    with valkey(**config) as one, valkey(**config) as other:
+        nodes: list[Any] = [redis.Redis(port=of.port, decode_responses=True) for of in (one, other)]
+        master, replica = nodes
+        master.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        replica.execute_command("CLUSTER", "MEET", "127.0.0.1", one.port)
         name = master.execute_command("CLUSTER", "MYID")
         # Until the handshake is over, a node is listed under another name.
-        eventually(lambda: name in str(nodes[3].execute_command("CLUSTER", "NODES")))
-        nodes[3].execute_command("CLUSTER", "REPLICATE", name)
-        linked(ports[3])
-        eventually(lambda: all(is_ok(node) for node in nodes))
-        eventually(lambda: all(len(node.execute_command("CLUSTER NODES")) == 4 for node in nodes))
-        age(Redis(client("redis", ports[0])), keys(shop.AUDIENCE), port=ports[slot // share])
-        yield [ports[slot // share], ports[3]]
+        eventually(lambda: name in str(replica.execute_command("CLUSTER", "NODES")))
+        replica.execute_command("CLUSTER", "REPLICATE", name)
+        linked(other.port)
+        eventually(lambda: is_ok(master) and is_ok(replica))
+        eventually(lambda: len(master.execute_command("CLUSTER NODES")) == 2)
+        age(Redis(client("redis", one.port)), keys(), port=one.port)
+        yield one.port, other.port
 
 
 @MODULES

@@ -7,12 +7,12 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
 import anyio
 import pytest
-import shop
 from ledgers import age, keys
 from stores import NO_ANSWER, failed, served, works
 
@@ -52,13 +52,11 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
 async def test_a_file_that_another_process_keeps_locked_or_that_was_closed(tmp_path: Path) -> None:
     path = tmp_path / "ledger.db"
     ledger = SQLite(path)
-    age(ledger, keys(shop.AUDIENCE), path=path)
+    age(ledger, keys(), path=path)
     async with served(ledger=ledger) as of:
-        await works(of)
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
-        other.execute("COMMIT")
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
         await works(of)
         ledger.close()
         assert await failed(of) == f"{NO_ANSWER}ProgrammingError"

@@ -1,4 +1,4 @@
-"""The package's page on PyPI: each of its examples runs."""
+"""The package's page on PyPI: its example runs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,14 @@ from mcp.shared.exceptions import MCPError
 import sealwax
 
 README = Path(__file__).parents[2] / "README.md"
-EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+(EXAMPLE,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
 ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": str(sealwax.Key.generate().to_text())}
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_an_example_runs(example: str) -> None:
-    command = [sys.executable, "-c", example]
+def test_the_example_runs_and_says_how_to_make_a_key() -> None:
+    command = [sys.executable, "-c", EXAMPLE]
     subprocess.run(command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, check=True)
-
-
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_without_a_key_an_example_says_how_to_make_one(example: str) -> None:
     environment = {name: value for name, value in ENVIRONMENT.items() if name != "SEALWAX_KEYS"}
-    command = [sys.executable, "-c", example]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ran.returncode == 1
     assert "`python -m sealwax keygen` makes a key" in ran.stderr.splitlines()[-1]
@@ -38,7 +32,7 @@ def test_without_a_key_an_example_says_how_to_make_one(example: str) -> None:
 
 @pytest.mark.anyio
 async def test_the_server_deletes_what_the_user_agreed_to(tmp_path: Path) -> None:
-    (tmp_path / "server.py").write_text(EXAMPLES[0])
+    (tmp_path / "server.py").write_text(EXAMPLE)
     asked: list[str] = []
 
     async def answer(context: Any, params: Any) -> types.ElicitResult:
@@ -61,15 +55,9 @@ async def test_the_server_deletes_what_the_user_agreed_to(tmp_path: Path) -> Non
     assert "Invalid or expired requestState" in str(raised.value)
 
 
-def test_the_examples_are_typed(tmp_path: Path) -> None:
-    files = [tmp_path / f"example_{number}.py" for number in range(len(EXAMPLES))]
-    for file, example in zip(files, EXAMPLES, strict=True):
-        file.write_text(example)
-    command: list[str | Path] = [sys.executable, "-m", "mypy", "--strict", *files]
+def test_the_example_is_typed(tmp_path: Path) -> None:
+    file = tmp_path / "example.py"
+    file.write_text(EXAMPLE)
+    command = [sys.executable, "-m", "mypy", "--strict", str(file)]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
-
-
-def test_there_is_one() -> None:
-    assert len(EXAMPLES) == 1
-    assert "guard.protect(server)" in EXAMPLES[0]

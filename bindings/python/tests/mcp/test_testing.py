@@ -7,12 +7,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fastmcp import FastMCP
-from mcp import Client, MCPError
-from mcp.server import MCPServer
+from carriers import STATE
 from mcp.server.auth.settings import AuthSettings
-from mcp.server.mcpserver import Context  # noqa: TC002 - the SDK reads it
-from mcp_types import CallToolResult, InputRequiredResult, TextContent
+from shop import Shop
 from starlette.applications import Starlette
 from wire import Verifier, bearer
 
@@ -23,39 +20,17 @@ from sealwax.mcp import Guard, principal_from_access_token
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from mcp import Client
+
 pytestmark = pytest.mark.anyio
 
 
-def counting(guard: Guard, **options: Any) -> MCPServer:
-    """A server of one tool, which takes two rounds."""
-    server = MCPServer("counting", **options)
-    guard.protect(server)
-
-    @server.tool()
-    async def count(ctx: Context) -> CallToolResult | InputRequiredResult:
-        if guard.opened(ctx) is None:
-            return InputRequiredResult(request_state=guard.state(ctx, 1))
-        return CallToolResult(content=[TextContent(text="done")])
-
-    return server
+def made() -> Guard:
+    return Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
 
 
-async def first(client: Client) -> str:
-    asked = await client.session.call_tool("count", {}, allow_input_required=True)
-    assert isinstance(asked, InputRequiredResult)
-    assert asked.request_state is not None
-    return asked.request_state
-
-
-async def second(client: Client, state: str) -> str | None:
-    """Return what the tool says; ``None`` if the guard refuses."""
-    try:
-        told = await client.session.call_tool("count", {}, request_state=state)
-    except MCPError:
-        return None
-    [content] = told.content
-    assert isinstance(content, TextContent)
-    return content.text
+async def is_taken(client: Client, state: str) -> bool:
+    return STATE.taken(await STATE.present(client, state))
 
 
 async def test_the_time_and_the_user_are_the_tests() -> None:
@@ -68,21 +43,21 @@ async def test_the_time_and_the_user_are_the_tests() -> None:
         ledger=testing.ledger(clock),
         on_refused=lambda refusal: refused.append(refusal.code),
     )
-    async with testing.connect(counting(guard)) as client:
-        state = await first(client)
+    async with testing.connect(Shop(guard).mcpserver()) as client:
+        state = await STATE.good(client)
         user.set(subject="mallory")
-        assert await second(client, state) is None
+        assert not await is_taken(client, state)
         user.set()
-        assert await second(client, state) is None
+        assert not await is_taken(client, state)
         user.set(subject="alice")
         clock.advance(599)
-        assert await second(client, state) == "done"
-        assert await second(client, state) is None
-        state = await first(client)
+        assert await is_taken(client, state)
+        assert not await is_taken(client, state)
+        state = await STATE.good(client)
         clock.advance(600)
-        assert await second(client, state) is None
+        assert not await is_taken(client, state)
         clock.set(1_800_000_600)
-        assert await second(client, state) == "done"
+        assert await is_taken(client, state)
     assert refused == ["principal_mismatch", "unauthenticated", "used", "expired"]
 
 
@@ -111,7 +86,7 @@ async def test_over_http_with_the_applications_own_authentication() -> None:
     auth = AuthSettings.model_validate(
         {"issuer_url": "https://idp.example.com", "resource_server_url": None}
     )
-    server = counting(guard, auth=auth, token_verifier=Verifier())
+    server = Shop(guard).mcpserver(auth=auth, token_verifier=Verifier())
     app = server.streamable_http_app(stateless_http=True)
     told: list[str] = []
     # As an application adds to it.
@@ -128,17 +103,32 @@ async def test_over_http_with_the_applications_own_authentication() -> None:
     headers = {"authorization": f"Bearer {bearer('alice')}"}
     async with testing.connect(app, headers=headers) as client:
         assert told == ["started"]
-        assert await second(client, await first(client)) == "done"
+        assert await is_taken(client, await STATE.good(client))
         clock.advance(600)
     assert told == ["started", "ended"]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_sessions_over_http(mode: Any) -> None:
-    guard = Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
-    app = guard.asgi(counting(guard).streamable_http_app(stateless_http=True))
+    guard = made()
+    app = guard.asgi(Shop(guard).mcpserver().streamable_http_app(stateless_http=True))
     async with testing.connect(app, mode=mode) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["count"]
+        assert "ask" in [tool.name for tool in (await client.list_tools()).tools]
+
+
+@pytest.mark.parametrize("over", ["memory", "http"])
+async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
+    server: Any = Shop(made()).mcpserver()
+    if over == "http":
+        server = server.streamable_http_app(stateless_http=True)
+    with pytest.raises(AssertionError, match="expected"):
+        async with testing.connect(server):
+            raise AssertionError("expected")
+
+
+async def test_a_fastmcp() -> None:
+    async with testing.connect(Shop(made()).fastmcp()) as client:
+        assert await is_taken(client, await STATE.good(client))
 
 
 async def test_an_application_that_does_not_start_says_why() -> None:
@@ -150,22 +140,3 @@ async def test_an_application_that_does_not_start_says_why() -> None:
     with pytest.raises(RuntimeError, match="no database"):
         async with testing.connect(Starlette(lifespan=failing)):
             pass
-
-
-async def test_a_fastmcp() -> None:
-    guard = Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
-    server: FastMCP[Any] = FastMCP("empty")
-    guard.protect(server)
-    async with testing.connect(server) as client:
-        assert (await client.list_tools()).tools == []
-
-
-@pytest.mark.parametrize("over", ["memory", "http"])
-async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
-    guard = Guard(codec=testing.codec(testing.TestClock()), principal="anonymous")
-    server: Any = counting(guard)
-    if over == "http":
-        server = server.streamable_http_app(stateless_http=True)
-    with pytest.raises(AssertionError, match="expected"):
-        async with testing.connect(server):
-            raise AssertionError("expected")

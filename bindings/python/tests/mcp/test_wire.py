@@ -11,14 +11,11 @@ from typing import Any
 
 import anyio
 import pytest
-import tally
 import wire
-from carriers import view
-from http_sessions import KEYS
 from mcp.shared.message import SessionMessage
 from processes import agreed
+from shop import guard, view
 
-from sealwax.mcp import Guard
 from sealwax.mcp._transport.message import Transport
 from sealwax.mcp._transport.stdio import _Conversation, _Line
 
@@ -50,8 +47,7 @@ class World:
         self.texts = {"{t}": token, "{u}": other, "{bad}": f"{token[:-2]}AA"}
         self.delivered: bytes | None = None
         self.sent: list[Any] = []
-        self.guard = Guard(
-            codec=tally.codec(KEYS),
+        self.guard = guard(
             principal=self._principal,
             on_refused=lambda refusal: self.logged.append(refusal.code),
         )
@@ -113,7 +109,7 @@ async def test_what_passes_http(case: dict[str, Any]) -> None:
     world = World(case)
     status, headers, body = await world.ask()
     if begun := headers.get(b"mcp-session-id"):
-        view(tally.codec(KEYS), wire.principal("alice")).session().open(begun.decode())
+        view().session().open(begun.decode())
         world.texts["{new}"] = begun.decode()
     assert (begun is not None) == ("header" in case)
     if "delivers" in case:

@@ -1,4 +1,4 @@
-"""Real transports: the shop on HTTP at a port of its own, and official clients."""
+"""Real transports: a server on HTTP at a port of its own, official clients, and others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import httpx2
 import jwt
-import shop
 import uvicorn
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp import Client
@@ -25,11 +24,13 @@ from sealwax.mcp import Principal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
+ISSUER = "https://idp.example.com"
+LEGACY = "2025-11-25"
 SECRET = "of the tests, and long enough for HS256"
 
 
 def bearer(user: str, **more: Any) -> str:
-    claims = {"iss": shop.ISSUER, "sub": user, "client_id": "cli-7", "exp": time.time() + 600}
+    claims = {"iss": ISSUER, "sub": user, "client_id": "cli-7", "exp": time.time() + 600}
     claims["aud"] = ["https://notes.example.com", "https://counter.example.com"]
     claims = {name: value for name, value in {**claims, **more}.items() if value is not None}
     return jwt.encode(claims, SECRET, algorithm="HS256")
@@ -37,7 +38,7 @@ def bearer(user: str, **more: Any) -> str:
 
 def principal(user: str) -> Principal:
     """The principal of :func:`bearer`, and of stdio."""
-    return Principal(shop.ISSUER, "cli-7", user)
+    return Principal(ISSUER, "cli-7", user)
 
 
 class Verifier:
@@ -50,22 +51,24 @@ class Verifier:
         return AccessToken(token=token, client_id=client, scopes=[], claims=claims)
 
 
-def app(system: str, of: Any, *, stateless: bool = True, where: Any = shop, **options: Any) -> Any:
-    """Return the application of a server of `where`, with users."""
+def app(system: str, of: Any, *, stateless: bool = True, **options: Any) -> Any:
+    """Return the application of a :class:`shop.Shop`, with users."""
     options["stateless_http"] = stateless
-    auth = AuthSettings.model_validate({"issuer_url": shop.ISSUER, "resource_server_url": None})
+    auth = AuthSettings.model_validate({"issuer_url": ISSUER, "resource_server_url": None})
     if system == "mcpserver":
-        server = where.mcpserver(of, auth=auth, token_verifier=Verifier())
+        server = of.mcpserver(auth=auth, token_verifier=Verifier())
         return server.streamable_http_app(**options)
     if system == "fastmcp":
         verifier = JWTVerifier(public_key=SECRET, algorithm="HS256")
-        return where.fastmcp(of, auth=verifier).http_app(**options)
-    return where.lowlevel(of).streamable_http_app(auth=auth, token_verifier=Verifier(), **options)
+        return of.fastmcp(auth=verifier).http_app(**options)
+    return of.lowlevel().streamable_http_app(auth=auth, token_verifier=Verifier(), **options)
 
 
 @contextmanager
 def listening(served: Any) -> Iterator[str]:
-    """Serve an ASGI application on loopback; give its address."""
+    """Serve an ASGI application, or an MCPServer without users, on loopback; give its address."""
+    if hasattr(served, "streamable_http_app"):
+        served = served.streamable_http_app(stateless_http=True)
     bound = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
@@ -91,44 +94,67 @@ async def over_http(
     url: str, user: str, claims: dict[str, Any] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {bearer(user, **(claims or {}))}"}
-    of_http = {name: options.pop(name, None) for name in ("transport", "event_hooks")}
+    hooks = options.pop("event_hooks", None)
     async with (
-        http(headers=headers, **of_http) as client_http,
+        http(headers=headers, event_hooks=hooks) as client_http,
         Client(streamable_http_client(url, http_client=client_http), **options) as client,
     ):
         yield client
 
 
-async def raw(
+async def post(
     url: str,
     method: str,
-    params: dict[str, Any],
+    params: Any = None,
     *,
-    revision: str = "2026-07-28",
+    revision: str | None = "2026-07-28",
     identity: int | None = 1,
-    name: str | None = None,
-) -> dict[str, Any]:
+    session: str | None = None,
+) -> httpx2.Response:
     """Send what no official client would, as alice."""
+    sent = {**(params or {})}
     headers = {
         "Authorization": f"Bearer {bearer('alice')}",
         "Accept": "application/json, text/event-stream",
         "Content-Type": "application/json",
         "MCP-Protocol-Version": revision,
+        "Mcp-Session-Id": session,
     }
-    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
     if revision == "2026-07-28":
-        headers["Mcp-Method"] = method
-        headers.update({} if name is None else {"Mcp-Name": name})
+        target = sent.get("name", sent.get("uri"))
+        headers.update(
+            {"Mcp-Method": method, "Mcp-Name": target if isinstance(target, str) else None}
+        )
         envelope = {
             "io.modelcontextprotocol/protocolVersion": revision,
             "io.modelcontextprotocol/clientCapabilities": {},
         }
-        body["params"] = {**params, "_meta": {**params.get("_meta", {}), **envelope}}
-    if identity is not None:
-        body["id"] = identity
-    async with http(headers=headers) as client:
-        response = await client.post(url, content=json.dumps(body))
-    return told(response.text)
+        sent["_meta"] = {**sent.get("_meta", {}), **envelope}
+    body = {"jsonrpc": "2.0", "method": method, "params": sent, "id": identity}
+    text = json.dumps({name: one for name, one in body.items() if one is not None})
+    given = {name: one for name, one in headers.items() if one is not None}
+    async with http(headers=given) as client:
+        return await client.post(url, content=text)
+
+
+async def raw(url: str, method: str, params: Any = None, **more: Any) -> dict[str, Any]:
+    """Post it; return the message that answers."""
+    return told((await post(url, method, params, **more)).text)
+
+
+async def begun(url: str) -> str:
+    """Begin a session of the transport; return what its header holds."""
+    info = {"name": "raw", "version": "1.2"}
+    params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info}
+    answer = await post(url, "initialize", params, revision=None)
+    return answer.headers["mcp-session-id"]
+
+
+async def in_session(url: str, method: str, params: Any, **more: Any) -> dict[str, Any]:
+    """Send it in a session of its own; return the message that answers."""
+    return await raw(
+        url, method, params, **{"revision": LEGACY, "session": await begun(url), **more}
+    )
 
 
 def told(text: str) -> dict[str, Any]:
