@@ -107,6 +107,23 @@ def test_the_logger_hears_of_new_keys_and_once_of_a_bad_file(
     assert len(said) == 2
 
 
+def test_a_log_that_fails_does_not_end_the_watch(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(_: logging.LogRecord) -> bool:
+        raise RuntimeError("of a test")
+
+    caplog.set_level(logging.INFO, "sealwax")
+    codec, logger = followed(path), logging.getLogger("sealwax")
+    logger.addFilter(fails)
+    try:
+        for key in (B, A, B):
+            replace(path, text_of(key))
+            until(lambda: sealwax.inspect(alice(codec).session().seal(b"")).key_id == key.id)
+    finally:
+        logger.removeFilter(fails)
+
+
 def test_the_watch_ends_with_its_codec(path: Path) -> None:
     def watches() -> int:
         gc.collect()

@@ -22,6 +22,11 @@ def test_methods_carry_what_they_carry(case: dict[str, Any]) -> None:
     assert told == case["tokenFields"]
 
 
+def test_other_claims_may_be_no_json() -> None:
+    claims = {"iss": "https://idp", "sub": "alice", "exp": object(), "name": "\ud800"}
+    assert sealwax.principal_from_claims(claims).subject == "alice"
+
+
 @pytest.mark.parametrize("case", CASES["claims"])
 def test_claims_give_one_principal(case: dict[str, Any]) -> None:
     if "error" in case:

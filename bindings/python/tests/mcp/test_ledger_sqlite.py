@@ -39,6 +39,22 @@ def test_a_file_is_opened_by_many_at_once(tmp_path: Path) -> None:
         list(threads.map(opened, range(16)))
 
 
+def test_threads_with_event_loops_of_their_own_share_a_ledger(tmp_path: Path) -> None:
+    ledger = SQLite(tmp_path / "ledger.db")
+    command = {"script": "open", "keys": keys()[:2], "args": [], "withinMs": 60_000}
+
+    async def many() -> None:
+        for _ in range(20):
+            async with anyio.create_task_group() as group:
+                for _ in range(3):
+                    group.start_soon(ledger.run, command)
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(anyio.run, many) for _ in range(2)]:
+            done.result(timeout=60)
+    ledger.close()
+
+
 def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
     garbage, other = tmp_path / "garbage.db", tmp_path / "other.db"
     garbage.write_bytes(b"\x00 this is no database \xff" * 100)
