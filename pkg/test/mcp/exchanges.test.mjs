@@ -5,9 +5,8 @@ import { test } from 'node:test';
 
 import { inputRequired } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
-import { LEGACY, MODERN } from './client.mjs';
+import { ANYTHING, LEGACY, MODERN } from './client.mjs';
 import {
-  ANYTHING,
   called,
   codec,
   door,

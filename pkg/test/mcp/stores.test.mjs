@@ -11,8 +11,18 @@ import { inspect } from 'node:util';
 import { Redis } from 'ioredis';
 import { LedgerUnfit, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 import { TestClock, testCodec, testLedger } from 'sealwax/testing';
-import { database, ledgerOf, noSqlite } from './ledgers.mjs';
-import { closing, connected, fails, revoked, SECRET, served, started } from './stores.mjs';
+import { database, noSqlite } from './ledgers.mjs';
+import {
+  aged,
+  closing,
+  connected,
+  fails,
+  replicated,
+  revoked,
+  SECRET,
+  served,
+  started,
+} from './stores.mjs';
 import { freePort } from './valkey.mjs';
 
 for (const client of ['ioredis', 'redis']) {
@@ -45,8 +55,7 @@ for (const client of ['ioredis', 'redis']) {
       await revoked(guard);
     }
 
-    const ledger = ledgerOf({ engine: 'redis', url: store.url, client });
-    closing.push(() => ledger.close());
+    const ledger = aged(client, store.url);
     const { guard } = served(ledger);
     await revoked(guard);
     store.pause();
@@ -62,12 +71,7 @@ for (const client of ['ioredis', 'redis']) {
   });
 
   test(`${client}: what the store may forget is logged once, and what no replica confirmed each time`, async () => {
-    const master = await started();
-    const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
-    for (let tries = 0; tries < 200; tries += 1) {
-      if (/state=online/.test(await master.admin.info('replication'))) break;
-      await new Promise((later) => setTimeout(later, 50));
-    }
+    const { master, replica } = await replicated();
     const ledger = connected(client, master.url);
     const server = served(ledger, { ledgerOptions: { acceptIssuedSince: 0 } });
     let told = 1;

@@ -58,10 +58,6 @@ export function factoryOf(handlers, guard) {
   };
 }
 
-export const ANYTHING = {
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
-};
-
 /** What comes by lines or events, and who waits for some of it. */
 class Came {
   messages = [];
