@@ -12,7 +12,8 @@ import { Worker } from 'node:worker_threads';
 import { anonymous, Codec, inspect, Key, KeyRing } from 'sealwax';
 
 const keys = new KeyRing([Key.generate()]);
-const sealer = new Codec({ keys, audience: 'https://mcp.example.com' }).view(anonymous).session();
+const view = new Codec({ keys, audience: 'https://mcp.example.com' }).view(anonymous);
+const sealer = view.session();
 const payload = new Uint8Array(1);
 
 /** The first 16 bytes of the nonce, in hex. */
@@ -26,7 +27,7 @@ function stubbed(host, act) {
     performanceNow: performance.now,
   };
   const { getRandomValues = own.getRandomValues, now = 0, within = 0 } = host;
-  crypto.getRandomValues = (bytes) => getRandomValues.call(crypto, bytes);
+  crypto.getRandomValues = getRandomValues && ((bytes) => getRandomValues.call(crypto, bytes));
   Date.now = () => (typeof now === 'function' ? now() : now);
   performance.now = () => (typeof within === 'function' ? within() : within);
   try {
@@ -120,12 +121,13 @@ test('a generator that gives zeros alone, or fails, is none', () => {
   const throws = () => {
     throw new Error('of the host');
   };
-  for (const getRandomValues of [(bytes) => bytes.fill(0), (bytes) => bytes, throws]) {
+  for (const getRandomValues of [(bytes) => bytes.fill(0), (bytes) => bytes, throws, null]) {
     stubbed({ getRandomValues, now: 1_800_000_300_000 }, () => {
       // One for itself, and those that would be of a burst.
       for (let times = 0; times < 3; times += 1) {
         assert.throws(nonce, { code: 'entropy_unavailable' });
         assert.throws(() => Key.generate(), { code: 'entropy_unavailable' });
+        assert.throws(() => view.mintSessionId(), { code: 'entropy_unavailable' });
       }
     });
     nonce();
