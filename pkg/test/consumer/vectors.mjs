@@ -117,18 +117,6 @@ const SECTIONS = {
     refused(vector.error, () => requestContextFromJson(method, target, args));
   },
 
-  // A tag stands inside what is sealed, where nobody sees it; but a session id holds a digest of
-  // it under a key that the vectors tell.
-  async principal_tags(sealwax, vector, file) {
-    for (const [at, tag] of vector.tags.entries()) {
-      const view = viewOf(sealwax, { ...vector, audience: 'any', key: at }, file);
-      const bytes = unbase64url(view.mintSessionId().slice('sess_'.length));
-      const message = pae(utf8('session'), bytes.slice(4, 20), unhex(tag));
-      const digest = await hmac(unhex(file.keys[at].principal), message);
-      equal(hex(bytes.slice(20, 28)), hex(digest.slice(0, 8)));
-    }
-  },
-
   accept(sealwax, vector, file) {
     const opened = open(sealwax, vector, file);
     equal(opened.needsReseal, vector.expect.needs_reseal);
@@ -273,37 +261,10 @@ function equal(found, expected) {
   if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
 }
 
-function pae(...pieces) {
-  const out = [...le64(pieces.length)];
-  for (const piece of pieces) out.push(...le64(piece.length), ...piece);
-  return new Uint8Array(out);
-}
-
-function le64(number) {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setUint32(0, number, true);
-  return bytes;
-}
-
-async function hmac(key, message) {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const imported = await crypto.subtle.importKey('raw', key, algorithm, false, ['sign']);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, message));
-}
-
 function hex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function unhex(text) {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
-}
-
-function unbase64url(text) {
-  const standard = text.replaceAll('-', '+').replaceAll('_', '/');
-  return Uint8Array.from(atob(standard), (byte) => byte.charCodeAt(0));
-}
-
-function utf8(text) {
-  return new TextEncoder().encode(text);
 }

@@ -39,6 +39,7 @@ test('what is no code is not told, wherever it stands', async () => {
     [new Error(SECRET, { cause: new RangeError(SECRET) }), 'Error'],
     [Object.assign(new Error(SECRET), { code: SECRET }), 'Error'],
     [Object.assign(new Error(SECRET), { code: 'ETIMEDOUT' }), 'ETIMEDOUT'],
+    [Object.assign(new Error(SECRET), { errstr: 'database is locked' }), 'database is locked'],
     [new Error(`WRONGPASS ${SECRET}`), 'Error'],
     [new ReplyError(`WRONGPASS ${SECRET}`), 'WRONGPASS (ReplyError)'],
     [new ReplyError(`ERR ${SECRET}`), 'ReplyError'],

@@ -9,7 +9,6 @@ import { factoryOf, guardOf, overStdio, stateful, text, withCapabilities } from 
 
 const call = { name: 'delete_note', arguments: { id: 7 } };
 const yes = { action: 'accept', content: { choice: 'yes' } };
-const TOOLS = [{ name: 'delete_note', title: 'Delete a note', inputSchema: { type: 'object' } }];
 
 /** The factory of a server of a guard, which of its tools ran, and what was refused; `lists` answers a request for them. */
 function confirming({ principal, lists } = {}) {
@@ -20,7 +19,7 @@ function confirming({ principal, lists } = {}) {
   if (lists) guard.confirmDestructive();
   else guard.confirm('delete_note', 'Delete note {id}?');
   const handlers = {
-    'tools/list': () => lists?.() ?? { tools: TOOLS },
+    'tools/list': () => lists?.() ?? { tools: [] },
     'tools/call': ({ params }) => {
       ran.push(params.name);
       return text('done');
@@ -111,24 +110,9 @@ test('HTTP with sessions of the SDK: only the user who was asked answers', async
   assert.deepEqual(ran, ['delete_note']);
 });
 
-test('stdio: what the list marks is asked about, and the client hears nothing of the list', async () => {
-  const { factory, ran, refused } = confirming({ lists: () => undefined });
-  const line = await eliciting(factory);
-  line.request(1, 'tools/call', call);
-  const question = await line.asked();
-  assert.equal(question.params.message, 'Run Delete a note with {"id":7}?');
-  line.send({ id: question.id, result: yes });
-  await line.came.first(({ id }) => id === 1);
-  assert.deepEqual([ran, refused], [['delete_note'], []]);
-  const ours = line.came.messages.filter(({ id }) => `${id}`.startsWith('sealwax'));
-  assert.equal(ours.length, 1, 'the question alone');
-  await line.close();
-});
-
 for (const [how, lists] of [
   ['hangs', () => new Promise(() => {})],
   ['comes late', () => new Promise((give) => setTimeout(give, 700, { tools: [] }))],
-  ['throws', () => Promise.reject(new Error('password=hunter2'))],
 ]) {
   test(`stdio: with a list that ${how} all is asked about`, async () => {
     const { factory, ran, refused } = confirming({ lists });

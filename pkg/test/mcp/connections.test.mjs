@@ -7,11 +7,13 @@ import { Transform } from 'node:stream';
 import { test } from 'node:test';
 
 import { sleep } from './client.mjs';
-import { aged, closing, replicated, revoked, served, started } from './stores.mjs';
+import { aged, closing, revoked, served, started, until } from './stores.mjs';
 
 for (const client of ['ioredis', 'redis']) {
   test(`${client}: while a replica hangs, the ends of one user hold up nobody`, async () => {
-    const { master, replica } = await replicated();
+    const master = await started();
+    const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
+    await until(async () => /state=online/.test(await master.admin.info('replication')));
     const { call, minted } = served(aged(client, master.url), { timeLimit: 60 });
     replica.pause();
     closing.push(() => replica.resume());

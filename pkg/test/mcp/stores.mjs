@@ -24,14 +24,6 @@ export async function started(options) {
   return server;
 }
 
-/** A server, and a replica of it that has all of it. */
-export async function replicated() {
-  const master = await started();
-  const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
-  await until(async () => /state=online/.test(await master.admin.info('replication')));
-  return { master, replica };
-}
-
 /** Waits for what comes within ten seconds. */
 export async function until(isSo) {
   for (let tries = 0; tries < 200 && !(await isSo()); tries += 1) await sleep(50);
