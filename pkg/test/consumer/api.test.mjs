@@ -16,6 +16,12 @@ test('what was sealed opens', () => {
   assert.deepEqual(sealer.open(sealer.sealJson({ page: [2] })).json(), { page: [2] });
   assert.equal(sealer.open(sealer.seal(payload, { noExpiry: true })).expiresAt, undefined);
   refused('malformed', () => sealer.open(sealer.seal(payload)).json());
+  // What it is bound to cannot be changed behind the sealer's back.
+  const context = requestContext('tools/call', 'x');
+  const bound = alice.requestState(context);
+  const token = bound.seal(payload);
+  context.fill(0);
+  assert.deepEqual(bound.open(token).payload, payload);
 });
 
 test('a session goes through its life', () => {
@@ -60,14 +66,6 @@ test('anonymous is said by a constant, and never by a text, which may be a name'
       message: /^principal: expected an object .* or the constant anonymous, found string$/,
     });
   }
-});
-
-test('a binding cannot be changed behind the sealer’s back', () => {
-  const context = requestContext('tools/call', 'x');
-  const sealer = alice.requestState(context);
-  const token = sealer.seal(payload);
-  context.fill(0);
-  assert.deepEqual(sealer.open(token).payload, payload);
 });
 
 test('what was freed says so, and freeing again is nothing', () => {
@@ -132,26 +130,21 @@ test('a view of one principal is never that of another, kept or not', () => {
   }
 });
 
-test('a text is told for what it is', () => {
+test('a text is told for what it is, and an id tells when it ends', () => {
   const id = alice.mintSessionId();
-  const { createdAtMs } = alice.verifySessionId(id);
+  const { createdAtMs, endsAtMs, ulid } = alice.verifySessionId(id, { maxAge: 60 });
+  assert.equal(endsAtMs, createdAtMs + 60_000);
+  assert.match(ulid, /^[0-9a-f]{32}$/);
   assert.deepEqual(inspect(id), { what: 'session-id', keyId: key.id, createdAtMs });
-  const handle = inspect(alice.mintHandle('tx'));
-  assert.deepEqual([handle.what, handle.type], ['handle', 'tx']);
+  const handle = alice.mintHandle('tx');
+  assert.equal(alice.verifyHandle('tx', handle).handle, handle);
+  assert.deepEqual([inspect(handle).what, inspect(handle).type], ['handle', 'tx']);
   const token = alice.handleState('tx').seal(payload);
-  const tokenId = alice.handleState('tx').open(token).tokenId;
+  const { tokenId } = alice.handleState('tx').open(token);
   const expected = { what: 'token', kind: 'handle-state', keyId: key.id, tokenId };
   assert.deepEqual(inspect(token), expected);
   assert.deepEqual(inspect(key.toText()), { what: 'key', keyId: key.id });
   refused('malformed', () => inspect('?'));
-});
-
-test('an id tells when it ends', () => {
-  const verified = alice.verifySessionId(alice.mintSessionId(), { maxAge: 60 });
-  assert.equal(verified.endsAtMs, verified.createdAtMs + 60_000);
-  assert.match(verified.ulid, /^[0-9a-f]{32}$/);
-  const handle = alice.mintHandle('tx');
-  assert.equal(alice.verifyHandle('tx', handle).handle, handle);
 });
 
 test('the wire gets one answer for every refusal, and another for the server’s own trouble', () => {

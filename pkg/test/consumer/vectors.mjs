@@ -179,7 +179,7 @@ function viewOf({ Codec }, vector, file) {
   return new Codec({ keys, audience: vector.audience }).view(principal);
 }
 
-function sealerOf(view, { kind, label, session_id, context }) {
+export function sealerOf(view, { kind, label, session_id, context }) {
   switch (kind) {
     case 'state':
       return view.state(session_id);
@@ -261,7 +261,7 @@ function equal(found, expected) {
   if (found !== expected) throw new Error(`expected ${expected}, found ${found}`);
 }
 
-function hex(bytes) {
+export function hex(bytes) {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 

@@ -204,28 +204,22 @@ export function messagesOf(text) {
   return [JSON.parse(text)].flat();
 }
 
-/** A door in a handler's way: `opened` by the test, which waits until somebody `came`. */
+/** A door in a handler's way: `pass` waits there until the test does `open` it; the test waits until somebody `came`. */
 export function door() {
   const it = {};
-  it.opened = new Promise((open) => {
+  const opened = new Promise((open) => {
     it.open = open;
   });
   it.came = new Promise((come, never) => {
     const late = setTimeout(() => never(new Error('expected somebody at the door')), 15_000);
-    it.come = () => {
+    it.pass = () => {
       clearTimeout(late);
       come();
+      return opened;
     };
   });
   it.came.catch(() => {});
-  return {
-    ...it,
-    /** The handler's. */
-    pass: () => {
-      it.come();
-      return it.opened;
-    },
-  };
+  return it;
 }
 
 export const text = (text) => ({ content: [{ type: 'text', text }] });
