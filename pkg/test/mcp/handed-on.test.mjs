@@ -11,7 +11,6 @@ import { LEGACY } from './client.mjs';
 import {
   called,
   codec,
-  created,
   factoryOf,
   guardOf,
   initialize,
@@ -92,7 +91,10 @@ test('the first value of a session is by the parameters of its request', async (
     [{ from: 40 }, '40'],
     [{}, '0'],
   ]) {
-    const { result } = await called(factory, { _meta: await created(factory, params) });
+    const { messages } = await overHttp(factory, ...modern(1, 'sessions/create', params));
+    const { sessionId, state } = messages[0].result.session;
+    const _meta = { 'io.modelcontextprotocol/session': { sessionId, state } };
+    const { result } = await called(factory, { _meta });
     assert.equal(result.content[0].text, first);
   }
 });

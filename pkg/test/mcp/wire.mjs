@@ -99,11 +99,10 @@ export async function overStdio(
   const handle = serveStdio(factory, { transport });
   const came = new Came();
   createInterface(stdout).on('line', (line) => came.add(JSON.parse(line)));
-  const write = (text) => stdin.write(`${text}\n`);
-  const send = (message) => write(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const send = (message) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   let rounds = 0;
   const line = {
-    ...{ came, write, send, close: () => handle.close() },
+    ...{ came, send, close: () => handle.close() },
     request: (id, method, params = {}) => send({ id, method, params: as(era, params) }),
     notify: (method, params) => send({ method, params }),
     /** Everything sent before has been read by then, and what it gave at once has come. */
@@ -148,13 +147,6 @@ export function inTool(guard, act) {
     };
     called(factoryOf({ 'tools/call': tool }, guard)).then(({ error }) => failed(error), failed);
   });
-}
-
-/** The metadata of a new session, for the parameters of a request. */
-export async function created(factory, params) {
-  const { messages } = await overHttp(factory, ...modern(1, 'sessions/create', params));
-  const { sessionId, state } = messages[0].result.session;
-  return { 'io.modelcontextprotocol/session': { sessionId, state } };
 }
 
 /** A way to post to a server of an earlier revision that keeps its sessions. */
