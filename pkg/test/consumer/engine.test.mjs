@@ -16,7 +16,7 @@ async function tried() {
   const keys = Key.generate().toText();
   const codec = new Codec({ keys, audience: 'https://mcp.example.com', payloadLimit: 1 << 20 });
   const engine = new Engine(codec, {});
-  const begun = (message, principal = ALICE) => engine.request(message, 'nextCursor', principal);
+  const begun = (message) => engine.request(message, 'nextCursor', ALICE);
   const list = { method: 'tools/list' };
 
   for (const cursor of [
@@ -32,9 +32,6 @@ async function tried() {
     const next = begun({ ...list, token });
     assert.equal(next.first.opened, cursor);
     next.free();
-    const mallory = begun({ ...list, token }, [undefined, undefined, 'mallory']);
-    assert.equal(mallory.first.refused[0].code, 'principal_mismatch');
-    mallory.free();
   }
 
   // Each text is told from the ones beside it, absent ones and values that are no texts.

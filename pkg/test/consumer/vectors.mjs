@@ -70,16 +70,10 @@ const SECTIONS = {
 
   sealed(sealwax, vector, file) {
     const sealer = sealerOf(viewOf(sealwax, vector, file), vector);
-    const live = life(vector.ttl);
-    const payload = unhex(vector.payload);
-    const seal = () => {
-      if (vector.generation === 0) return sealer.seal(payload, live);
-      return sealer.renew(predecessor(sealer, vector), payload, live);
-    };
-    // Nothing but renewing makes a token of some age, so generation 0 has none.
-    if (vector.generation > 0 || vector.age === 0) {
-      const token = at(vector.issued_at * 1000 + 999, unhex(vector.nonce), seal);
-      equal(token, vector.token);
+    // What renewing makes of one, and one of some age, are opened alone: interop-peer.mjs renews.
+    if (vector.generation === 0 && vector.age === 0) {
+      const seal = () => sealer.seal(unhex(vector.payload), life(vector.ttl));
+      equal(at(vector.issued_at * 1000 + 999, unhex(vector.nonce), seal), vector.token);
     }
     checkOpened(
       at(vector.issued_at * 1000, null, () => sealer.open(vector.token)),
@@ -129,21 +123,6 @@ const SECTIONS = {
     else refused(vector.error, () => open(sealwax, vector, file));
   },
 };
-
-/** What `renew` makes the vector of: one generation less, begun at the same time. */
-function predecessor(sealer, vector) {
-  const now = vector.issued_at * 1000;
-  // Generations stop at the maximum, and so far nobody renews: the vector follows itself.
-  if (vector.generation === 0xffff_ffff) return at(now, null, () => sealer.open(vector.token));
-  const nothing = new Uint8Array();
-  return at(now - vector.age * 1000, null, () => {
-    let opened = sealer.open(sealer.seal(nothing, { noExpiry: true }));
-    while (opened.generation < vector.generation - 1) {
-      opened = sealer.open(sealer.renew(opened, nothing, { noExpiry: true }));
-    }
-    return opened;
-  });
-}
 
 function checkOpened(opened, expected) {
   equal(hex(opened.payload), expected.payload);
