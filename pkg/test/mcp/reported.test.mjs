@@ -4,16 +4,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { Codec, Key } from 'sealwax';
+import { anonymous, Codec, Key } from 'sealwax';
 import { called, factoryOf, guardOf, text } from './wire.mjs';
 
 /** A guard, with what it reports. */
-function reporting() {
+function reporting(principal = { subject: 'alice' }) {
   const [refusals, lines] = [[], []];
   const keys = Key.generate().toText();
   const guard = guardOf({
     codec: new Codec({ keys, audience: 'https://mcp.example.com', payloadLimit: 64 }),
-    principal: () => ({ subject: 'alice' }),
+    principal: () => principal,
     onRefused: (refused) => refusals.push(refused),
     logger: { warn: (line) => lines.push(line) },
   });
@@ -30,11 +30,11 @@ function highOf(guard, tool, { options = {}, wrap = (server) => server } = {}) {
 }
 
 test('a state that cannot be sealed: the log hears why, the model does not', async () => {
-  for (const [value, code] of [
-    ['x'.repeat(100), 'too_large'],
-    [Number.NaN, 'invalid_argument'],
+  for (const [value, code, principal] of [
+    ['x'.repeat(100), 'too_large', { subject: 'alice' }],
+    [Number.NaN, 'invalid_argument', anonymous],
   ]) {
-    const { guard, refusals, lines } = reporting();
+    const { guard, refusals, lines } = reporting(principal);
     const ask = (ctx) => inputRequired({ requestState: guard.state(ctx, value) });
     const low = factoryOf({ 'tools/call': (_, ctx) => ask(ctx) }, guard);
     for (const factory of [low, highOf(guard, ask)]) {
@@ -43,7 +43,7 @@ test('a state that cannot be sealed: the log hears why, the model does not', asy
       const [{ cause, message, ...told }, ...more] = refusals.splice(0);
       assert.deepEqual(
         [told.code, told.kind, told.method, told.target, told.subject, cause.code, more],
-        [code, 'request-state', 'tools/call', 'x', 'alice', code, []],
+        [code, 'request-state', 'tools/call', 'x', principal.subject, code, []],
       );
       assert.ok(lines.pop().includes(message));
       assert.deepEqual(lines, []);
