@@ -1,7 +1,10 @@
-// A server on a package of `@modelcontextprotocol/sdk`, as its author writes it.
+// A server on a package of `@modelcontextprotocol/sdk`, as its author writes it. As a program it serves stdio.
+
+import { fileURLToPath } from 'node:url';
 
 import { Codec } from 'sealwax';
 import { Guard, HandleRefused } from 'sealwax/mcp';
+import { sessionStreams } from 'sealwax/mcp/stdio';
 
 export const PACKAGES = ['sdk-1.20', 'sdk-1.25', '@modelcontextprotocol/sdk'];
 
@@ -60,4 +63,11 @@ export async function world(name, { keys, principal = 'anonymous', sessions = fa
     return server;
   };
   return { guard, factory, wrapped };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , name, keys] = process.argv;
+  const { guard, factory } = await world(name, { keys });
+  const { StdioServerTransport } = await modulesOf(name, 'server/stdio');
+  await factory().connect(new StdioServerTransport(...sessionStreams(guard)));
 }

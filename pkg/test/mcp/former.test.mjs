@@ -1,14 +1,15 @@
-// Servers on @modelcontextprotocol/sdk 1.x, with its own client: over HTTP on Express, on Hono, and stateful.
+// Servers on @modelcontextprotocol/sdk 1.x, with its own client: over HTTP on Express, on Hono and stateful, and on stdio.
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import express from 'express';
 import { Hono } from 'hono';
 import { Key } from 'sealwax';
 import { HandleRefused, MemoryLedger } from 'sealwax/mcp';
-import { listen } from './client.mjs';
+import { compiled, listen } from './client.mjs';
 import { modulesOf, PACKAGES, world } from './former.mjs';
 
 const META = 'io.modelcontextprotocol/session';
@@ -144,6 +145,21 @@ for (const name of PACKAGES) {
     const other = await stateful(wrapped());
     assert.equal((await other.call('any', { arguments: { handle } })).handle, handle);
     assert.match(await other.call('any', { arguments: { handle: 'row_x' } }), /not valid/);
+  });
+
+  test(`${name} on stdio: a process of its own`, async (t) => {
+    const { StdioClientTransport } = await modulesOf(name, 'client/stdio');
+    const { connected } = await clientsOf(name, t);
+    const args = [fileURLToPath(new URL('former.mjs', import.meta.url)), name, keys];
+    const process_ = () =>
+      connected(
+        new StdioClientTransport({ command: process.execPath, args, env: { ...compiled } }),
+      );
+    const { nextCursor: cursor } = await (await process_()).client.listResources();
+    const { call, page } = await process_();
+    assert.equal(await page(cursor), 'page 2');
+    await assert.rejects(page(`${cursor}x`), refused(-32602));
+    assert.match(await call('state'), /^sw1\./);
   });
 
   // Since 1.25 there is a transport of web-standard requests.
