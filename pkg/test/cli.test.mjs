@@ -2,53 +2,33 @@
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { CONSUMER, manifest } from './consumer.mjs';
 
-const json = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+const json = (path) => JSON.parse(fs.readFileSync(new URL(path, import.meta.url), 'utf8'));
 const CASES = json('../../tests/inspect.json');
 const COMMANDS = json('../../tests/command.json').cases;
 // `make test` at the root installs the last of them alone.
 const NODES = ['node_modules/node-20', 'node_modules/node-22', '../node_modules/node-24']
   .map((path) => new URL(`${path}/bin`, import.meta.url).pathname)
-  .filter(existsSync);
+  .filter(fs.existsSync);
 
-const VARIABLES = [
-  'SEALWAX_KEYS',
-  'SEALWAX_KEYS_FILE',
-  'SEALWAX_SECRET',
-  'SEALWAX_SECRET_FALLBACKS',
-  'SEALWAX_LEDGER',
-  'npm_command',
-];
 const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !VARIABLES.includes(name)),
+  Object.entries(process.env).filter(([name]) => !/^SEALWAX_|^npm_command$/.test(name)),
 );
 
 /** As npm links it for `npx`: executable, by its shebang. */
 function bash(script, { keys, input = '', node = NODES.at(-1) } = {}) {
-  const path = `${CONSUMER}node_modules/.bin:${node}:${process.env.PATH}`;
-  const { status, stdout, stderr } = spawnSync('bash', ['-c', `set -o pipefail\n${script}`], {
-    env: { ...env, PATH: path, ...(keys !== null && keys !== undefined && { SEALWAX_KEYS: keys }) },
+  const PATH = `${CONSUMER}node_modules/.bin:${node}:${process.env.PATH}`;
+  return spawnSync('bash', ['-c', `set -o pipefail\n${script}`], {
+    env: { ...env, PATH, ...(keys && { SEALWAX_KEYS: keys }) },
     input,
     encoding: 'utf8',
   });
-  return { status, stdout, stderr };
 }
 
 function said(script, options) {
@@ -125,16 +105,16 @@ async function passes(run, cwd, { input, program, node }) {
 }
 
 async function passesCase(given, how) {
-  const folder = mkdtempSync(join(tmpdir(), 'sealwax-'));
+  const folder = fs.mkdtempSync(join(tmpdir(), 'sealwax-'));
   for (const [name, text] of Object.entries(given.files ?? {})) {
-    writeFileSync(join(folder, name), text);
-    chmodSync(join(folder, name), Number.parseInt(given.modes?.[name] ?? '600', 8));
+    fs.writeFileSync(join(folder, name), text);
+    fs.chmodSync(join(folder, name), Number.parseInt(given.modes?.[name] ?? '600', 8));
   }
   // Only the superuser may.
   const owners = process.getuid() === 0 ? Object.entries(given.owners ?? {}) : [];
-  for (const [name, owner] of owners) chownSync(join(folder, name), owner, owner);
+  for (const [name, owner] of owners) fs.chownSync(join(folder, name), owner, owner);
   for (const [name, target] of Object.entries(given.links ?? {})) {
-    symlinkSync(target, join(folder, name));
+    fs.symlinkSync(target, join(folder, name));
   }
   const printed = [];
   for (const run of given.runs) {
@@ -143,22 +123,22 @@ async function passesCase(given, how) {
     printed.push(await passes(run, folder, { ...how, input }));
   }
   for (const [name, { mode, text, lines, has }] of Object.entries(given.after ?? {})) {
-    const found = readFileSync(join(folder, name), 'utf8');
+    const found = fs.readFileSync(join(folder, name), 'utf8');
     if (mode !== undefined)
-      assert.equal((statSync(join(folder, name)).mode & 0o777).toString(8), mode);
+      assert.equal((fs.statSync(join(folder, name)).mode & 0o777).toString(8), mode);
     if (text !== undefined) assert.equal(found, text);
     if (lines !== undefined) assert.equal(found.trimEnd().split('\n').length, lines);
     for (const part of has ?? []) assert.ok(found.includes(part), found);
   }
-  for (const [name, owner] of owners) assert.equal(statSync(join(folder, name)).uid, owner);
+  for (const [name, owner] of owners) assert.equal(fs.statSync(join(folder, name)).uid, owner);
   // Nothing else is left; a store has files of its own.
   const known = Object.keys({ ...given.files, ...given.links, ...given.after });
-  const left = readdirSync(folder).filter((name) => !name.startsWith('ledger.db'));
+  const left = fs.readdirSync(folder).filter((name) => !name.startsWith('ledger.db'));
   assert.deepEqual(
     left.filter((name) => !known.includes(name)),
     [],
   );
-  rmSync(folder, { recursive: true });
+  fs.rmSync(folder, { recursive: true });
 }
 
 test('the cases of every package', { concurrency: 4 }, async (t) => {

@@ -2,23 +2,12 @@
 // go on, idle and expire, keys rotate each hour, and users are signed out. SEALWAX_EXCHANGES=1000000 takes some minutes.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
-import { Codec, Key, KeyRing, start } from 'sealwax/slim';
+import { Codec, Key, KeyRing } from 'sealwax/slim';
+import { exported, internal, started } from './exported.mjs';
 
-const { Instance } = WebAssembly;
-let exported;
-WebAssembly.Instance = class extends Instance {
-  constructor(...args) {
-    super(...args);
-    exported = this.exports;
-  }
-};
-const MODULE = createRequire(import.meta.url).resolve('sealwax/sealwax.wasm');
-start(new WebAssembly.Module(readFileSync(MODULE)));
-const internal = (path) => import(new URL(path, import.meta.resolve('sealwax')).href);
+started();
 const { Engine } = await internal('mcp/engine.js');
 const { MemoryLedger } = await internal('mcp/ledger/ledger.js');
 const { addClock } = await internal('input.js');

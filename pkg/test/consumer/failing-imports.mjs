@@ -2,106 +2,42 @@
 // until one ended the module. Prints what each did, and where to go on.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 
-import {
-  answer,
-  Codec,
-  inspect,
-  Key,
-  requestContextFromJson,
-  SealwaxError,
-  start,
-} from 'sealwax/slim';
+import { inspect, SealwaxError } from 'sealwax/slim';
+import { started } from './exported.mjs';
+import { works as worksOf } from './works.mjs';
 
 const calls = new Map();
 let failing = { name: '', at: 0 };
 
 class OfTheHost extends Error {}
 
-const { Instance } = WebAssembly;
-WebAssembly.Instance = class extends Instance {
-  constructor(module, given) {
-    const imports = {};
-    for (const [from, functions] of Object.entries(given)) {
-      imports[from] = {};
-      for (const [name, call] of Object.entries(functions)) {
-        calls.set(name, 0);
-        imports[from][name] = (...args) => {
-          calls.set(name, calls.get(name) + 1);
-          if (failing.name === name && calls.get(name) === failing.at) throw new OfTheHost(name);
-          return call(...args);
-        };
-      }
-    }
-    super(module, imports);
-  }
-};
-const MODULE = createRequire(import.meta.url).resolve('sealwax/sealwax.wasm');
-start(new WebAssembly.Module(readFileSync(MODULE)));
-const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
-const { MemoryLedger } = await import(
-  new URL('mcp/ledger/ledger.js', import.meta.resolve('sealwax')).href
-);
-
-const keys = Key.generate().toText();
-const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
-const view = codec.view({ subject: 'alice' });
-const cursor = view.cursor('tools/list');
-const sessions = view.sessions();
-const token = cursor.sealJson({ page: 2 });
-const sent = sessions.create(new Uint8Array(64));
-const handle = view.mintHandle('row');
-const engine = new Engine(codec, { sessions: {} });
-const ledger = new MemoryLedger({ capacity: 4096 });
-const open = { script: 'open', keys: ['swl1:{a}:began', 'swl1:{a}:fence'], args: [] };
-const nonces = new Set();
-let sealed = 0;
-const keep = (text) => {
-  nonces.add(inspect(text).tokenId);
-  sealed += 1;
-};
-
-function refused(text) {
-  try {
-    cursor.open(text);
-  } catch (error) {
-    if (error.code === 'malformed') return;
-    throw error;
-  }
-  assert.fail('expected a refusal');
+/** The functions that the module imports, of which one fails. */
+function changed(given) {
+  const counted = ([name, call]) => {
+    calls.set(name, 0);
+    const counts = (...args) => {
+      calls.set(name, calls.get(name) + 1);
+      if (failing.name === name && calls.get(name) === failing.at) throw new OfTheHost(name);
+      return call(...args);
+    };
+    return [name, counts];
+  };
+  const changes = ([from, functions]) => [
+    ...[from, Object.fromEntries(Object.entries(functions).map(counted))],
+  ];
+  return Object.fromEntries(Object.entries(given).map(changes));
 }
 
-const works = [
-  () => keep(cursor.seal(new Uint8Array(64))),
-  () => cursor.open(token),
-  () => refused('x'),
-  () => refused('é'.repeat(9)),
-  () => sessions.open(sent).free(),
-  () => keep(sessions.renew(sessions.open(sent), new Uint8Array(1)).state),
-  () => codec.view({ issuer: 'i', subject: 'bob' }).free(),
-  () => view.verifyHandle('row', handle),
-  () => inspect(view.mintSessionId()),
-  () => inspect(handle),
-  () => inspect(keys),
-  () => new Codec({ keys, audience: 'x', skew: 1 }).free(),
-  () => codec.setKeys(keys),
-  () => answer('data-layer', { sessionId: 'x' }),
-  () => answer('handle'),
-  () => requestContextFromJson('tools/call', 'x', '{"a":[1,"é"]}'),
-  () => {
-    const exchange = engine.request({ method: 'tools/call', target: 'x' }, 'requestState', {
-      anonymous: true,
-    });
-    try {
-      keep(exchange.sealState('{}'));
-    } finally {
-      exchange.free();
-    }
-  },
-  () => assert.equal(ledger.run(open)[0], 'ok'),
-];
+started(changed);
+const nonces = new Set();
+let sealed = 0;
+const works = Object.values(
+  await worksOf((text) => {
+    nonces.add(inspect(text).tokenId);
+    sealed += 1;
+  }),
+);
 // What is made when it is first needed is made now.
 for (const work of works) work();
 

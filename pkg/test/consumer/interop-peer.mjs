@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 
 import { Codec, SealwaxError } from 'sealwax';
+import { hex, sealerOf } from './vectors.mjs';
 
 const OPERATIONS = {
   seal: (request) => [sealer(request).seal(request.payload, life(request))],
@@ -75,21 +76,9 @@ function view({ ring, audience, principal }) {
 }
 
 function sealer(request) {
-  const { kind, context } = request;
-  const [label, sessionId] = [utf8(request.label), utf8(request.sessionId)];
-  const bindings = {
-    sessionId: sessionId || undefined,
-    context: context.length ? context : undefined,
-  };
-  const front = view(request);
-  return {
-    state: () => front.state(sessionId),
-    'request-state': () => front.requestState(context),
-    session: () => front.session(),
-    cursor: () => front.cursor(label),
-    'handle-state': () => front.handleState(label),
-    custom: () => front.custom(label, bindings),
-  }[kind]();
+  const { kind, label, sessionId, context } = request;
+  const fields = { label: utf8(label), session_id: utf8(sessionId), context: hex(context) };
+  return sealerOf(view(request), { kind, ...fields });
 }
 
 function sessions(request) {
@@ -115,8 +104,4 @@ function maxAge({ maxAge }) {
 
 function utf8(bytes) {
   return new TextDecoder().decode(bytes);
-}
-
-function hex(bytes) {
-  return Buffer.from(bytes).toString('hex');
 }

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
 import * as sealwax from 'sealwax';
-import { Guard, principalFromAuthInfo } from 'sealwax/mcp';
+import { Guard } from 'sealwax/mcp';
 
 import { guardOf } from './guard-of.mjs';
 
@@ -19,17 +19,4 @@ test('a codec and a guard of one module system belong together', () => {
   const cjs = require('sealwax/mcp');
   assert.ok(guardOf(require('sealwax'), cjs.Guard) instanceof cjs.Guard);
   assert.throws(() => guardOf(require('sealwax'), Guard), /a Codec of this copy of sealwax/);
-});
-
-test('a principal is of the core', () => {
-  const extra = { iss: 'https://idp.example.com', sub: 'alice' };
-  const principal = principalFromAuthInfo({ http: { authInfo: { clientId: 'app', extra } } });
-  const { iss, sub } = extra;
-  assert.deepEqual(principal, sealwax.principalFromClaims({ iss, sub, client_id: 'app' }));
-  for (const extra of [undefined, { sub }, { iss }, { claims: { sub } }]) {
-    assert.throws(() => principalFromAuthInfo({ http: { authInfo: { clientId: 'app', extra } } }), {
-      code: 'invalid_argument',
-      message: /authInfo\.extra: expected iss and sub, .* write a principal function of your own/,
-    });
-  }
 });

@@ -52,16 +52,6 @@ test('refused tokens, ids and handles are not told', () => {
   assert.ok(count > 100, `${count}`);
 });
 
-test('refused key texts are not told', () => {
-  for (const { ring } of files.flatMap((file) => file.key_rings.filter(({ error }) => error))) {
-    const others = ring.split(/[\s,]+/).flatMap((word) => pieces(word.slice(5), 8));
-    check(() => KeyRing.parse(ring), others);
-    check(() => Key.parse(ring), others);
-    check(() => new Codec({ keys: ring, audience: 'a' }), others);
-    check(() => sealwax.inspect(`${ring}x`), others);
-  }
-});
-
 test('keys are not told', (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'sealwax-'));
   context.after(() => rmSync(folder, { recursive: true }));
@@ -83,6 +73,16 @@ test('keys are not told', (context) => {
     () => new Codec({ keysFile: key, audience: 'a' }),
   ]) {
     check(act);
+  }
+  for (const { ring } of files.flatMap((file) => file.key_rings.filter(({ error }) => error))) {
+    const others = ring.split(/[\s,]+/).flatMap((word) => pieces(word.slice(5), 8));
+    for (const act of [
+      () => KeyRing.parse(ring),
+      () => Key.parse(ring),
+      () => new Codec({ keys: ring, audience: 'a' }),
+      () => sealwax.inspect(`${ring}x`),
+    ])
+      check(act, others);
   }
 });
 

@@ -3,50 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { answer, Codec, Key, requestContextFromJson } from 'sealwax';
+import { started } from './exported.mjs';
+import { works } from './works.mjs';
 
-const { Engine } = await import(new URL('mcp/engine.js', import.meta.resolve('sealwax')).href);
-const { MemoryLedger } = await import(
-  new URL('mcp/ledger/ledger.js', import.meta.resolve('sealwax')).href
-);
-
-const keys = Key.generate().toText();
-const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
-const view = codec.view({ subject: 'alice' });
-const cursor = view.cursor('tools/list');
-const sessions = view.sessions();
-const token = cursor.sealJson({ page: 2 });
-const sent = sessions.create(new Uint8Array(64));
-const handle = view.mintHandle('row');
-const engine = new Engine(codec, { sessions: {} });
-const deep = `${'{"a":'.repeat(99)}1${'}'.repeat(99)}`;
-const message = { method: 'tools/call', target: 'x', modern: true, args: deep };
-let users = 0;
-
-const calls = {
-  seal: () => cursor.seal(new Uint8Array(64)),
-  open: () => cursor.open(token),
-  'a refusal': () => assert.throws(() => cursor.open('x'), { code: 'malformed' }),
-  'a session': () => sessions.open(sent).free(),
-  'a new user': () => codec.view({ subject: `${users++}` }).free(),
-  'a handle': () => view.verifyHandle('row', handle),
-  'a codec': () => new Codec({ keys, audience: 'x' }).free(),
-  'an answer': () => answer('data-layer', { error: new TypeError() }),
-  'a request': () => requestContextFromJson('tools/call', 'x', deep),
-  'an exchange': () => {
-    const exchange = engine.request(message, 'requestState', { anonymous: true });
-    try {
-      exchange.sealState(deep);
-      exchange.result({ requestState: deep, resultType: 'input_required' });
-    } finally {
-      exchange.free();
-    }
-  },
-  'a ledger': () => {
-    const command = { script: 'open', keys: ['swl1:{a}:began', 'swl1:{a}:fence'], args: [] };
-    assert.equal(new MemoryLedger({ capacity: 4096 }).run(command)[0], 'ok');
-  },
-};
+started();
+const calls = await works();
 
 /** Fills the stack, then calls at every depth on the way back until one call has the room. */
 function fill(call, shift) {
@@ -88,29 +49,22 @@ for (const [object, name] of [
   [performance, 'now'],
   [crypto, 'getRandomValues'],
 ]) {
-  test(`${name} that throws`, () => {
-    const own = Object.getOwnPropertyDescriptor(object, name);
+  test(`${name} that throws`, (t) => {
     for (const bad of [
       () => {
         throw new Error('of the host');
       },
       () => Symbol('no number'),
     ]) {
-      Object.defineProperty(object, name, { configurable: true, writable: true, value: bad });
-      try {
-        for (const call of Object.values(calls)) {
-          for (let times = 0; times < 3; times += 1) {
-            try {
-              call();
-            } catch {
-              // What it is, the host's error or a refusal, is no matter here.
-            }
-          }
+      const { mock } = t.mock.method(object, name, bad);
+      for (const call of [1, 2, 3].flatMap(() => Object.values(calls))) {
+        try {
+          call();
+        } catch {
+          // What it is, the host's error or a refusal, is no matter here.
         }
-      } finally {
-        if (own) Object.defineProperty(object, name, own);
-        else delete object[name];
       }
+      mock.restore();
       for (const after of Object.values(calls)) after();
     }
   });

@@ -3,41 +3,30 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { freePort } from './valkey.mjs';
-import { factoryOf, guardOf, modern, overHttp, text } from './wire.mjs';
+import { guardOf, inTool } from './wire.mjs';
 
 const SECRET = 'hunter2';
 
-/** What is logged of a request while `options` fail. */
-async function logged(options) {
-  const events = [];
-  const onRefused = ({ cause, ...event }) => events.push(event);
-  const principal = () => ({ subject: 'alice' });
-  const guards = [guardOf({ principal }), guardOf({ principal, onRefused, ...options })];
-  const [made, failing] = guards.map((guard) =>
-    factoryOf(
-      {
-        'tools/call': (_, ctx) =>
-          guard.opened(ctx) === undefined
-            ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
-            : text('done'),
-      },
-      guard,
-    ),
-  );
-  const call = (more) => modern(1, 'tools/call', { name: 'ask', arguments: {}, ...more });
-  const { requestState } = (await overHttp(made, ...call())).messages[0].result;
-  const { error } = (await overHttp(failing, ...call({ requestState }))).messages[0];
-  assert.deepEqual(error, { code: -32603, message: 'Internal error' });
-  assert.doesNotMatch(JSON.stringify(events), new RegExp(SECRET));
-  return [...new Set(events.map(({ message }) => message))].join();
+/** What is logged where somebody is signed out, while `ledger` fails so. */
+async function logged(run) {
+  const lines = [];
+  const guard = guardOf({ ledger: { run }, logger: { warn: (...line) => lines.push(line) } });
+  await assert.rejects(guard.revoke({ subject: 'alice' }));
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(SECRET));
+  return lines.at(-1)[1].message;
 }
 
 test('a function that asks a service which is down', async () => {
   const down = `http://127.0.0.1:${await freePort()}/?key=${SECRET}`;
-  const asks = () => fetch(down);
   const found = 'expected an answer, found ECONNREFUSED (TypeError)';
-  assert.equal(await logged({ principal: asks }), `principal: ${found}`);
-  assert.equal(await logged({ ledger: { run: asks } }), `ledger: ${found}`);
+  assert.equal(await logged(() => fetch(down)), `ledger: ${found}`);
+  const told = [];
+  const options = { principal: () => fetch(down), onRefused: ({ message }) => told.push(message) };
+  await assert.rejects(
+    inTool(guardOf(options), () => {}),
+    { code: -32603 },
+  );
+  assert.deepEqual(told, [`principal: ${found}`]);
 });
 
 test('what is no code is not told, wherever it stands', async () => {
@@ -50,6 +39,7 @@ test('what is no code is not told, wherever it stands', async () => {
     [new Error(SECRET, { cause: new RangeError(SECRET) }), 'Error'],
     [Object.assign(new Error(SECRET), { code: SECRET }), 'Error'],
     [Object.assign(new Error(SECRET), { code: 'ETIMEDOUT' }), 'ETIMEDOUT'],
+    [Object.assign(new Error(SECRET), { errstr: 'database is locked' }), 'database is locked'],
     [new Error(`WRONGPASS ${SECRET}`), 'Error'],
     [new ReplyError(`WRONGPASS ${SECRET}`), 'WRONGPASS (ReplyError)'],
     [new ReplyError(`ERR ${SECRET}`), 'ReplyError'],
@@ -60,10 +50,7 @@ test('what is no code is not told, wherever it stands', async () => {
     [Object.create(null), 'an error'],
     [new Proxy({}, { get: () => SECRET.missing.missing }), 'an error'],
   ]) {
-    const fails = () => Promise.reject(error);
-    assert.equal(
-      await logged({ ledger: { run: fails } }),
-      `ledger: expected an answer, found ${found}`,
-    );
+    const expected = `ledger: expected an answer, found ${found}`;
+    assert.equal(await logged(() => Promise.reject(error)), expected);
   }
 });

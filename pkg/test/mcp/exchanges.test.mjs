@@ -1,27 +1,22 @@
 // An answer belongs to the request that it was made for, whatever ids a client chooses; and it is as without a guard.
 
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
-import {
-  inputRequired,
-  WebStandardStreamableHTTPServerTransport,
-} from '@modelcontextprotocol/server';
+import { inputRequired } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
-import { LEGACY, MODERN } from './client.mjs';
+import { ANYTHING, LEGACY, MODERN } from './client.mjs';
 import {
-  ANYTHING,
+  called,
   codec,
   door,
-  envelope,
   factoryOf,
   guardOf,
   messagesOf,
   modern,
   overHttp,
   overStdio,
-  requestOf,
+  stateful,
   text,
 } from './wire.mjs';
 
@@ -29,23 +24,6 @@ import {
 function opened(method, { result }) {
   const { payload } = codec.view(anonymous).cursor(method).open(result.nextCursor);
   return new TextDecoder().decode(payload);
-}
-
-/** A server of an earlier revision that keeps its sessions, and a way to post to it. */
-async function stateful(factory) {
-  const sessionIdGenerator = randomUUID;
-  const transport = new WebStandardStreamableHTTPServerTransport({ sessionIdGenerator });
-  await factory().connect(transport);
-  const headers = { 'mcp-protocol-version': LEGACY };
-  const post = async (body) => {
-    const response = await transport.handleRequest(requestOf(body, headers));
-    headers['mcp-session-id'] ??= response.headers.get('mcp-session-id');
-    return messagesOf(await response.text());
-  };
-  const clientInfo = { name: 'wire', version: '1' };
-  const params = { protocolVersion: LEGACY, capabilities: {}, clientInfo };
-  await post({ jsonrpc: '2.0', id: 'first', method: 'initialize', params });
-  return post;
 }
 
 test('of two requests of one id the later is refused, and logged', async () => {
@@ -82,42 +60,16 @@ test('a reference that a client chose names nothing', async () => {
   const guard = guardOf();
   const asks = (_, ctx) => inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
   const _meta = { 'io.github.sealwax/exchange': 'x'.repeat(32) };
-  const sent = modern(1, 'tools/call', { name: 'x', arguments: {}, _meta });
-  const { messages } = await overHttp(factoryOf({ 'tools/call': asks }, guard), ...sent);
-  assert.match(messages[0].result.requestState, /^sw1\./);
+  const { result } = await called(factoryOf({ 'tools/call': asks }, guard), { _meta });
+  assert.match(result.requestState, /^sw1\./);
 });
 
-test("a handler sees the client's id, and no other, and a subscription keeps its name", async () => {
-  const seen = [];
-  const factory = () => {
-    const list = (_, ctx) => {
-      seen.push(ctx.mcpReq.id);
-      return { tools: [] };
-    };
-    const server = factoryOf({ 'tools/list': list }, guardOf())();
-    server.fallbackRequestHandler = async (request, ctx) => {
-      seen.push(request.id, ctx.mcpReq.id);
-      return {};
-    };
-    return server;
-  };
-  for (const era of [MODERN, LEGACY]) {
-    const line = await overStdio(factory, { era });
-    for (const id of [0, '', 'sealwax-1']) {
-      line.request(id, 'tools/list');
-      assert.ok((await line.came.first((message) => message.id === id)).result);
-      line.request(id, 'acme/own', { some: 'thing' });
-      await line.came.all(2, (message) => message.id === id);
-      assert.deepEqual(seen.splice(0), [id, id, id]);
-    }
-    if (era === MODERN) {
-      const params = { _meta: envelope, notifications: { toolsListChanged: true } };
-      line.send({ id: 'mine', method: 'subscriptions/listen', params });
-      const told = await line.came.first(({ method }) => method !== undefined);
-      assert.equal(told.params._meta['io.modelcontextprotocol/subscriptionId'], 'mine');
-    }
-    await line.close();
-  }
+test('a subscription keeps the name that its client gave it', async () => {
+  const line = await overStdio(factoryOf({}, guardOf()));
+  line.request('mine', 'subscriptions/listen', { notifications: { toolsListChanged: true } });
+  const told = await line.came.first(({ method }) => method !== undefined);
+  assert.equal(told.params._meta['io.modelcontextprotocol/subscriptionId'], 'mine');
+  await line.close();
 });
 
 test("what a handler sends meanwhile goes by its request's stream", async () => {
@@ -137,8 +89,9 @@ test("what a handler sends meanwhile goes by its request's stream", async () => 
   };
   const params = { name: 'x', arguments: {}, _meta: { progressToken: 1 } };
   const post = await stateful(factory);
+  const posted = await post({ id: 1, method: 'tools/call', params });
   for (const messages of [
-    await post({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    messagesOf(await posted.text()),
     (await overHttp(factory, ...modern(1, 'tools/call', params))).messages,
   ]) {
     assert.deepEqual(
@@ -149,20 +102,20 @@ test("what a handler sends meanwhile goes by its request's stream", async () => 
   }
 });
 
-test("the methods of sessions are the guard's", async () => {
-  for (const when of ['never', 'before', 'after']) {
+test("the methods of sessions are the guard's, whenever a server has its own", async () => {
+  for (const when of ['before', 'after']) {
     const guard = guardOf();
     guard.sessions({ initial: () => 0 });
     const factory = () => {
-      const server = factoryOf({}, undefined)();
-      const own = () => ({ mine: true });
-      if (when === 'before') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
+      const server = factoryOf({})();
+      const own = () =>
+        server.setRequestHandler('sessions/create', { params: ANYTHING }, () => ({}));
+      if (when === 'before') own();
       guard.protect(server);
-      if (when === 'after') server.setRequestHandler('sessions/create', { params: ANYTHING }, own);
+      if (when === 'after') own();
       return server;
     };
     const { messages } = await overHttp(factory, ...modern(1, 'sessions/create'));
-    assert.equal(messages[0].result.mine, undefined, when);
     assert.ok(messages[0].result.session, when);
   }
 });

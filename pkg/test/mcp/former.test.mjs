@@ -12,6 +12,7 @@ import { HandleRefused, MemoryLedger } from 'sealwax/mcp';
 import { compiled, listen } from './client.mjs';
 import { modulesOf, PACKAGES, world } from './former.mjs';
 
+const META = 'io.modelcontextprotocol/session';
 const keys = Key.generate().toText();
 /** Who calls, by a header: 1.x hands over the headers of the request. */
 const principal = ({ http }) => {
@@ -31,15 +32,21 @@ async function clientsOf(name, t) {
       const { content, isError } = await client.callTool({ name: tool, ...more });
       return isError ? content[0].text : JSON.parse(content[0].text);
     };
-    return { client, transport, call };
+    const page = async (cursor) => (await client.listResources({ cursor })).resources[0].name;
+    return { client, transport, call, page };
   };
+  /** With the id of a session, as after a deploy: the client goes on, and does not initialise again. */
   const to = (url, user, sessionId) => {
     const requestInit = { headers: { 'x-user': user } };
-    return connected(
-      new StreamableHTTPClientTransport(url, { requestInit, ...(sessionId && { sessionId }) }),
-    );
+    return connected(new StreamableHTTPClientTransport(url, { requestInit, sessionId }));
   };
   return { connected, to };
+}
+
+async function served(listener, t) {
+  const { url, close } = await listen(listener);
+  t.after(close);
+  return url;
 }
 
 /** A replica: the SDK's own example for Express, with the guard put in. */
@@ -58,9 +65,7 @@ async function onExpress(name, t, settings = {}) {
       await transport.handleRequest(request, response, request.body);
     }),
   );
-  const { url, close } = await listen(app);
-  t.after(close);
-  return { url, guard };
+  return served(app, t);
 }
 
 const refused = (code) => (error) => error.code === code || `${error}`.includes(`${code}`);
@@ -72,41 +77,19 @@ for (const name of PACKAGES) {
     const settings = { ledger, onRefused: ({ code, subject }) => refusals.push([code, subject]) };
     const [one, two] = [await onExpress(name, t, settings), await onExpress(name, t, settings)];
     const { to } = await clientsOf(name, t);
-    const alice = await to(one.url, 'alice');
+    const alice = await to(one, 'alice');
     const { sessionId } = alice.transport;
     assert.match(sessionId, /^sw1\./);
     const { nextCursor } = await alice.client.listResources();
     assert.match(nextCursor, /^sw1\./);
 
-    // As after a deploy: the client goes on, and does not initialise again.
-    const post = (url, user, method, params = {}, more = {}) =>
-      fetch(url, {
-        method: 'POST',
-        headers: {
-          'x-user': user,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'mcp-session-id': sessionId,
-          ...more,
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      });
-    const answerOf = async (response) => JSON.parse((await response.text()).match(/\{.*\}/)[0]);
-    const page = await answerOf(
-      await post(two.url, 'alice', 'resources/list', { cursor: nextCursor }),
-    );
-    assert.equal(page.result.resources[0].name, 'page 2');
-    const call = { name: 'negotiated', arguments: {} };
-    const { result } = await answerOf(await post(two.url, 'alice', 'tools/call', call));
-    assert.equal(JSON.parse(result.content[0].text).clientInfo.name, 'former client');
-    assert.equal((await post(two.url, 'mallory', 'resources/list')).status, 404);
-    assert.equal(
-      (await post(two.url, 'alice', 'tools/list', {}, { 'mcp-session-id': 'x' })).status,
-      404,
-    );
-    const end = { method: 'DELETE', headers: { 'x-user': 'alice', 'mcp-session-id': sessionId } };
-    assert.equal((await fetch(one.url, end)).status, 204);
-    assert.equal((await post(two.url, 'alice', 'tools/list')).status, 404);
+    const there = await to(two, 'alice', sessionId);
+    assert.equal(await there.page(nextCursor), 'page 2');
+    assert.equal((await there.call('negotiated')).clientInfo.name, 'former client');
+    await assert.rejects((await to(two, 'mallory', sessionId)).page(), refused(404));
+    await assert.rejects((await to(two, 'alice', 'x')).page(), refused(404));
+    await alice.transport.terminateSession();
+    await assert.rejects(there.page(), refused(404));
     assert.deepEqual(refusals, [
       ['principal_mismatch', 'mallory'],
       ['malformed', 'alice'],
@@ -114,48 +97,36 @@ for (const name of PACKAGES) {
     ]);
   });
 
-  test(`${name} on Express: cursors, states and handles are the caller's`, async (t) => {
+  test(`${name} on Express: cursors, states, handles, progress, and sessions of the data layer`, async (t) => {
     const refusals = [];
-    const settings = { onRefused: ({ code }) => refusals.push(code) };
-    const { url } = await onExpress(name, t, settings);
+    const onRefused = ({ code }) => refusals.push(code);
+    const url = await onExpress(name, t, { sessions: true, onRefused });
     const { to } = await clientsOf(name, t);
     const [alice, mallory] = [await to(url, 'alice'), await to(url, 'mallory')];
-    const { nextCursor: cursor } = await alice.client.listResources();
-    await assert.rejects(mallory.client.listResources({ cursor }), refused(-32602));
-    await assert.rejects(alice.client.listResources({ cursor: 'page 2' }), refused(-32602));
+    const { nextCursor } = await alice.client.listResources();
+    assert.equal(await alice.page(nextCursor), 'page 2');
+    await assert.rejects(mallory.page(nextCursor), refused(-32602));
     const requestState = await alice.call('state');
     assert.match(requestState, /^sw1\./);
     assert.deepEqual(await alice.call('state', { requestState }), { asked: 7 });
     await assert.rejects(mallory.call('state', { requestState }), refused(-32602));
     assert.match((await alice.call('mint')).handle, /^row_/);
-    assert.deepEqual(refusals, ['principal_mismatch', 'malformed', 'principal_mismatch']);
-  });
+    assert.deepEqual(refusals, ['principal_mismatch', 'principal_mismatch']);
 
-  test(`${name} on Express: progress comes before the answer`, async (t) => {
-    const { url } = await onExpress(name, t);
-    const { to } = await clientsOf(name, t);
-    const { client } = await to(url, 'alice');
     const seen = [];
-    const params = { name: 'steps', arguments: {} };
-    await client.callTool(params, undefined, {
-      onprogress: ({ progress }) => seen.push(progress),
-    });
+    const onprogress = ({ progress }) => seen.push(progress);
+    await alice.client.callTool({ name: 'steps', arguments: {} }, undefined, { onprogress });
     assert.deepEqual(seen, [1, 2]);
-  });
 
-  test(`${name} on Express: sessions of the data layer`, async (t) => {
-    const { url } = await onExpress(name, t, { sessions: true });
-    const { to } = await clientsOf(name, t);
-    const { client } = await to(url, 'alice');
     const { ResultSchema } = await modulesOf(name, 'types');
-    const created = await client.request({ method: 'sessions/create', params: {} }, ResultSchema);
-    const key = 'io.modelcontextprotocol/session';
-    let { sessionId, state } = created.session;
+    const create = { method: 'sessions/create', params: {} };
+    let { session } = await alice.client.request(create, ResultSchema);
     for (const value of [1, 2]) {
-      const _meta = { [key]: { sessionId, state } };
-      const result = await client.callTool({ name: 'next', _meta });
+      const { sessionId, state } = session;
+      const _meta = { [META]: { sessionId, state } };
+      const result = await alice.client.callTool({ name: 'next', _meta });
       assert.equal(JSON.parse(result.content[0].text), value);
-      ({ sessionId, state } = result._meta[key]);
+      session = result._meta[META];
     }
   });
 
@@ -163,19 +134,15 @@ for (const name of PACKAGES) {
     const { StreamableHTTPServerTransport } = await modulesOf(name, 'server/streamableHttp');
     const { factory, wrapped } = await world(name, { keys, principal });
     const { to } = await clientsOf(name, t);
-    const served = async (server) => {
+    const stateful = async (server) => {
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
       await server.connect(transport);
-      const { url, close } = await listen((req, res) => transport.handleRequest(req, res));
-      t.after(close);
-      return to(url, 'alice');
+      return to(await served((req, res) => transport.handleRequest(req, res), t), 'alice');
     };
-    const { client, call } = await served(factory());
-    const { nextCursor: cursor } = await client.listResources();
-    const { resources } = await client.listResources({ cursor });
-    assert.equal(resources[0].name, 'page 2');
+    const { client, call, page } = await stateful(factory());
+    assert.equal(await page((await client.listResources()).nextCursor), 'page 2');
     const { handle } = await call('mint');
-    const other = await served(wrapped());
+    const other = await stateful(wrapped());
     assert.equal((await other.call('any', { arguments: { handle } })).handle, handle);
     assert.match(await other.call('any', { arguments: { handle: 'row_x' } }), /not valid/);
   });
@@ -184,13 +151,14 @@ for (const name of PACKAGES) {
     const { StdioClientTransport } = await modulesOf(name, 'client/stdio');
     const { connected } = await clientsOf(name, t);
     const args = [fileURLToPath(new URL('former.mjs', import.meta.url)), name, keys];
-    const env = { ...compiled };
     const process_ = () =>
-      connected(new StdioClientTransport({ command: process.execPath, args, env }));
+      connected(
+        new StdioClientTransport({ command: process.execPath, args, env: { ...compiled } }),
+      );
     const { nextCursor: cursor } = await (await process_()).client.listResources();
-    const { client, call } = await process_();
-    assert.equal((await client.listResources({ cursor })).resources[0].name, 'page 2');
-    await assert.rejects(client.listResources({ cursor: `${cursor}x` }), refused(-32602));
+    const { call, page } = await process_();
+    assert.equal(await page(cursor), 'page 2');
+    await assert.rejects(page(`${cursor}x`), refused(-32602));
     assert.match(await call('state'), /^sw1\./);
   });
 
@@ -208,13 +176,13 @@ for (const name of PACKAGES) {
     });
     const app = new Hono();
     app.all('/mcp', (context) => handler(context.req.raw));
-    const { url, close } = await listen(guard.node(app.fetch));
-    t.after(close);
     const { to } = await clientsOf(name, t);
-    const { client, transport, call } = await to(url, 'alice');
+    const { client, transport, call, page } = await to(
+      await served(guard.node(app.fetch), t),
+      'alice',
+    );
     assert.match(transport.sessionId, /^sw1\./);
-    const { nextCursor: cursor } = await client.listResources();
-    assert.equal((await client.listResources({ cursor })).resources[0].name, 'page 2');
+    assert.equal(await page((await client.listResources()).nextCursor), 'page 2');
     assert.equal((await call('negotiated')).clientInfo.name, 'former client');
   });
 }
@@ -232,8 +200,7 @@ test('who forgot to protect a server of 1.x is told so', async (t) => {
     });
     const [ours, theirs] = InMemoryTransport.createLinkedPair();
     await server.connect(ours);
-    const { connected } = await clientsOf(name, t);
-    const { call } = await connected(theirs);
+    const { call } = await (await clientsOf(name, t)).connected(theirs);
     assert.match(await call('mint'), /call guard\.protect\(server\) before it connects/);
   }
 });

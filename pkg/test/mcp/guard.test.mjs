@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { test } from 'node:test';
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -11,9 +10,9 @@ import { InMemoryTransport, inputRequired, McpServer, Server } from '@modelconte
 import { answer } from 'sealwax';
 import { principalFromAuthInfo } from 'sealwax/mcp';
 import { z } from 'zod';
-import { connected, LEGACY, told } from './client.mjs';
+import { connected, LEGACY, listen, told } from './client.mjs';
 import { ISSUER } from './server.mjs';
-import { factoryOf, guardOf, modern, overHttp, overStdio, requestOf, text } from './wire.mjs';
+import { called, factoryOf, guardOf, overStdio, requestOf, text } from './wire.mjs';
 
 const refused = { jsonrpc: '2.0', error: answer('request-state').error };
 const INTERNAL = { code: -32603, message: 'Internal error' };
@@ -27,19 +26,12 @@ const throws = (value) => () => {
 const throwing = (name, value) =>
   Object.defineProperty({}, name, { enumerable: true, get: throws(value) });
 
-/** A call of a tool, and its answer. */
-async function called(factory, args = {}, more = {}) {
-  const sent = modern(1, 'tools/call', { name: 'x', arguments: args, ...more });
-  const { id: _, ...answered } = (await overHttp(factory, ...sent)).messages[0];
-  return answered;
-}
-
 // ---- what the SDK makes of it ----
 
 test('the arguments are bound as they came, whatever a schema or a handler makes of them', async () => {
   const guard = guardOf();
-  const asked = (ctx) => inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
-  const answered = (ctx) => (guard.opened(ctx) ? text('asked') : asked(ctx));
+  const answered = (ctx) =>
+    guard.opened(ctx) ? text('asked') : inputRequired({ requestState: guard.state(ctx, { a: 7 }) });
   const rewriting = z.object({ id: z.coerce.number(), why: z.string().default('because') });
   const byMcpServer = () => {
     const server = guard.protect(new McpServer(info));
@@ -52,10 +44,10 @@ test('the arguments are bound as they came, whatever a schema or a handler makes
   };
   // Handlers see { id: 7, why: 'because' } each time.
   for (const factory of [byMcpServer, factoryOf({ 'tools/call': changing }, guard)]) {
-    const { requestState } = (await called(factory, { id: '7' })).result;
+    const { requestState } = (await called(factory, { arguments: { id: '7' } })).result;
     for (const args of [{ id: 7 }, { id: '7', why: 'because' }])
-      assert.deepEqual(await called(factory, args, { requestState }), refused);
-    const { result } = await called(factory, { id: '7' }, { requestState });
+      assert.deepEqual(await called(factory, { arguments: args, requestState }), refused);
+    const { result } = await called(factory, { arguments: { id: '7' }, requestState });
     assert.equal(result.content[0].text, 'asked');
   }
 });
@@ -63,13 +55,13 @@ test('the arguments are bound as they came, whatever a schema or a handler makes
 test('what the SDK gets of a state is sealed; the guard has it opened', async () => {
   const guard = guardOf();
   const handler = ({ params }, ctx) => {
-    const [opened, sealed] = [guard.opened(ctx), ctx.mcpReq.requestState()];
-    if (opened) return text(JSON.stringify({ opened, params, sealed }));
-    return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
+    const opened = guard.opened(ctx);
+    if (!opened) return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
+    return text(JSON.stringify([opened, ctx.mcpReq.requestState(), params]));
   };
   const factory = factoryOf({ 'tools/call': handler }, guard);
   const { requestState } = (await called(factory)).result;
-  const { opened, sealed, params } = told(await called(factory, {}, { requestState }));
+  const [opened, sealed, params] = told(await called(factory, { requestState }));
   assert.deepEqual([opened, sealed], [{ asked: 7 }, requestState]);
   assert.ok(!JSON.stringify(params).includes('asked'));
 });
@@ -105,11 +97,9 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
   });
   const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
   await server.connect(transport);
-  const http = createServer((req, res) => transport.handleRequest(req, res));
-  await new Promise((listening) => http.listen(0, '127.0.0.1', listening));
-  t.after(() => http.closeAllConnections() ?? http.close());
+  const { url, close } = await listen((req, res) => transport.handleRequest(req, res));
+  t.after(close);
 
-  const url = new URL(`http://127.0.0.1:${http.address().port}/mcp`);
   const { client, send, call } = await connected(new StreamableHTTPClientTransport(url), LEGACY);
   const accepted = { action: 'accept', content: { ok: true } };
   client.setRequestHandler('elicitation/create', () => accepted);
@@ -129,18 +119,23 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
 // ---- who asks ----
 
 test('a function that fails, or tells nobody, refuses', async () => {
-  const NOBODY = { code: -32602, message: 'Authentication required' };
   const error = new Error('of a secret');
+  const wrong = [
+    ...[{}, { subject: '' }, { sub: 'alice' }, 'alice', 'anonymous'], // a user may be called anonymous
+    ...[{ subject: 'Jos\ud800' }, { client: '\udfff', subject: 'Jos' }],
+  ];
   const thrown = ['a text of a secret', error, undefined, throwing('message', error)];
   for (const [expected, code, functions] of [
-    [NOBODY, 'unauthenticated', [() => undefined, () => null, async () => undefined]],
+    [
+      { code: -32602, message: 'Authentication required' },
+      'unauthenticated',
+      [() => undefined, () => null, async () => undefined],
+    ],
     [
       INTERNAL,
       'invalid_argument',
       [
-        ...[() => ({}), () => ({ subject: '' }), () => ({ sub: 'alice' })],
-        ...[() => 'alice', async () => 'anonymous'], // a user may be called anonymous
-        ...[() => ({ subject: 'Jos\ud800' }), () => ({ client: '\udfff', subject: 'Jos' })],
+        ...wrong.map((value) => () => value),
         ...thrown.map(throws),
         ...thrown.map((value) => async () => throws(value)()),
         ...thrown.map((value) => () => throwing('subject', value)),
@@ -171,10 +166,14 @@ test('one JWT is one principal, by the claims or by AuthInfo', () => {
   assert.equal(principalFromAuthInfo(context('', claims)).client, undefined);
   // A missing login is the client's, and not a mistake of the server.
   for (const without of [{}, { http: {} }]) assert.equal(principalFromAuthInfo(without), undefined);
-  const none = [undefined, { iss: ISSUER }, { claims: 7 }, { sub: 'a' }, { iss: '', sub: 'a' }];
-  for (const extra of none) {
+  for (const [extra, message] of [
+    [{ iss: '', sub: 'a' }, /./],
+    ...[undefined, { iss: ISSUER }, { claims: 7 }, { sub: 'a' }, { claims: { sub: 'a' } }].map(
+      (extra) => [extra, /^authInfo\.extra: expected iss and sub, .* a principal function of your/],
+    ),
+  ]) {
     const of = context('app', extra);
-    assert.throws(() => principalFromAuthInfo(of), { code: 'invalid_argument' });
+    assert.throws(() => principalFromAuthInfo(of), { code: 'invalid_argument', message });
   }
 });
 

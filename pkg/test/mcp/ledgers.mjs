@@ -9,7 +9,7 @@ import { RedisLedger, SqliteLedger } from 'sealwax/mcp';
 
 const HOUR = 3600;
 const require = createRequire(import.meta.url);
-export const hasNodeSqlite = Number(process.versions.node.split('.')[0]) >= 22;
+const hasNodeSqlite = Number(process.versions.node.split('.')[0]) >= 22;
 
 /** Why SQLite is left out, if it is: the package had to be compiled, and there was no compiler of C++. */
 export const noSqlite = hasNodeSqlite ? false : whyNot();

@@ -7,25 +7,23 @@ import { connect as connect2, createServer as createServer2 } from 'node:http2';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import express from 'express';
-import { Codec, Key, KeyRing } from 'sealwax';
-import { Guard } from 'sealwax/mcp';
-import { connected, LEGACY, MODERN } from './client.mjs';
+import { door, guardOf, text } from './wire.mjs';
 
-const codec = new Codec({ keys: new KeyRing([Key.generate()]), audience: 'https://example.com' });
 const lines = [];
 const logger = { warn: (line) => lines.push(line) };
-const guard = new Guard({ codec, principal: 'anonymous', logger });
+const guard = guardOf({ logger });
 const { fetch } = createMcpHandler(() => {
   const server = guard.protect(new McpServer({ name: 'notes', version: '1' }));
-  server.registerTool('greet', {}, (ctx) => ({
-    content: [{ type: 'text', text: ctx.http?.authInfo?.clientId ?? 'nobody' }],
-  }));
+  server.registerTool('greet', {}, (ctx) => text(ctx.http?.authInfo?.clientId ?? 'nobody'));
   return server;
 });
+const params = { name: 'greet', arguments: {} };
+const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+const events = { 'content-type': 'text/event-stream' };
+const encoded = (text) => new TextEncoder().encode(text);
 
 const servers = [];
 after(() => {
@@ -43,38 +41,26 @@ async function serving(listener) {
   return server.address().port;
 }
 
-/** What a server answers, as far as it is its own. */
-async function answerOf(port, body, options = {}) {
+/** Posts a body, and returns the request. */
+function posting(port, body, options = {}) {
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
+    ...options.headers,
   };
-  const sent = send({
-    port,
-    path: '/mcp',
-    method: 'POST',
-    ...options,
-    headers: { ...headers, ...options.headers },
-  });
+  const sent = send({ port, path: '/mcp', method: 'POST', ...options, headers });
   // A server may answer and go before the whole body is sent.
   sent.on('error', () => {});
-  sent.end(body);
-  const [response] = await once(sent, 'response');
+  return sent.end(body);
+}
+
+/** What a server answers, as far as it is its own. */
+async function answerOf(port, body, options) {
+  const [response] = await once(posting(port, body, options), 'response');
   let text = '';
   response.setEncoding('utf8');
   for await (const chunk of response) text += chunk;
   return { status: response.statusCode, type: response.headers['content-type'], text };
-}
-
-for (const [name, era] of Object.entries({ MODERN, LEGACY })) {
-  test(`the official client is served, ${name}`, async () => {
-    const port = await serving(guard.node(guard.fetch(fetch)));
-    const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`));
-    const client = await connected(transport, era);
-    const { result } = await client.call('greet', {});
-    assert.equal(result.content[0].text, 'nobody');
-    await client.client.close();
-  });
 }
 
 test('it answers as the listener of the SDK does', async () => {
@@ -82,12 +68,7 @@ test('it answers as the listener of the SDK does', async () => {
   const theirs = await serving(toNodeHandler({ fetch }));
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   for (const [body, options] of [
-    [ping],
-    [`[${ping}]`],
-    ['{'],
-    [''],
-    ['7'],
-    ['null'],
+    ...[ping, `[${ping}]`, '{', '', '7', 'null'].map((body) => [body]),
     [ping, { headers: { accept: 'text/plain' } }],
     [ping, { headers: { 'content-type': 'text/plain' } }],
     ['', { method: 'GET' }],
@@ -102,30 +83,19 @@ test('it answers as the listener of the SDK does', async () => {
   }
 });
 
-test('an address that is none is refused, and the server goes on', async () => {
-  const port = await serving(guard.node(fetch));
+test('an address that is none is refused, and one of two slashes names no other host', async () => {
+  const port = await serving(guard.node(async ({ url }) => new Response(url)));
   const socket = connect(port, '127.0.0.1');
   socket.end('GET /mcp HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
   let said = '';
   for await (const chunk of socket.setEncoding('latin1')) said += chunk;
   assert.match(said, /^HTTP\/1.1 400 /);
-  assert.equal((await answerOf(port, '{')).status, 400);
-});
-
-test('a path of two slashes names no other host', async () => {
-  const port = await serving(guard.node(async ({ url }) => new Response(url)));
   const { text } = await answerOf(port, '{}', { path: '//elsewhere.example/mcp' });
   assert.equal(text, `http://localhost:${port}//elsewhere.example/mcp`);
 });
 
 test('what others read before is taken: the user and the message', async () => {
   const listener = guard.node(fetch);
-  const message = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: 'greet', arguments: {} },
-  };
   const port = await serving(async (request, response) => {
     for await (const _ of request);
     request.body = message;
@@ -138,114 +108,18 @@ test('what others read before is taken: the user and the message', async () => {
   assert.match((await answerOf(alone, JSON.stringify(message))).text, /nobody/);
 });
 
-test('what a handler throws is logged, and answered', async () => {
-  const port = await serving(
-    guard.node(() => {
-      throw new Error('of hunter2');
-    }),
-  );
-  const { status, text } = await answerOf(port, '{}');
-  assert.equal(status, 500);
-  assert.equal(JSON.parse(text).error.code, -32603);
-  assert.match(lines.at(-1), /handler: expected a response, found Error/);
-  assert.ok(!text.includes('hunter2'));
-});
-
-test('a stream that begins after its client has left is cancelled', {
-  timeout: 30_000,
-}, async () => {
-  let cancel;
-  const isCancelled = new Promise((resolve) => {
-    cancel = resolve;
-  });
-  let came;
-  const hasCome = new Promise((resolve) => {
-    came = resolve;
-  });
-  const listener = guard.node(async ({ signal }) => {
-    came();
-    await once(signal, 'abort');
-    const headers = { 'content-type': 'text/event-stream' };
-    return new Response(new ReadableStream({ cancel }), { headers });
-  });
-  const port = await serving(listener);
-  const sent = send({ port, path: '/mcp', method: 'POST' });
-  sent.on('error', () => {});
-  sent.end('{}');
-  await hasCome;
-  sent.destroy();
-  await isCancelled;
-});
-
-test('a client that leaves cancels its request, and a slow one slows its stream', async () => {
-  let pulled = 0;
-  let cancelled;
-  const isCancelled = new Promise((resolve) => {
-    cancelled = resolve;
-  });
-  let signal;
-  const stream = (request) => {
-    signal = request.signal;
-    const chunk = new TextEncoder().encode(`data: ${'x'.repeat(65_000)}\n\n`);
-    const body = new ReadableStream({
-      pull(controller) {
-        pulled += 1;
-        controller.enqueue(chunk);
-      },
-      cancel: cancelled,
-    });
-    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-  };
-  const port = await serving(guard.node(async (request) => stream(request)));
-  const sent = send({ port, path: '/mcp', method: 'POST' }).end('{}');
-  const [response] = await once(sent, 'response');
-  response.pause();
-  // Until nothing moves any more: what the sockets hold is full.
-  for (let before = -1; before !== pulled; ) {
-    before = pulled;
-    await new Promise((later) => setTimeout(later, 500));
-  }
-  assert.ok(pulled > 0 && pulled < 5_000, `${pulled}`);
-  assert.equal(signal.aborted, false);
-  response.destroy();
-  await isCancelled;
-  assert.equal(signal.aborted, true);
-});
-
-test('a stream that fails after its head is logged', async () => {
-  const headers = { 'content-type': 'text/event-stream' };
-  let pulls = 0;
-  const pull = (to) => {
-    pulls += 1;
-    if (pulls > 1) throw new RangeError('of hunter2');
-    to.enqueue(new TextEncoder().encode(':\n\n'));
-  };
-  const port = await serving(
-    guard.node(async () => new Response(new ReadableStream({ pull }), { headers })),
-  );
-  lines.length = 0;
-  await assert.rejects(answerOf(port, '{}'));
-  assert.match(lines.join(), /handler: expected a response, found RangeError/);
-});
-
 test('a body that another parser has read is served, or refused', { timeout: 30_000 }, async () => {
-  const message = {
-    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-    params: { name: 'greet', arguments: {} },
-  };
   const type = '*/*';
+  const json = express.json({ strict: false });
   for (const [parser, body, status] of [
-    [express.text({ type }), JSON.stringify(message), 200],
-    [express.raw({ type }), JSON.stringify(message), 200],
-    [express.json({ strict: false }), JSON.stringify(message), 200],
-    ...['null', '7', '"x"'].map((body) => [express.json({ strict: false }), body, 400]),
+    ...[express.text({ type }), express.raw({ type }), json].map((parser) => [
+      ...[parser, JSON.stringify(message), 200],
+    ]),
+    ...['null', '7', '"x"'].map((body) => [json, body, 400]),
   ]) {
-    for (const listener of [
-      guard.node(fetch),
-      guard.node(guard.fetch(fetch, { required: false })),
-    ]) {
+    for (const handler of [fetch, guard.fetch(fetch, { required: false })]) {
       const app = express();
-      app.use(parser, listener);
+      app.use(parser, guard.node(handler));
       const answer = await answerOf(await serving(app), body);
       assert.equal(answer.status, status, answer.text);
       if (status === 200) assert.match(answer.text, /nobody/);
@@ -253,57 +127,28 @@ test('a body that another parser has read is served, or refused', { timeout: 30_
   }
 });
 
-test('HTTP/2 is served too: a message, a stream, a failure', { timeout: 30_000 }, async (t) => {
-  const stream = () =>
-    ReadableStream.from(['data: 1\n\n', 'data: 2\n\n'].map((one) => new TextEncoder().encode(one)));
-  const answers = {
-    '/json': () => Response.json({ ok: true }, { statusText: 'Fine' }),
-    '/stream': () => {
-      const headers = new Headers({
-        'content-type': 'text/event-stream',
-        connection: 'keep-alive',
-      });
-      for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
-      return new Response(stream(), { headers });
-    },
-    '/large': () => assert.fail('it is delivered'),
-  };
-  const handler = guard.node(async (request) => answers[new URL(request.url).pathname]());
-  const posted = await over2(t, handler);
-  assert.deepEqual((await posted('/json')).text, '{"ok":true}');
-  const { headers, text } = await posted('/stream');
-  assert.equal(text, 'data: 1\n\ndata: 2\n\n');
-  assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2']);
-  assert.equal((await posted('/large')).status, 500);
-});
-
-test('a listener answers over HTTP/2', async (t) => {
-  const listener = guard.listener(
-    (_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{"ok":true}');
-    },
-    { required: false },
+test('what a handler throws is logged, and answered; in a stream that began it is logged', async () => {
+  const throwing = await serving(
+    guard.node(() => {
+      throw new Error('of hunter2');
+    }),
   );
-  const posted = await over2(t, listener);
-  assert.equal((await posted('/')).text, '{"ok":true}');
-});
+  const { status, text } = await answerOf(throwing, '{}');
+  assert.equal(status, 500);
+  assert.equal(JSON.parse(text).error.code, -32603);
+  assert.ok(!text.includes('hunter2'));
+  assert.match(lines.at(-1), /handler: expected a response, found Error/);
 
-/** Returns what posts to a handler over HTTP/2. */
-async function over2(t, handler) {
-  const server = createServer2(handler).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client = connect2(`http://127.0.0.1:${server.address().port}`);
-  t.after(() => client.close() ?? server.close());
-  return async (path) => {
-    const sent = client.request({ ':method': 'POST', ':path': path });
-    sent.end('{}');
-    const [headers] = await once(sent, 'response');
-    let text = '';
-    for await (const chunk of sent.setEncoding('utf8')) text += chunk;
-    return { headers, status: headers[':status'], text };
+  let pulls = 0;
+  const pull = (to) => {
+    pulls += 1;
+    if (pulls > 1) throw new RangeError('of hunter2');
+    to.enqueue(encoded(':\n\n'));
   };
-}
+  const stream = () => new Response(new ReadableStream({ pull }), { headers: events });
+  await assert.rejects(answerOf(await serving(guard.node(async () => stream())), '{}'));
+  assert.match(lines.at(-1), /handler: expected a response, found RangeError/);
+});
 
 test('nothing that a response refuses ends the process', async () => {
   const port = await serving((request, response) => {
@@ -315,48 +160,124 @@ test('nothing that a response refuses ends the process', async () => {
   await assert.rejects(answerOf(port, '{}'));
 });
 
-test('a listener hears of a slow client', { timeout: 30_000 }, async () => {
-  const chunk = 'x'.repeat(65_000);
-  let written = 0;
-  let [goOn, isFull] = [() => {}, () => {}];
-  const full = new Promise((resolve) => {
-    isFull = resolve;
+test('a stream that begins after its client has left is cancelled', {
+  timeout: 30_000,
+}, async () => {
+  const [begun, cancelled] = [door(), door()];
+  const listener = guard.node(async ({ signal }) => {
+    begun.pass();
+    await once(signal, 'abort');
+    const body = new ReadableStream({ cancel: () => void cancelled.pass() });
+    return new Response(body, { headers: events });
   });
+  const sent = posting(await serving(listener), '{}');
+  await begun.came;
+  sent.destroy();
+  await cancelled.came;
+});
+
+const chunk = encoded(`data: ${'x'.repeat(65_000)}\n\n`);
+
+/** Reads the head of a stream, and waits until what the sockets hold is full: nothing moves any more. */
+async function untilFull(listener, moved) {
+  const [response] = await once(posting(await serving(listener), '{}'), 'response');
+  response.pause();
+  for (let before = -1; before !== moved() || before === 0; ) {
+    before = moved();
+    await new Promise((later) => setTimeout(later, 500));
+  }
+  return response;
+}
+
+test('a client that leaves cancels its request, and a slow one slows its stream', async () => {
+  let pulled = 0;
+  const cancelled = door();
+  let signal;
+  const pull = (to) => {
+    pulled += 1;
+    to.enqueue(chunk);
+  };
+  const listener = guard.node(async (request) => {
+    signal = request.signal;
+    const body = new ReadableStream({ pull, cancel: () => void cancelled.pass() });
+    return new Response(body, { headers: events });
+  });
+  const response = await untilFull(listener, () => pulled);
+  assert.ok(pulled < 5_000, `${pulled}`);
+  assert.equal(signal.aborted, false);
+  response.destroy();
+  await cancelled.came;
+  assert.equal(signal.aborted, true);
+});
+
+test('a listener hears of a slow client', { timeout: 30_000 }, async () => {
+  let written = 0;
   const listener = guard.listener(
     (_, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.writeHead(200, events);
       const write = () => {
         while (written < 2000) {
           written += 1;
-          if (response.write(chunk)) continue;
-          response.once('drain', write);
-          return isFull();
+          if (!response.write(chunk)) return response.once('drain', write);
         }
         response.end();
-        goOn();
       };
       write();
     },
     { required: false },
   );
-  const port = await serving(listener);
-  const sent = send({ port, path: '/mcp', method: 'POST' }).end('{}');
-  const [response] = await once(sent, 'response');
-  response.pause();
-  await full;
-  for (let before = -1; before !== written; ) {
-    before = written;
-    await new Promise((later) => setTimeout(later, 500));
-  }
+  const response = await untilFull(listener, () => written);
   assert.ok(written < 2000, `${written}`);
-  const ended = new Promise((resolve) => {
-    goOn = resolve;
-  });
   let size = 0;
   response.on('data', ({ length }) => {
     size += length;
   });
   response.resume();
-  await Promise.all([ended, once(response, 'end')]);
+  await once(response, 'end');
   assert.equal(size, 2000 * chunk.length);
 });
+
+test('HTTP/2 is served too: a message, a stream, a failure, a listener', {
+  timeout: 30_000,
+}, async (t) => {
+  const headers = new Headers({ ...events, connection: 'keep-alive' });
+  for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
+  const answers = {
+    '/json': () => Response.json({ ok: true }, { statusText: 'Fine' }),
+    '/stream': () =>
+      new Response(ReadableStream.from(['data: 1\n\n', 'data: 2\n\n'].map(encoded)), { headers }),
+    '/large': () => assert.fail('it is delivered'),
+  };
+  const posted = await over2(
+    guard.node(async ({ url }) => answers[new URL(url).pathname]()),
+    t,
+  );
+  assert.equal((await posted('/json')).text, '{"ok":true}');
+  const streamed = await posted('/stream');
+  assert.equal(streamed.text, 'data: 1\n\ndata: 2\n\n');
+  assert.deepEqual(streamed.headers['set-cookie'], ['a=1', 'b=2']);
+  assert.equal((await posted('/large')).headers[':status'], 500);
+
+  const listens = (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('{"ok":true}');
+  };
+  const listened = await over2(guard.listener(listens, { required: false }), t);
+  assert.equal((await listened('/')).text, '{"ok":true}');
+});
+
+/** Returns what posts to a handler over HTTP/2. */
+async function over2(handler, t) {
+  const server = createServer2(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = connect2(`http://127.0.0.1:${server.address().port}`);
+  t.after(() => client.close() ?? server.close());
+  return async (path) => {
+    const sent = client.request({ ':method': 'POST', ':path': path });
+    sent.end('{}');
+    const [headers] = await once(sent, 'response');
+    let text = '';
+    for await (const chunk of sent.setEncoding('utf8')) text += chunk;
+    return { headers, text };
+  };
+}

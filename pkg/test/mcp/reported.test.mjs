@@ -4,118 +4,90 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
-import { Codec, Key } from 'sealwax';
-import { factoryOf, guardOf, modern, overHttp, text } from './wire.mjs';
+import { anonymous, Codec, Key } from 'sealwax';
+import { called, factoryOf, guardOf, text } from './wire.mjs';
 
 /** A guard, with what it reports. */
-function reporting(options = {}) {
+function reporting(principal = { subject: 'alice' }) {
   const [refusals, lines] = [[], []];
+  const keys = Key.generate().toText();
   const guard = guardOf({
-    codec: new Codec({
-      ...{ keys: Key.generate().toText(), audience: 'https://mcp.example.com', payloadLimit: 64 },
-    }),
-    principal: () => ({ subject: 'alice' }),
+    codec: new Codec({ keys, audience: 'https://mcp.example.com', payloadLimit: 64 }),
+    principal: () => principal,
     onRefused: (refused) => refusals.push(refused),
     logger: { warn: (line) => lines.push(line) },
-    ...options,
   });
   return { guard, refusals, lines };
 }
 
-const call = (params) => modern(1, 'tools/call', { name: 'ask', arguments: {}, ...params });
-
-async function answered(factory, params) {
-  const { messages } = await overHttp(factory, ...call(params));
-  return messages[0];
+/** A factory of servers of a guard with one tool. */
+function highOf(guard, tool, { options = {}, wrap = (server) => server } = {}) {
+  return () => {
+    const server = new McpServer({ name: 'asking', version: '1' }, options);
+    server.registerTool('x', {}, tool);
+    return guard.protect(wrap(server));
+  };
 }
 
 test('a state that cannot be sealed: the log hears why, the model does not', async () => {
-  const cases = [
-    ['x'.repeat(100), 'too_large'],
-    [Number.NaN, 'invalid_argument'],
-  ];
-  for (const [value, code] of cases) {
-    const { guard, refusals, lines } = reporting();
+  for (const [value, code, principal] of [
+    ['x'.repeat(100), 'too_large', { subject: 'alice' }],
+    [Number.NaN, 'invalid_argument', anonymous],
+  ]) {
+    const { guard, refusals, lines } = reporting(principal);
     const ask = (ctx) => inputRequired({ requestState: guard.state(ctx, value) });
     const low = factoryOf({ 'tools/call': (_, ctx) => ask(ctx) }, guard);
-    const high = () => {
-      const server = new McpServer({ name: 'asking', version: '1' });
-      server.registerTool('ask', {}, ask);
-      return guard.protect(server);
-    };
-    for (const factory of [low, high]) {
-      const { error } = await answered(factory);
+    for (const factory of [low, highOf(guard, ask)]) {
+      const { error } = await called(factory);
       assert.deepEqual(error, { code: -32603, message: 'Internal error' });
-      assert.deepEqual([refusals.length, lines.length], [1, 1]);
-      const [{ cause, message, ...told }] = refusals.splice(0);
+      const [{ cause, message, ...told }, ...more] = refusals.splice(0);
       assert.deepEqual(
-        [told.code, told.kind, told.method, told.target, told.subject],
-        [code, 'request-state', 'tools/call', 'ask', 'alice'],
+        [told.code, told.kind, told.method, told.target, told.subject, cause.code, more],
+        [code, 'request-state', 'tools/call', 'x', principal.subject, code, []],
       );
-      assert.equal(cause.code, code);
       assert.ok(lines.pop().includes(message));
+      assert.deepEqual(lines, []);
     }
   }
 });
 
-/** A server whose handler asks, once; `again` is its call with the state. */
-async function asking(options, read, wrap = (server) => server) {
-  const { guard, refusals } = reporting();
-  const factory = () => {
-    const server = new McpServer({ name: 'asking', version: '1' }, options(guard));
-    server.registerTool('ask', {}, (ctx) => {
-      if (read(guard, ctx)?.asked) return text('done');
-      return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
-    });
-    return guard.protect(wrap(server));
-  };
-  const { result } = await answered(factory);
-  const again = await answered(factory, { requestState: result.requestState });
-  return { again, refusals };
-}
-
-test('a state is read by the guard, or by the SDK whose option the guard is', async () => {
-  const opened = (guard, ctx) => guard.opened(ctx);
-  const ofSdk = (_, ctx) => ctx.mcpReq.requestState();
-  const none = () => ({});
-  const verifying = ({ verify }) => ({ requestState: { verify } });
-  for (const [options, read] of [
-    [none, opened],
-    [verifying, opened],
-    [verifying, ofSdk],
-  ]) {
-    const { again, refusals } = await asking(options, read);
-    assert.equal(again.result.content[0].text, 'done');
-    assert.deepEqual(refusals, []);
-  }
-  // Without the guard it is sealed, and says nothing.
-  const { again } = await asking(none, ofSdk);
-  assert.equal(again.result.content, undefined);
+const opened = (guard, ctx) => guard.opened(ctx);
+const ofSdk = (_, ctx) => ctx.mcpReq.requestState();
+const verifying = ({ verify }) => ({ requestState: { verify } });
+const another = () => ({
+  requestState: { verify: () => Promise.reject(new Error('not mine')) },
 });
-
-const wrapped = (server) => {
+const wrap = (server) => {
   const own = server.server._getRequestHandler('tools/call');
   server.server.setRequestHandler('tools/call', (request, ctx) => own(request, ctx));
   return server;
 };
 
-test('a handler that its author wrapped has the state too', async () => {
-  const read = (guard, ctx) => guard.opened(ctx);
-  const { again, refusals } = await asking(() => ({}), read, wrapped);
-  assert.equal(again.result.content[0].text, 'done');
-  assert.deepEqual(refusals, []);
-});
-
-test('a state that the option of the SDK refuses after the guard has opened it', async () => {
-  const read = (guard, ctx) => guard.opened(ctx);
-  const another = () => Promise.reject(new Error('not mine'));
-  // The SDK has it verify twice where its own handler is wrapped.
-  for (const [verify, wrap] of [[() => another], [(guard) => guard.verify, wrapped]]) {
-    const options = (guard) => ({ requestState: { verify: verify(guard) } });
-    const { again, refusals } = await asking(options, read, wrap);
+for (const [how, is, { read = opened, options = () => ({}), ...more }] of [
+  ['by the guard', 'read', {}],
+  ['by the guard, which is the option of the SDK too', 'read', { options: verifying }],
+  ['by the SDK whose option the guard is', 'read', { options: verifying, read: ofSdk }],
+  ['by the guard in a handler that its author wrapped', 'read', { wrap }],
+  ['by the SDK without the guard', 'sealed', { read: ofSdk }],
+  ['by another option of the SDK', 'refused', { options: another }],
+  // The SDK has it verify twice.
+  ['by the option in a handler that its author wrapped', 'refused', { options: verifying, wrap }],
+]) {
+  test(`a state, read ${how}: ${is}`, async () => {
+    const { guard, refusals } = reporting();
+    const tool = (ctx) =>
+      read(guard, ctx)?.asked
+        ? text('done')
+        : inputRequired({ requestState: guard.state(ctx, { asked: true }) });
+    const factory = highOf(guard, tool, { options: options(guard), ...more });
+    const { requestState } = (await called(factory)).result;
+    const again = await called(factory, { requestState });
+    assert.equal(again.result?.content?.[0].text, is === 'read' ? 'done' : undefined);
+    assert.equal(refusals.length, is === 'refused' ? 1 : 0);
+    if (is !== 'refused') return;
     assert.equal(again.error.code, -32602);
     const [{ kind, target, message }] = refusals;
-    assert.deepEqual([refusals.length, kind, target], [1, 'request-state', 'ask']);
+    assert.deepEqual([kind, target], ['request-state', 'x']);
     assert.match(message, /requestState\.verify refused it; leave the option out/);
-  }
-});
+  });
+}

@@ -9,6 +9,7 @@ import { anonymous, Codec } from 'sealwax';
 import { Guard, HandleRefused, LinkRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { first, second } from './majors.mjs';
+import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 
 const [former] = process.argv.slice(2);
 const sdk = former ? await first(former) : await second();
@@ -309,7 +310,11 @@ say({
 });
 
 const doing = {
-  serve: (told) => {
+  async serve(told) {
+    // A request that is over has freed its exchange in the module's memory.
+    for (let turn = 0; exchanges() > 0 && turn < 50; turn += 1) await new Promise(setImmediate);
+    if (exchanges() > 0)
+      throw new Error(`${exchanges()} exchanges are left of the last transcript`);
     now = told.now;
     stage = new Stage(told);
   },

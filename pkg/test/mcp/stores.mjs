@@ -5,9 +5,10 @@ import { afterEach } from 'node:test';
 import { inspect } from 'node:util';
 
 import { RedisLedger } from 'sealwax/mcp';
-import { clients } from './ledgers.mjs';
+import { sleep } from './client.mjs';
+import { clients, ledgerOf } from './ledgers.mjs';
 import { valkey } from './valkey.mjs';
-import { factoryOf, guardOf, modern, overHttp, text } from './wire.mjs';
+import { called, factoryOf, guardOf, text } from './wire.mjs';
 
 /** A password that no log may have. */
 export const SECRET = 'hunter2hunter2';
@@ -23,11 +24,33 @@ export async function started(options) {
   return server;
 }
 
+/** Waits for what comes within ten seconds. */
+export async function until(isSo) {
+  for (let tries = 0; tries < 200 && !(await isSo()); tries += 1) await sleep(50);
+}
+
 /** A ledger on a client that is closed after the test. */
 export function connected(client, url) {
   const made = clients[client](url);
   closing.push(() => (client === 'ioredis' ? made.disconnect() : made.destroy()));
   return new RedisLedger(made);
+}
+
+/** The same of a ledger that began an hour ago. */
+export function aged(client, url) {
+  const ledger = ledgerOf({ engine: 'redis', url, client });
+  closing.push(() => ledger.close());
+  return ledger;
+}
+
+const isLate = (message) => /in time/.test(message);
+
+/** Tries again while a busy machine does not do it in time. */
+async function steadily(work, wasLate) {
+  for (let tries = 1; ; tries += 1) {
+    const done = await work();
+    if (tries === 20 || !wasLate(done)) return done;
+  }
 }
 
 /**
@@ -43,64 +66,50 @@ export function served(ledger, options = {}) {
     ...options,
   });
   const rows = guard.referenceHandles('row');
-  const factory = factoryOf(
-    {
-      'tools/call': async ({ params }, ctx) => {
-        if (params.name === 'mint') return text((await rows.mint(ctx)).handle);
-        if (params.name === 'end') await rows.end(ctx, params.arguments.handle);
-        if (params.name === 'check') await rows.check(ctx, params.arguments.handle);
-        if (guard.opened(ctx) !== undefined || params.name !== 'ask') return text('done');
-        return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
-      },
-    },
-    guard,
-  );
-  const call = async (name, args = {}, more = {}) => {
-    const sent = modern(1, 'tools/call', { name, arguments: args, ...more });
-    return (await overHttp(factory, ...sent)).messages[0];
+  const tool = async ({ params: { name, arguments: args } }, ctx) => {
+    if (name === 'mint') return text((await rows.mint(ctx)).handle);
+    if (name === 'end') await rows.end(ctx, args.handle);
+    if (name === 'check') await rows.check(ctx, args.handle);
+    if (name !== 'ask' || guard.opened(ctx) !== undefined) return text('done');
+    return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
   };
-  /** The same, as soon as a busy machine answers in time. */
-  const steady = async (...given) => {
-    for (let tries = 1; ; tries += 1) {
-      const answer = await call(...given);
-      const late = answer.error?.code === -32603 && /in time/.test(events.at(-1)?.message);
-      if (!late || tries === 20) return answer;
-    }
-  };
+  const factory = factoryOf({ 'tools/call': tool }, guard);
+  const call = (name, args = {}, more = {}) => called(factory, { name, arguments: args, ...more });
+  const steady = (...given) =>
+    steadily(
+      () => call(...given),
+      ({ error }) => error?.code === -32603 && isLate(events.at(-1)?.message),
+    );
   return {
     ...{ guard, lines, events, call, steady },
+    minted: async () => (await call('mint')).result.content[0].text,
     asked: async () => (await call('ask')).result.requestState,
     again: (requestState) => call('ask', {}, { requestState }),
   };
 }
 
-/** Signs somebody out, as soon as a busy machine does it in time. */
+/** Signs somebody out. */
 export async function revoked(guard) {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await guard.revoke({ subject: 'alice' });
-    } catch (error) {
-      if (tries === 20 || !/in time/.test(error.message)) throw error;
-    }
-  }
+  const revoking = () => guard.revoke({ subject: 'alice' }).catch((error) => error);
+  const error = await steadily(revoking, (error) => error && isLate(error.message));
+  if (error) throw error;
 }
 
 /** A request whose state cannot be judged is the server's failure, in time, and the log says why. */
 export async function fails(ledger, why) {
   const server = served(ledger, { timeLimit: 1 });
-  for (let tries = 1; ; tries += 1) {
+  const failing = async () => {
     const from = performance.now();
     const { result, error } = await server.again(await server.asked());
     const took = performance.now() - from;
     assert.deepEqual([result, error], [undefined, { code: -32603, message: 'Internal error' }]);
     assert.ok(took < 20_000, `${took} ms`);
-    const event = server.events.at(-1);
-    assert.equal(event.code, 'ledger_unavailable');
-    // On a busy machine even a good answer may come late.
-    if (tries < 20 && /in time/.test(event.message) && !why.test(event.message)) continue;
-    assert.match(event.message, why);
-    assert.match(server.lines.at(-1), why);
-    assert.doesNotMatch(inspect([server.lines, server.events], { depth: 9 }), new RegExp(SECRET));
-    return server;
-  }
+    return server.events.at(-1);
+  };
+  const event = await steadily(failing, ({ message }) => isLate(message) && !why.test(message));
+  assert.equal(event.code, 'ledger_unavailable');
+  assert.match(event.message, why);
+  assert.match(server.lines.at(-1), why);
+  assert.doesNotMatch(inspect([server.lines, server.events], { depth: 9 }), new RegExp(SECRET));
+  return server;
 }

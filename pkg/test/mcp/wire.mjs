@@ -1,9 +1,14 @@
 // Servers at the end of plain messages, for what no client of the SDK would send.
 
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { anonymous, Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
@@ -20,6 +25,20 @@ export const envelope = {
   'io.modelcontextprotocol/clientInfo': { name: 'wire', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
 };
+
+/** The first message of an earlier revision. */
+export const initialize = {
+  ...{ jsonrpc: '2.0', id: 'first', method: 'initialize' },
+  params: {
+    ...{ protocolVersion: LEGACY, capabilities: {} },
+    clientInfo: { name: 'wire', version: '1' },
+  },
+};
+
+/** The same of a client with these. */
+export function withCapabilities(capabilities) {
+  return { ...initialize, params: { ...initialize.params, capabilities } };
+}
 
 export function guardOf(options = {}) {
   return new Guard({ codec, principal: () => anonymous, logger: { warn() {} }, ...options });
@@ -38,10 +57,6 @@ export function factoryOf(handlers, guard) {
     return server;
   };
 }
-
-export const ANYTHING = {
-  '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) },
-};
 
 /** What comes by lines or events, and who waits for some of it. */
 class Came {
@@ -84,11 +99,10 @@ export async function overStdio(
   const handle = serveStdio(factory, { transport });
   const came = new Came();
   createInterface(stdout).on('line', (line) => came.add(JSON.parse(line)));
-  const write = (text) => stdin.write(`${text}\n`);
-  const send = (message) => write(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  const send = (message) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   let rounds = 0;
   const line = {
-    ...{ came, write, send, close: () => handle.close() },
+    ...{ came, send, close: () => handle.close() },
     request: (id, method, params = {}) => send({ id, method, params: as(era, params) }),
     notify: (method, params) => send({ method, params }),
     /** Everything sent before has been read by then, and what it gave at once has come. */
@@ -100,10 +114,7 @@ export async function overStdio(
     },
   };
   if (era === LEGACY) {
-    line.request('first', 'initialize', {
-      ...{ protocolVersion: LEGACY, capabilities },
-      clientInfo: { name: 'wire', version: '1' },
-    });
+    send(withCapabilities(capabilities));
     await came.first(({ id }) => id === 'first');
     line.notify('notifications/initialized');
   }
@@ -118,6 +129,39 @@ function as(era, params) {
 export async function overHttp(factory, body, headers = {}) {
   const response = await createMcpHandler(factory).fetch(requestOf(body, headers));
   return { status: response.status, messages: messagesOf(await response.text()) };
+}
+
+/** A call of a tool, and its answer. */
+export async function called(factory, more = {}) {
+  const sent = modern(1, 'tools/call', { name: 'x', arguments: {}, ...more });
+  const { id: _, ...answered } = (await overHttp(factory, ...sent)).messages[0];
+  return answered;
+}
+
+/** What a function makes of the context of a tool. */
+export function inTool(guard, act) {
+  return new Promise((done, failed) => {
+    const tool = async (_, ctx) => {
+      await Promise.resolve(ctx).then(act).then(done, failed);
+      return text('done');
+    };
+    called(factoryOf({ 'tools/call': tool }, guard)).then(({ error }) => failed(error), failed);
+  });
+}
+
+/** A way to post to a server of an earlier revision that keeps its sessions. */
+export async function stateful(factory) {
+  const transport = new WebStandardStreamableHTTPServerTransport({
+    sessionIdGenerator: randomUUID,
+  });
+  await factory().connect(transport);
+  const session = { 'mcp-protocol-version': LEGACY };
+  const post = (message, more) =>
+    transport.handleRequest(requestOf({ jsonrpc: '2.0', ...message }, { ...session, ...more }));
+  const begun = await post(withCapabilities({ elicitation: {} }), { 'x-user': 'alice' });
+  session['mcp-session-id'] = begun.headers.get('mcp-session-id');
+  await begun.text();
+  return post;
 }
 
 /** A text is sent as it is. */
@@ -152,28 +196,22 @@ export function messagesOf(text) {
   return [JSON.parse(text)].flat();
 }
 
-/** A door in a handler's way: `opened` by the test, which waits until somebody `came`. */
+/** A door in a handler's way: `pass` waits there until the test does `open` it; the test waits until somebody `came`. */
 export function door() {
   const it = {};
-  it.opened = new Promise((open) => {
+  const opened = new Promise((open) => {
     it.open = open;
   });
   it.came = new Promise((come, never) => {
     const late = setTimeout(() => never(new Error('expected somebody at the door')), 15_000);
-    it.come = () => {
+    it.pass = () => {
       clearTimeout(late);
       come();
+      return opened;
     };
   });
   it.came.catch(() => {});
-  return {
-    ...it,
-    /** The handler's. */
-    pass: () => {
-      it.come();
-      return it.opened;
-    },
-  };
+  return it;
 }
 
 export const text = (text) => ({ content: [{ type: 'text', text }] });

@@ -1,4 +1,5 @@
-// The cases of tests/vectors/wire.json, byte by byte: through the listener of Node's HTTP, and on the streams of stdio.
+// The cases of tests/vectors/wire.json, byte by byte: through the listener of Node's HTTP, and on the streams of stdio. A piece
+// may end anywhere, and no exchange is left in the module's memory.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,6 +14,7 @@ import { deserializeMessage } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 
 const alice = { subject: 'alice' };
 const NEGOTIATED = {
@@ -28,9 +30,18 @@ async function answerOf(port, { method, headers, body }) {
   const sent = send({ port, host: '127.0.0.1', path: '/mcp', method, headers });
   // A server may answer and go before the whole body is sent.
   sent.on('error', () => {});
-  sent.end(body);
+  await inPieces(sent, body);
+  sent.end();
   const [answer] = await once(sent, 'response');
   return { status: answer.statusCode, headers: answer.headers, text: `${await buffer(answer)}` };
+}
+
+/** Writes some bytes one by one, but those of a large body at once. */
+async function inPieces(to, bytes = '') {
+  for (const piece of bytes.length < 10_000 ? Buffer.from(bytes) : [bytes]) {
+    to.write(Number.isInteger(piece) ? Buffer.of(piece) : piece);
+    await new Promise(setImmediate);
+  }
 }
 
 /** A guard of Alice's, what it logs, and what the texts of a case stand for. */
@@ -61,11 +72,13 @@ for (const one of cases.filter(({ http }) => http)) {
       delivered = await request.text();
       if (one.broke) throw new TypeError('of a secret');
       const { status, type, session, body } = one.answer ?? { status: 200, body: '' };
+      const content = bytes(body);
       const headers = {
+        'content-length': content.length,
         ...(type && { 'content-type': type }),
         ...(session && { 'mcp-session-id': session }),
       };
-      return new Response(bytes(body), { status, headers });
+      return new Response(content, { status, headers });
     };
     const server = createServer(guard.node(guard.fetch(handler, one.settings.transport)));
     t.after(() => server.closeAllConnections() ?? server.close());
@@ -97,7 +110,7 @@ for (const one of cases.filter(({ http }) => http)) {
       assert.deepEqual([status, text], [one.answer.status, told(one.leaves)]);
       assert.equal(begun !== undefined, one.header !== undefined);
     }
-    assert.deepEqual(logged, one.logged ? [one.logged] : []);
+    assert.deepEqual([logged, exchanges()], [one.logged ? [one.logged] : [], 0]);
   });
 }
 
@@ -131,8 +144,8 @@ for (const one of cases.filter(isPlayed)) {
       createInterface({ input, crlfDelay: 0 })[Symbol.asyncIterator](),
     );
     for (const [way, line] of one.lines) {
-      if (way === 'in') stdin.write(Buffer.concat([bytes(line), Buffer.from('\n')]));
-      else if (way === 'from') outward.write(`${told(line)}\n`);
+      if (way === 'in') await inPieces(stdin, Buffer.concat([bytes(line), Buffer.from('\n')]));
+      else if (way === 'from') await inPieces(outward, `${told(line)}\n`);
       else if (way === 'out') {
         const { value } = await toClient.next();
         if (line.includes('{new}')) texts['{new}'] = JSON.parse(value).result.sessionId;
@@ -145,6 +158,6 @@ for (const one of cases.filter(isPlayed)) {
         }
       }
     }
-    assert.deepEqual(logged, one.logged ? [one.logged] : []);
+    assert.deepEqual([logged, exchanges()], [one.logged ? [one.logged] : [], 0]);
   });
 }

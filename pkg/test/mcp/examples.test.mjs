@@ -1,0 +1,243 @@
+// The examples, as they come: official clients against them, over HTTP and stdio, and two replicas of each.
+
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { SignJWT } from 'jose';
+import { answer, Key } from 'sealwax';
+import { compiled, connected, LEGACY, MODERN, sleep } from './client.mjs';
+
+const [NOTES, COUNTER] = ['notes.js', 'sessions.js'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
+const META = 'io.modelcontextprotocol/session';
+const SEALWAX_KEYS = Key.generate().toText();
+const NOTES_JWT_SECRET = 'a secret of the identity provider, long enough';
+const ISSUER = 'https://idp.example.com';
+const children = [];
+after(() => children.map((child) => child.kill()));
+
+/** Starts a program on a port of its own choice; `log` gets what it says after that. */
+async function listening(program, log = [], env = {}) {
+  const child = spawn(process.execPath, [program], {
+    env: { ...compiled, SEALWAX_KEYS, PORT: '0', ...env },
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  children.push(child);
+  const lines = createInterface(child.stderr);
+  const line = await new Promise((told) => lines.once('line', told));
+  lines.on('line', (line) => log.push(line));
+  return new URL(line.match(/^listening on (http:\/\/127\.0\.0\.1:\d+\/mcp)$/)[1]);
+}
+
+/** A way to a program that is started for it. */
+async function reaching(transport, program, log = []) {
+  if (transport === 'http') return new StreamableHTTPClientTransport(await listening(program, log));
+  const env = { ...compiled, SEALWAX_KEYS };
+  const command = { command: process.execPath, args: [program], env, stderr: 'pipe' };
+  const wire = new StdioClientTransport(command);
+  createInterface(wire.stderr).on('line', (line) => log.push(line));
+  return wire;
+}
+
+/** Two replicas that know their users. */
+const replicas = (program) =>
+  Promise.all([1, 2].map(() => listening(program, [], { NOTES_JWT_SECRET })));
+
+async function bearer({ aud, ...claims }, expires = '1h') {
+  const key = new TextEncoder().encode(NOTES_JWT_SECRET);
+  const jwt = new SignJWT({ ...claims, ...(aud && { aud }) })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime(expires);
+  return { requestInit: { headers: { authorization: `Bearer ${await jwt.sign(key)}` } } };
+}
+
+const client = async (url, claims) =>
+  connected(new StreamableHTTPClientTransport(url, await bearer(claims)));
+
+// ---- notes ----
+
+/** A user's client, which answers what it is asked by what `confirms` gives. */
+async function user(transport, era, confirms) {
+  const asked = [];
+  const client = new Client(
+    { name: 'user', version: '1.0.0' },
+    {
+      capabilities: { elicitation: { form: {} } },
+      versionNegotiation: { mode: era === MODERN ? { pin: MODERN } : 'legacy' },
+    },
+  );
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params.message);
+    const confirm = confirms();
+    return confirm === undefined
+      ? { action: 'decline' }
+      : { action: 'accept', content: { confirm } };
+  });
+  await client.connect(transport);
+  return { client, asked };
+}
+
+const text = (result) => result.content[0].text;
+
+for (const [transport, era] of [
+  ['http', MODERN],
+  ['stdio', MODERN],
+  ['stdio', LEGACY], // the server keeps the state, and asks by itself
+]) {
+  test(`${transport}, ${era}: a note is deleted once the user agreed`, async () => {
+    let confirm;
+    const { client, asked } = await user(await reaching(transport, NOTES), era, () => confirm);
+    for (const [answered, outcome] of [
+      [true, 'note 7 deleted'],
+      [false, 'note 7 kept'],
+      [undefined, 'note 7 kept'],
+    ]) {
+      confirm = answered;
+      const deleted = await client.callTool({ name: 'delete_note', arguments: { id: 7 } });
+      assert.equal(text(deleted), outcome);
+      assert.deepEqual(asked.splice(0), ['Delete note 7?']);
+    }
+    await client.close();
+  });
+}
+
+const ways = [MODERN, LEGACY].flatMap((era) => ['http', 'stdio'].map((way) => [way, era]));
+
+for (const [transport, era] of ways) {
+  test(`${transport}, ${era}: the list comes in pages, a basket is filled`, async () => {
+    const client = await connected(await reaching(transport, NOTES), era);
+    const pages = [];
+    let cursor;
+    do {
+      const { result } = await client.send('resources/list', cursor ? { cursor } : {});
+      pages.push(result.resources.length);
+      cursor = result.nextCursor;
+      if (cursor) assert.match(cursor, /^sw1\./);
+    } while (cursor);
+    assert.deepEqual(pages, [10, 10, 5]);
+    const { error } = await client.send('resources/list', { cursor: '10' });
+    assert.deepEqual(error, answer('cursor').error);
+
+    const empty = (await client.call('new_basket', {})).result;
+    assert.deepEqual(JSON.parse(text(empty)), empty.structuredContent);
+    const { basket, expiresAt, items } = empty.structuredContent;
+    assert.deepEqual(items, []);
+    assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 3_600_000) < 5000);
+    const added = (basket) => client.call('add_to_basket', { basket, item: 'pen' });
+    assert.deepEqual((await added(basket)).result.structuredContent.items, ['pen']);
+    const { content, isError } = (await added(`${basket}x`)).result;
+    assert.deepEqual({ content, isError }, answer('handle').toolResult);
+    await client.client.close();
+  });
+}
+
+test('a retry lands on another replica; another user or a stranger gets nowhere', async () => {
+  const [one, two] = await replicas(NOTES);
+  const aud = 'https://notes.example.com';
+  const alice = { iss: ISSUER, sub: 'alice', client_id: 'app', aud };
+  const first = await client(one, alice);
+  const { requestState } = (await first.call('delete_note', { id: 7 })).result;
+  const inputResponses = { confirm: { action: 'accept', content: { confirm: true } } };
+  const retry = (client, id = 7) =>
+    client.call('delete_note', { id }, { requestState, inputResponses });
+
+  const refused = { jsonrpc: '2.0', error: answer('request-state').error };
+  assert.deepEqual(await retry(await client(two, { ...alice, sub: 'mallory' })), refused);
+  assert.deepEqual(await retry(await client(two, { ...alice, client_id: 'other' })), refused);
+  // The same client by another claim is the same user.
+  const { client_id, ...rest } = alice;
+  const second = await client(two, { ...rest, azp: client_id });
+  assert.deepEqual(await retry(second, 8), refused);
+  assert.equal(text((await retry(second)).result), 'note 7 deleted');
+
+  const nobody = await client(two, { iss: ISSUER, client_id: 'app', aud });
+  const internal = answer('request-state', { error: null }).error;
+  assert.deepEqual((await nobody.call('delete_note', { id: 1 })).error, internal);
+  for (const { requestInit } of [
+    {},
+    await bearer(alice, '-1h'),
+    await bearer({ ...alice, aud: undefined }),
+    await bearer({ ...alice, aud: 'https://other.example.com' }),
+    { requestInit: { headers: { authorization: 'Bearer x' } } },
+  ]) {
+    assert.equal((await fetch(two, { method: 'POST', ...requestInit })).status, 401);
+  }
+});
+
+test('without keys it says how to make some', () => {
+  const { status, stderr } = spawnSync(process.execPath, [NOTES], { env: {}, encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /sealwax keygen/);
+});
+
+// ---- sessions ----
+
+/** A conversation: its session, over whichever clients. */
+async function conversation(first) {
+  let metadata = (await first.send('sessions/create', {})).result.session;
+  return async (name, args = {}, client = first) => {
+    const { sessionId, state } = metadata;
+    const _meta = { [META]: { sessionId, state } };
+    const { result, error } = await client.call(name, args, { _meta });
+    if (error) return error;
+    metadata = { ...metadata, ...result._meta[META] };
+    return result.isError ? 'isError' : text(result);
+  };
+}
+
+for (const [transport, era] of ways) {
+  test(`${transport}, ${era}: conversations of one client, side by side`, async () => {
+    const log = [];
+    const client = await connected(await reaching(transport, COUNTER, log), era);
+    const [one, two] = [await conversation(client), await conversation(client)];
+    for (const [say, name, expected, args] of [
+      [one, 'count', '1'],
+      [one, 'count', '2'],
+      [two, 'count', '1'],
+      [one, 'write', 'isError', { text: 'x' }],
+      [one, 'read', 'isError'],
+      [one, 'begin', 'begun'],
+      [one, 'write', undefined, { text: 'Dear ' }],
+      [one, 'count', '3'],
+      [one, 'write', undefined, { text: 'Alice' }],
+      [two, 'read', 'isError'],
+      [one, 'read', 'Dear Alice'],
+      [one, 'end', 'Dear Alice'],
+      [one, 'end', 'isError'],
+      [one, 'count', '4'],
+    ]) {
+      const said = await say(name, args);
+      if (expected !== undefined) assert.equal(said, expected);
+    }
+    const { error } = await client.call('count', {});
+    assert.deepEqual(error, answer('data-layer-required').error);
+    await sleep(50);
+    const shown = log.filter((line) => line.startsWith('count: '));
+    assert.match(shown[0], /^count: session [0-9a-f]{32}, generation 0$/);
+    assert.match(shown[1], /^count: session [0-9a-f]{32}, generation 1$/);
+    assert.equal(new Set(shown.map((line) => line.match(/[0-9a-f]{32}/)[0])).size, 2);
+    await client.client.close();
+  });
+}
+
+test('a transaction goes on at another replica, for whose it is', async () => {
+  const urls = await replicas(COUNTER);
+  const claims = { iss: ISSUER, client_id: 'app', aud: 'https://counter.example.com' };
+  const [one, two, mallory] = await Promise.all([
+    ...urls.map((url) => client(url, { ...claims, sub: 'alice' })),
+    client(urls[1], { ...claims, sub: 'mallory' }),
+  ]);
+  const say = await conversation(one);
+  await say('begin');
+  await say('write', { text: 'moved' }, two);
+  const { data, ...refused } = await say('count', {}, mallory);
+  assert.match(data.sessionId, /^sess_/);
+  assert.deepEqual({ ...refused, data }, answer('data-layer', data).error);
+  assert.equal(await say('end', {}, one), 'moved');
+});
