@@ -10,20 +10,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** The Java layer: types, absence, exceptions by code, and nothing secret printed. */
 class ApiTest {
   private static final String KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc";
-  private static final String SECRET =
-      "931f5a9ec624a5521cd7d6a4c3dcd1da52995672cc9339f61f826a60951fd8fc";
   private static final long NOW = 1_780_000_000;
   private static final byte[] PAYLOAD = "payload".getBytes(UTF_8);
 
@@ -34,8 +29,10 @@ class ApiTest {
     return Codec.builder("https://mcp.example.com").keys(KeyRing.parse(KEY));
   }
 
-  private static void refused(Code code, Executable call) {
-    assertEquals(code, assertThrows(SealwaxException.class, call).code());
+  private static void refused(Code code, Executable... calls) {
+    for (Executable call : calls) {
+      assertEquals(code, assertThrows(SealwaxException.class, call).code());
+    }
   }
 
   @Test
@@ -99,7 +96,6 @@ class ApiTest {
           assertEquals("2026-05-28T20:27:40Z", sent.expiresAt());
           assertEquals(sent.sessionId(), sessions.verify(sent.sessionId()).text());
           Session opened = sessions.open(sent.toMap());
-          assertArrayEquals(PAYLOAD, opened.payload());
           Session next = sessions.openJson(sessions.renew(opened, new byte[2]).toJson());
           assertEquals(sent.sessionId() + " 1", next.id() + " " + next.generation());
           assertEquals(Instant.ofEpochSecond(NOW), next.startedAt());
@@ -107,11 +103,6 @@ class ApiTest {
           Session forked = sessions.open(sessions.fork(opened).toMap());
           assertArrayEquals(PAYLOAD, forked.payload());
           assertFalse(forked.id().equals(opened.id()));
-          SessionMetadata other = sessions.create(PAYLOAD);
-          SessionMetadata mixed = new SessionMetadata(sent.sessionId(), null, other.state());
-          refused(Code.UNAUTHENTIC, () -> sessions.open(mixed.toMap()));
-          refused(Code.MALFORMED, () -> sessions.open(Map.of("sessionId", sent.sessionId())));
-          refused(Code.MALFORMED, () -> sessions.openJson("["));
         });
   }
 
@@ -120,8 +111,6 @@ class ApiTest {
     TestEnvironment.current().denyRandom();
     try {
       refused(Code.ENTROPY_UNAVAILABLE, () -> alice.session().seal(PAYLOAD));
-      refused(Code.ENTROPY_UNAVAILABLE, alice::mintSessionId);
-      refused(Code.ENTROPY_UNAVAILABLE, () -> alice.mintHandle("basket"));
     } finally {
       TestEnvironment.current().reset();
     }
@@ -130,79 +119,76 @@ class ApiTest {
 
   @Test
   void nobodyIsNoDefault() {
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.of(null, null, null)));
     refused(
         Code.INVALID_ARGUMENT,
-        () -> codec.view(Principal.of("https://idp.example.com", null, null)));
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.of(null, "", "alice")));
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.subject("")));
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.subject("a".repeat(1025))));
+        () -> codec.view(Principal.of(null, null, null)),
+        () -> codec.view(Principal.of(null, "", "alice")),
+        () -> alice.custom("note", "", null).seal(PAYLOAD));
     codec.view(Principal.anonymous()).mintSessionId();
-    refused(Code.INVALID_ARGUMENT, () -> alice.custom("note", "", null).seal(PAYLOAD));
   }
 
   @Test
   void loneSurrogates() {
     // Of the caller they are a mistake; of a client, whose JSON can hold them, a refusal.
-    refused(Code.INVALID_ARGUMENT, () -> Codec.builder("\ud800").keys(KeyRing.parse(KEY)).build());
-    refused(Code.INVALID_ARGUMENT, () -> codec.view(Principal.subject("\ud800")));
-    refused(Code.INVALID_ARGUMENT, () -> alice.cursor("\ud800"));
-    refused(Code.MALFORMED, () -> alice.session().open("sw1.\ud800"));
-    refused(Code.MALFORMED, () -> alice.verifySessionId("\ud800"));
-    refused(Code.MALFORMED, () -> alice.verifyHandle("basket", "\ud800"));
-    refused(Code.MALFORMED, () -> alice.sessions().verify("\ud800"));
+    refused(
+        Code.INVALID_ARGUMENT,
+        () -> Codec.builder("\ud800").keys(KeyRing.parse(KEY)).build(),
+        () -> codec.view(Principal.subject("\ud800")),
+        () -> alice.cursor("\ud800"));
     refused(
         Code.MALFORMED,
-        () -> alice.sessions().openJson("{\"sessionId\":\"\ud800\",\"state\":\"x\"}"));
+        () -> alice.session().open("sw1.\ud800"),
+        () -> alice.verifySessionId("\ud800"),
+        () -> alice.verifyHandle("basket", "\ud800"),
+        () -> alice.sessions().verify("\ud800"),
+        () -> alice.sessions().openJson("{\"sessionId\":\"\ud800\",\"state\":\"x\"}"),
+        () -> alice.sessions().open(Map.of("sessionId", "\ud800", "state", "x")),
+        () -> Inspected.of("\ud800"));
+  }
+
+  @Test
+  void requestsThatLanguagesReadDifferently() {
     refused(
-        Code.MALFORMED, () -> alice.sessions().open(Map.of("sessionId", "\ud800", "state", "x")));
-    alice.cursor("tools/list?").seal(PAYLOAD);
+        Code.INVALID_ARGUMENT,
+        () -> RequestContext.of("tools/call", "x", Map.of("a", "\ud800")),
+        () -> RequestContext.of("tools/call", "x", Map.of("\udfff", 1)),
+        () -> RequestContext.of("tools/call", "x", Map.of("a", Double.NaN)),
+        () -> RequestContext.of("tools/call", "x", Map.of("a", Double.POSITIVE_INFINITY)),
+        () -> RequestContext.of("tools/call", "x", Map.of("a", 9007199254740992.0)),
+        () -> RequestContext.ofJson("tools/call", "x", "{\"a\":\"\ud800\"}"),
+        () -> RequestContext.of("tools/call", "x", Map.of("a", 1), List.of("\ud800")),
+        () -> RequestContext.of("tools/call", "x", Map.of("id", 7), List.of("i\0d")),
+        () -> RequestContext.of("tools/call", "\ud800", null));
   }
 
   @Test
   void limits() {
-    View large =
-        TestEnvironment.build(settings().payloadLimit(1 << 20).skew(Duration.ofSeconds(300)))
-            .view(Principal.anonymous());
-    byte[] payload = new byte[1 << 20];
-    payload[12_345] = 7;
-    assertArrayEquals(payload, large.session().open(large.session().seal(payload)).payload());
-    refused(Code.INVALID_ARGUMENT, () -> settings().payloadLimit((1 << 20) + 1).build());
-    refused(Code.INVALID_ARGUMENT, () -> settings().payloadLimit(-1).build());
-    refused(Code.INVALID_ARGUMENT, () -> settings().skew(Duration.ofSeconds(301)).build());
-    refused(Code.INVALID_ARGUMENT, () -> settings().skew(Duration.ofSeconds(-1)).build());
-    refused(Code.INVALID_ARGUMENT, () -> settings().keysInterval(Duration.ZERO).build());
-    refused(Code.INVALID_ARGUMENT, () -> Codec.builder("").keys(KeyRing.parse(KEY)).build());
-    refused(Code.INVALID_ARGUMENT, () -> Codec.builder("a").build());
+    refused(
+        Code.INVALID_ARGUMENT,
+        settings().payloadLimit(-1)::build,
+        settings().skew(Duration.ofSeconds(-1))::build,
+        settings().keysInterval(Duration.ZERO)::build,
+        Codec.builder("a")::build);
   }
 
   @Test
   void keysAndRings() {
     Key old = Key.generate();
     Key key = Key.parse(KEY);
-    KeyRing ring = KeyRing.of(key, old);
-    assertEquals(List.of(key.id(), old.id()), ring.ids());
-    assertEquals(ring.ids(), KeyRing.parse(KEY + " " + old.toText()).ids());
-    assertEquals(KEY, Key.fromSecret(HexFormat.of().parseHex(SECRET)).toText());
     byte[] long33 = new byte[33];
     IntStream.range(0, 33).forEach(index -> long33[index] = (byte) index);
     Key imported = Key.fromSecret(long33);
     assertNull(imported.toText());
     KeyRing both = KeyRing.of(imported, old);
     assertEquals(List.of(key.id(), imported.id(), old.id()), KeyRing.of(key, both).ids());
-    refused(Code.INVALID_KEY, () -> KeyRing.of(old, both));
-    refused(Code.INVALID_KEY, () -> KeyRing.of());
-    refused(Code.INVALID_KEY, () -> KeyRing.of(key, key));
-    refused(Code.INVALID_KEY, () -> KeyRing.of(key, null));
     KeyRing none = null;
-    refused(Code.INVALID_KEY, () -> Codec.of(none, "a"));
-    refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[31]));
-    refused(Code.INVALID_KEY, () -> Key.fromSecret(new byte[32]));
     refused(
         Code.INVALID_KEY,
-        () -> Key.fromSecret("correct horse battery staple, correct horse".getBytes(UTF_8)));
-    refused(Code.INVALID_KEY, () -> Key.parse(KEY.substring(1)));
-    refused(Code.INVALID_KEY, () -> KeyRing.parse(""));
+        () -> KeyRing.of(old, both),
+        () -> KeyRing.of(),
+        () -> KeyRing.of(key, null),
+        () -> Codec.of(none, "a"),
+        () -> Key.fromSecret(new byte[31]));
   }
 
   @Test
@@ -229,25 +215,18 @@ class ApiTest {
         Inspected.of(handle));
     assertEquals(new Inspected.Key("a8ca0d4a"), Inspected.of(KEY));
     refused(Code.MALFORMED, () -> Inspected.of("hello"));
-    refused(Code.MALFORMED, () -> Inspected.of("\ud800"));
-    refused(Code.TOO_LARGE, () -> Inspected.of("a".repeat((2 << 20) + 1)));
-    refused(Code.UNSUPPORTED, () -> Inspected.of("sw2." + "A".repeat(100)));
-    refused(Code.INVALID_KEY, () -> Inspected.of("swk1_x"));
   }
 
-  @ParameterizedTest
-  @EnumSource(Profile.class)
-  void everyRefusalOfAProfileHasOneAnswer(Profile profile) {
-    String answer = Answer.of(profile);
-    for (Code code : Code.values()) {
-      if (code.status() >= Code.TOO_LARGE.status()) {
-        assertEquals(answer, Answer.of(profile, new RefusedException(code, "")));
-      }
+  /** What they are stands in the specification, and is tested in the core. */
+  @Test
+  void anAnswerIsThatOfARefusalOrOfTheServersOwnFailure() {
+    for (Profile profile : Profile.values()) {
+      Throwable expired = new RefusedException(Code.EXPIRED, "");
+      assertEquals(Answer.of(profile), Answer.of(profile, expired));
+      String failed = Answer.of(profile, new InternalErrorException("", null));
+      assertFalse(Answer.of(profile).equals(failed));
+      assertEquals(failed, Answer.of(profile, new ArithmeticException()));
     }
-    assertFalse(answer.equals(Answer.of(profile, new InternalErrorException("", null))));
-    assertEquals(
-        Answer.of(profile, new InternalErrorException("", null)),
-        Answer.of(profile, new ArithmeticException()));
   }
 
   @Test
@@ -259,16 +238,9 @@ class ApiTest {
     String token = before.session().seal(PAYLOAD);
     assertTrue(rotating.setKeys(KeyRing.of(next, old)));
     assertFalse(rotating.setKeys(KeyRing.parse(next.toText() + "," + old.toText())));
-    View after = rotating.view(Principal.subject("alice"));
-    assertTrue(after.session().open(token).needsReseal());
-    assertTrue(after.session().open(token).needsRenewal());
+    Opened opened = rotating.view(Principal.subject("alice")).session().open(token);
+    assertTrue(opened.needsReseal() && opened.needsRenewal());
     assertFalse(before.session().open(token).needsReseal());
-    String sealed = after.session().seal(PAYLOAD);
-    refused(Code.UNKNOWN_KEY, () -> before.session().open(sealed));
-    rotating.setKeys(KeyRing.of(next));
-    refused(
-        Code.UNKNOWN_KEY, () -> rotating.view(Principal.subject("alice")).session().open(token));
-    before.session().open(token);
   }
 
   @Test

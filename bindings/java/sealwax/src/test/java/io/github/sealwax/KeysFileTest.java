@@ -1,17 +1,13 @@
 package io.github.sealwax;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.internal.Access;
-import io.github.sealwax.internal.Function;
-import io.github.sealwax.internal.Instance;
+import io.github.sealwax.internal.Intercepted;
 import io.github.sealwax.internal.Library;
-import io.github.sealwax.internal.portable.PortableProvider;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -77,28 +73,23 @@ class KeysFileTest {
     Files.move(next, path, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
   }
 
-  private static String token(Codec codec) {
-    return codec.view(Principal.subject("alice")).session().seal("x".getBytes(UTF_8));
+  private CodecBuilder watching() {
+    return Codec.builder("a").keysFile(path).keysInterval(OFTEN);
   }
 
   private static String sealer(Codec codec) {
-    return ((Inspected.Token) Inspected.of(token(codec))).keyId();
+    String token = codec.view(Principal.subject("alice")).session().seal(new byte[1]);
+    return ((Inspected.Token) Inspected.of(token)).keyId();
   }
 
   @Test
   void aCodecFollowsItsFile() throws Exception {
-    try (Codec codec = Codec.builder("a").keysFile(path).keysInterval(OFTEN).build()) {
+    try (Codec codec = watching().build()) {
       assertEquals(first.id(), sealer(codec));
       replace(second.toText() + "\n" + first.toText() + " # since May\n");
       String line = said.take();
-      assertTrue(
-          line.startsWith(
-              "INFO sealwax: keys_changed message=\"keys file "
-                  + path
-                  + ": "
-                  + second.id()
-                  + " seals"),
-          line);
+      String changed = "INFO sealwax: keys_changed message=\"keys file %s: %s seals";
+      assertTrue(line.startsWith(changed.formatted(path, second.id())), line);
       assertEquals(second.id(), sealer(codec));
 
       replace("swk1_nonsense");
@@ -122,24 +113,16 @@ class KeysFileTest {
     AtomicInteger faults = new AtomicInteger(1);
     Library library =
         Library.of(
-            () -> {
-              Instance instance = new PortableProvider().instantiate();
-              return (Instance)
-                  Proxy.newProxyInstance(
-                      Instance.class.getClassLoader(),
-                      new Class<?>[] {Instance.class},
-                      (proxy, method, arguments) -> {
-                        if (method.getName().equals("call")
-                            && arguments[0] == Function.CODEC_SET_KEYS
-                            && faults.getAndDecrement() > 0) {
-                          throw new StackOverflowError("a fault");
-                        }
-                        return method.invoke(instance, arguments);
-                      });
-            },
+            () ->
+                Intercepted.instance(
+                    (name, arguments) -> {
+                      if (Intercepted.setsKeys(name, arguments) && faults.getAndDecrement() > 0) {
+                        throw new StackOverflowError("a fault");
+                      }
+                      return null;
+                    }),
             1);
-    CodecBuilder settings = Codec.builder("a").keysFile(path).keysInterval(OFTEN);
-    try (Codec codec = Access.build(settings, library)) {
+    try (Codec codec = Access.build(watching(), library)) {
       logFails = true;
       while (logFails) {
         Thread.sleep(5);
@@ -158,8 +141,8 @@ class KeysFileTest {
   @Test
   void aWatchEndsWithItsCodec() throws Exception {
     long before = watches();
-    Codec codec = Codec.builder("a").keysFile(path).keysInterval(OFTEN).build();
-    Codec.builder("a").keysFile(path).keysInterval(OFTEN).build();
+    Codec codec = watching().build();
+    watching().build();
     while (watches() != before + 1) {
       // The one that nobody holds.
       System.gc();

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -25,12 +26,8 @@ class ThreadsTest {
   private static <T> List<T> all(ExecutorService threads, int count, Callable<T> task)
       throws Exception {
     try {
-      List<Future<T>> begun = new ArrayList<>();
-      for (int index = 0; index < count; index++) {
-        begun.add(threads.submit(task));
-      }
       List<T> found = new ArrayList<>();
-      for (Future<T> each : begun) {
+      for (Future<T> each : threads.invokeAll(Collections.nCopies(count, task))) {
         found.add(each.get());
       }
       return found;
@@ -91,45 +88,38 @@ class ThreadsTest {
   void keysChangeForAllThreads() throws Exception {
     Key stays = Key.generate();
     Codec changing = Codec.of(KeyRing.of(stays), "a");
+    AtomicBoolean isChanging = new AtomicBoolean();
     AtomicBoolean done = new AtomicBoolean();
-    ExecutorService threads = Executors.newFixedThreadPool(5);
-    List<Future<?>> begun = new ArrayList<>();
-    for (int index = 0; index < 4; index++) {
-      begun.add(
-          threads.submit(
-              () -> {
-                while (!done.get()) {
-                  // A view keeps its keys, in whichever shard it is used.
-                  View view = changing.view(Principal.anonymous());
-                  for (int again = 0; again < 5; again++) {
-                    view.session().open(view.session().seal(new byte[1]));
-                  }
-                }
-              }));
-    }
-    for (int index = 0; index < 100; index++) {
-      Key next = Key.generate();
-      assertTrue(
-          changing.setKeys(index % 2 == 0 ? KeyRing.of(next, stays) : KeyRing.of(stays, next)));
-    }
-    done.set(true);
-    for (Future<?> each : begun) {
-      each.get();
-    }
-    threads.shutdown();
+    all(
+        Executors.newFixedThreadPool(5),
+        5,
+        () -> {
+          if (isChanging.compareAndSet(false, true)) {
+            try {
+              for (int index = 0; index < 50; index++) {
+                assertTrue(changing.setKeys(KeyRing.of(Key.generate(), stays)));
+                assertTrue(changing.setKeys(KeyRing.of(stays, Key.generate())));
+              }
+            } finally {
+              done.set(true);
+            }
+          }
+          while (!done.get()) {
+            // A view keeps its keys, in whichever shard it is used.
+            View view = changing.view(Principal.anonymous());
+            for (int again = 0; again < 5; again++) {
+              view.session().open(view.session().seal(new byte[1]));
+            }
+          }
+          return null;
+        });
   }
 
   @Test
   void anInterruptedThreadGoesOn() throws Exception {
     View view = codec.view(Principal.anonymous());
     Session session = view.sessions().open(view.sessions().create(new byte[1]).toMap());
-    Thread.currentThread().interrupt();
     String token = view.session().seal(new byte[4096]);
-    view.session().open(token);
-    assertTrue(Thread.interrupted());
-    // The instance is the same one still.
-    view.sessions().renew(session, new byte[2]);
-
     AtomicBoolean done = new AtomicBoolean();
     Thread busy =
         new Thread(
@@ -139,10 +129,13 @@ class ThreadsTest {
               }
             });
     busy.start();
+    Thread.currentThread().interrupt();
     for (int index = 0; index < 200; index++) {
       busy.interrupt();
+      // The instance is the same one still.
       view.sessions().renew(session, new byte[2]);
     }
+    assertTrue(Thread.interrupted());
     done.set(true);
     busy.join();
     view.sessions().renew(session, new byte[2]);

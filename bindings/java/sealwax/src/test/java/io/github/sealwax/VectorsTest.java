@@ -3,6 +3,7 @@ package io.github.sealwax;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,16 +17,22 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 import tools.jackson.databind.JsonNode;
 
-/** Every vector of tests/vectors, whose tokens were made by another implementation. */
+/**
+ * Every vector of tests/vectors, whose tokens were made by another implementation, and of
+ * tests/requests.json.
+ */
 class VectorsTest {
   private static final List<JsonNode> FILES =
-      Stream.of("v1.json", "more.json").map(name -> Files.json("tests/vectors/" + name)).toList();
+      Stream.of("tests/vectors/v1.json", "tests/vectors/more.json", "tests/requests.json")
+          .map(Files::json)
+          .toList();
   private static final List<String> KINDS =
       List.of("none", "state", "request-state", "session", "cursor", "handle-state");
 
@@ -179,61 +186,41 @@ class VectorsTest {
                 check(opened, vector);
                 // Only a renewal has a generation above 0; no call seals a new token of an age
                 // above 0.
-                if (vector.get("generation").asLong() == 0 && vector.get("age").asLong() == 0) {
+                long generation = vector.get("generation").asLong();
+                if (generation > 0) {
+                  Opened before = new Opened(opened.startedAt, opened.generation - 1);
+                  assertEquals(token, sealer.renew(before, payload, lifetime));
+                } else if (vector.get("age").asLong() == 0) {
                   assertEquals(token, sealer.seal(payload, lifetime));
-                } else if (vector.get("generation").asLong() > 0) {
-                  assertEquals(
-                      token,
-                      sealer.renew(
-                          new Opened(opened.startedAt, opened.generation - 1), payload, lifetime));
                 }
               });
         });
   }
 
   @TestFactory
-  Stream<DynamicTest> sessionIdsComeOutTheSame() {
-    return each(
-        "session_ids",
+  Stream<DynamicTest> identifiersComeOutTheSame() {
+    Check check =
         (file, vector) -> {
           View view = view(file, vector);
-          String id = vector.get("session_id").asString();
+          String type = vector.path("type").asString(null);
+          String text = vector.get(type == null ? "session_id" : "handle").asString();
           byte[] ulid = hex(vector.get("ulid"));
+          long now = vector.get("issued_at_ms").asLong();
           TestEnvironment.at(
-              vector.get("issued_at_ms").asLong(),
+              now,
               Arrays.copyOfRange(ulid, 6, 16),
               () -> {
-                assertEquals(id, view.mintSessionId());
-                check(view.verifySessionId(id), id, vector);
+                assertEquals(text, type == null ? view.mintSessionId() : view.mintHandle(type));
+                Identifier found =
+                    type == null ? view.verifySessionId(text) : view.verifyHandle(type, text);
+                assertEquals(text, found.text());
+                assertEquals(Instant.ofEpochMilli(now), found.createdAt());
+                assertEquals(vector.get("ulid").asString(), found.ulid());
+                assertNull(found.endsAt());
+                assertFalse(found.needsReseal());
               });
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> handlesComeOutTheSame() {
-    return each(
-        "handles",
-        (file, vector) -> {
-          View view = view(file, vector);
-          String type = vector.get("type").asString();
-          String handle = vector.get("handle").asString();
-          byte[] ulid = hex(vector.get("ulid"));
-          TestEnvironment.at(
-              vector.get("issued_at_ms").asLong(),
-              Arrays.copyOfRange(ulid, 6, 16),
-              () -> {
-                assertEquals(handle, view.mintHandle(type));
-                check(view.verifyHandle(type, handle), handle, vector);
-              });
-        });
-  }
-
-  private static void check(Identifier found, String text, JsonNode vector) {
-    assertEquals(text, found.text());
-    assertEquals(Instant.ofEpochMilli(vector.get("issued_at_ms").asLong()), found.createdAt());
-    assertEquals(vector.get("ulid").asString(), found.ulid());
-    assertEquals(null, found.endsAt());
-    assertFalse(found.needsReseal());
+        };
+    return Stream.concat(each("session_ids", check), each("handles", check));
   }
 
   @TestFactory
@@ -276,14 +263,14 @@ class VectorsTest {
                 () -> {
                   Object found = open(file, vector);
                   JsonNode expected = vector.get("expect");
+                  boolean isOld = expected.get("needs_reseal").asBoolean();
                   if (found instanceof Opened opened) {
                     check(opened, expected);
-                    assertEquals(expected.get("needs_reseal").asBoolean(), opened.needsReseal());
+                    assertEquals(isOld, opened.needsReseal());
                   } else {
                     Identifier identifier = (Identifier) found;
                     assertEquals(expected.get("ulid").asString(), identifier.ulid());
-                    assertEquals(
-                        expected.get("needs_reseal").asBoolean(), identifier.needsReseal());
+                    assertEquals(isOld, identifier.needsReseal());
                   }
                 }));
   }
@@ -327,5 +314,77 @@ class VectorsTest {
     assertEquals(expected.get("generation").asLong(), opened.generation());
     assertEquals(expected.get("token_id").asString(), opened.tokenId());
     assertNotNull(opened.toString());
+  }
+
+  // The questions of adapters about a request.
+
+  private static @Nullable String text(JsonNode node) {
+    return node.isNull() ? null : node.asString();
+  }
+
+  @TestFactory
+  Stream<DynamicTest> methodsCarryWhatTheyCarry() {
+    return each(
+        "tokenFields",
+        (file, found) -> {
+          TokenFields fields = TokenFields.of(found.get("method").asString());
+          JsonNode expected = found.get("tokenFields");
+          if (expected.isNull()) {
+            assertNull(fields);
+            return;
+          }
+          String kind = expected.get("kind").asString();
+          assertEquals(
+              new TokenFields(
+                  kind,
+                  expected.get("param").asString(),
+                  expected.get("result").asString(),
+                  text(expected.get("target")),
+                  kind.equals("request-state")),
+              fields);
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> claimsGiveOnePrincipal() {
+    return each(
+        "claims",
+        (file, found) -> {
+          @SuppressWarnings("unchecked")
+          Map<String, Object> claims = Files.JSON.convertValue(found.get("claims"), Map.class);
+          if (found.has("error")) {
+            assertThrows(InvalidArgumentException.class, () -> Principal.fromClaims(claims));
+          } else {
+            JsonNode parts = found.get("principal");
+            assertEquals(
+                Principal.of(text(parts.get(0)), text(parts.get(1)), text(parts.get(2))),
+                Principal.fromClaims(claims));
+          }
+        });
+  }
+
+  @TestFactory
+  Stream<DynamicTest> onlyTheNamedArgumentsCount() {
+    return each(
+        "only",
+        (file, found) -> {
+          Object arguments = Files.JSON.convertValue(found.get("arguments"), Object.class);
+          List<String> only =
+              StreamSupport.stream(found.get("only").spliterator(), false)
+                  .map(JsonNode::asString)
+                  .toList();
+          if (found.has("error")) {
+            assertThrows(
+                InvalidArgumentException.class,
+                () -> RequestContext.of("tools/call", "x", arguments, only));
+          } else {
+            RequestContext same =
+                RequestContext.ofJson("tools/call", "x", found.get("same").toString());
+            assertEquals(same, RequestContext.of("tools/call", "x", arguments, only));
+            assertEquals(
+                same,
+                RequestContext.ofJson("tools/call", "x", found.get("arguments").toString(), only));
+          }
+        });
   }
 }

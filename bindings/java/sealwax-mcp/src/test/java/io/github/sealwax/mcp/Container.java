@@ -5,6 +5,10 @@ import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -15,6 +19,11 @@ import org.apache.catalina.startup.Tomcat;
 
 /** Tomcat on a free port, which gives all requests to one place. */
 final class Container implements AutoCloseable {
+  static final String INITIALIZE =
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+          + "\"capabilities\":{\"sampling\":{},\"elicitation\":{}},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}";
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+
   private final Tomcat tomcat = new Tomcat();
   volatile Place place;
 
@@ -57,6 +66,25 @@ final class Container implements AutoCloseable {
 
   int port() {
     return tomcat.getConnector().getLocalPort();
+  }
+
+  /** Begins a request to it. */
+  HttpRequest.Builder request() {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + "/mcp"));
+  }
+
+  /** Sends it a message as a client does. */
+  HttpResponse<String> post(String body, String... headers)
+      throws IOException, InterruptedException {
+    HttpRequest.Builder request =
+        request()
+            .header("Accept", "application/json, text/event-stream")
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(body));
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   @Override

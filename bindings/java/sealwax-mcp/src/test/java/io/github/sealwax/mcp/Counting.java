@@ -18,11 +18,17 @@ final class Counting implements InstanceProvider {
   private static final Set<Integer> BEGIN =
       Set.of(Frame.MESSAGE, Frame.HTTP, Frame.REVOCATION, Frame.HANDLE);
 
+  /** A status that no function has. */
+  private static final long REFUSED = 99;
+
   final AtomicInteger begun = new AtomicInteger();
   final AtomicInteger freed = new AtomicInteger();
 
   /** The kind of the next frame that breaks its instance, as a bug would; 0 for none. */
   volatile int breaks;
+
+  /** Which of the next calls that set keys is refused; 0 for none. */
+  final AtomicInteger refuses = new AtomicInteger();
 
   @Override
   public Instance instantiate() {
@@ -50,6 +56,9 @@ final class Counting implements InstanceProvider {
     }
 
     private long call(Function function, long[] arguments) {
+      if (function == Function.CODEC_SET_KEYS && refuses.getAndDecrement() == 1) {
+        return REFUSED;
+      }
       boolean makes = function == Function.MACHINE_NEW;
       int kind =
           makes || function == Function.MACHINE_ON ? inner.readByte(arguments[makes ? 2 : 1]) : 0;

@@ -6,17 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
-import io.github.sealwax.Lifetime;
 import io.github.sealwax.Principal;
-import io.github.sealwax.SessionMetadata;
-import io.github.sealwax.TokenFields;
 import io.github.sealwax.testing.TestClock;
 import io.github.sealwax.testing.TestCodec;
-import java.nio.charset.StandardCharsets;
+import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.List;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -29,107 +26,73 @@ import org.junit.jupiter.api.Test;
  */
 class DayTest {
   private static final int HOURS = 24;
-  private static final long IDLE = 1800;
   private static final int EACH =
       Integer.parseInt(System.getenv().getOrDefault("SEALWAX_EXCHANGES", "2400")) / HOURS;
+  private static final String SESSION = "io.modelcontextprotocol/session";
 
   private final TestClock clock = new TestClock(Instant.ofEpochSecond(1_800_000_000));
   private Key key = Key.generate();
   private final Codec codec =
       TestCodec.of(
           clock, Codec.builder("a").keys(KeyRing.of(key)).sessionMaxAge(Duration.ofHours(2)));
-  private final Engine engine =
-      new Engine(codec, Map.of("sessions", Map.of("ttl", IDLE), "ledger", Map.of("local", true)));
-  private final MemoryLedger ledger = new MemoryLedger(clock, Duration.ZERO);
-  private final TokenFields fields = engine.tokenFields("tools/call");
-  private final Random random = new Random(7);
-  private final Map<?, ?>[] sessions = new Map<?, ?>[32];
   private final Map<String, Integer> seen = new TreeMap<>();
+  private final Guard guard =
+      Guard.builder(codec)
+          .principal(context -> user(context.get("user")))
+          .ledger(new MemoryLedger(clock, Duration.ZERO))
+          // This is not about time, and the machine may be busy.
+          .timeLimit(Duration.ofSeconds(60))
+          .onRefused(refusal -> seen.merge(refusal.code(), 1, Integer::sum))
+          .build();
+  private final Sessions<Integer> counters =
+      guard.sessions(Sessions.Settings.of(Integer.class, context -> 0).ttl(Duration.ofMinutes(30)));
+  private final Direct server = Direct.serving(guard, this::play);
+  private final Random random = new Random(7);
+  private final Object[] sessions = new Object[32];
 
-  private Step ask(Engine.Exchange exchange, Step first) {
-    Step step = first;
-    while ("ledger".equals(step.text("name"))) {
-      var command =
-          new Ledger.Command(
-              step.text("script"), step.texts("keys"), step.texts("args"), Duration.ZERO);
-      List<String> reply = ledger.run(command).toCompletableFuture().join();
-      step = exchange.told(Engine.Told.of(reply));
+  private static Principal user(Object name) {
+    return Principal.subject("" + name);
+  }
+
+  /** Asks back, or counts in the session. */
+  private Map<String, Object> play(McpTransportContext context) {
+    Session<Integer> session = counters.of(context);
+    if (session != null) {
+      session.write(session.value() + 1);
+    } else if (guard.opened(context, Integer.class) == null) {
+      return Map.of("resultType", "input_required", "requestState", guard.state(context, 2));
     }
-    return step;
+    return Map.of("resultType", "complete");
   }
 
-  @SuppressWarnings("unchecked")
-  private Engine.Begun begin(int user, String token, Map<?, ?> session) {
-    Map<String, Object> caller = Map.of("subject", String.valueOf(user));
-    var message =
-        new Engine.Message(
-            "tools/call",
-            "t",
-            null,
-            token,
-            (Map<String, Object>) session,
-            null,
-            caller,
-            null,
-            false,
-            true,
-            null);
-    Engine.Begun begun = engine.message(message, fields);
-    Step step = ask(begun.exchange(), begun.step());
-    List<Map<String, Object>> refused = step.objects("refused");
-    seen.merge(
-        refused.isEmpty() ? "delivered" : (String) refused.get(0).get("code"), 1, Integer::sum);
-    return new Engine.Begun(begun.exchange(), step);
-  }
-
-  private Step end(Engine.Exchange exchange, Map<String, Object> result) {
-    Step step = ask(exchange, exchange.result(result, fields, false));
-    assertTrue(step.is("respond"));
-    exchange.close();
-    return step;
+  private Map<String, Object> call(int user, String member, Object value) {
+    seen.merge("calls", 1, Integer::sum);
+    Map<String, Object> params = new HashMap<>(Map.of("name", "t"));
+    params.put(member, value);
+    return server.result("" + user, "tools/call", params);
   }
 
   private void twoRounds(int user) {
-    Engine.Exchange asking = begin(user, null, null).exchange();
-    String token = asking.sealState("{\"page\":2}");
-    end(asking, Map.of("resultType", "input_required", "requestState", token));
-    Engine.Begun answered = begin(user, token, null);
-    assertEquals("{\"page\":2}", answered.step().text("opened"));
-    end(answered.exchange(), Map.of("resultType", "complete"));
-    Engine.Begun again = begin(user, token, null);
-    assertEquals("used", again.step().objects("refused").get(0).get("code"));
-    again.exchange().close();
+    Object token = call(user, "requestState", null).get("requestState");
+    assertEquals("complete", call(user, "requestState", token).get("resultType"));
+    call(user, "requestState", token);
   }
 
   private void session(int at) {
     if (sessions[at] == null) {
-      var view = codec.view(Principal.subject(String.valueOf(at)));
-      SessionMetadata made =
-          view.sessions(Lifetime.of(Duration.ofSeconds(IDLE)))
-              .create("0".getBytes(StandardCharsets.US_ASCII));
-      sessions[at] = Map.of("id", made.sessionId(), "state", made.state());
+      sessions[at] = server.result("" + at, "sessions/create", Map.of()).get("session");
     }
-    Engine.Begun begun = begin(at, null, sessions[at]);
-    if (begun.step().is("reply")) {
-      begun.exchange().close();
-      sessions[at] = null;
-      return;
-    }
-    begun.exchange().write("{\"count\":1}");
-    Step step = end(begun.exchange(), Map.of("resultType", "complete"));
-    var meta = (Map<?, ?>) Json.changed(Map.of(), step.list("set")).get("_meta");
-    var metadata = (Map<?, ?>) meta.get("io.modelcontextprotocol/session");
-    sessions[at] = Map.of("id", metadata.get("sessionId"), "state", metadata.get("state"));
+    Map<String, Object> result = call(at, "_meta", Map.of(SESSION, sessions[at]));
+    sessions[at] = Values.object(result.get("_meta")).get(SESSION);
   }
 
   private void passAnHour() {
+    // The tests' own logger keeps all lines.
+    Log.LINES.clear();
     Key next = Key.generate();
     assertTrue(codec.setKeys(KeyRing.of(next, key)));
     key = next;
-    Map<String, Object> user = Map.of("subject", String.valueOf(random.nextInt(100)));
-    Engine.Begun begun = engine.revoke(user, 3600L);
-    assertTrue(ask(begun.exchange(), begun.step()).is("done"));
-    begun.exchange().close();
+    guard.revoke(user(random.nextInt(100)), Duration.ofHours(1));
   }
 
   private static long heap() throws InterruptedException {
@@ -155,14 +118,9 @@ class DayTest {
     }
     long morning = Arrays.stream(heaps, 4, 10).max().orElseThrow();
     long evening = Arrays.stream(heaps, 20, HOURS).max().orElseThrow();
-    System.out.println(
-        "heap: "
-            + (morning >> 10)
-            + " kB in the morning, "
-            + (evening >> 10)
-            + " in the evening; "
-            + seen);
+    System.out.printf(
+        "heap: %d kB in the morning, %d in the evening; %s%n", morning >> 10, evening >> 10, seen);
     assertTrue(evening < morning + morning / 10 + (512 << 10), Arrays.toString(heaps));
-    assertTrue(seen.get("used") >= EACH * HOURS);
+    assertTrue(seen.get("used") >= EACH * HOURS && seen.get("expired") > 0, "" + seen);
   }
 }

@@ -7,41 +7,32 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.util.Map;
-import java.util.function.BiFunction;
+import java.util.function.Function;
 import reactor.core.publisher.Mono;
 
-/** A guarded server without a wire: requests are given to the guard's handler. */
+/**
+ * A server without a wire: requests are given to its handler, which is the guard's if it has one.
+ */
 final class Direct implements McpStatelessServerTransport {
-  private McpStatelessServerHandler guarded;
+  private McpStatelessServerHandler handler;
 
-  /** Serves what a function gives for the context and the request. */
-  Direct(
-      Guard guard, BiFunction<McpTransportContext, JSONRPCRequest, Map<String, Object>> handler) {
-    this(
-        guard,
-        new McpStatelessServerHandler() {
-          @Override
-          public Mono<JSONRPCResponse> handleRequest(
-              McpTransportContext context, JSONRPCRequest request) {
-            return Mono.fromCallable(
-                () -> JSONRPCResponse.result(request.id(), handler.apply(context, request)));
-          }
-
-          @Override
-          public Mono<Void> handleNotification(
-              McpTransportContext context, JSONRPCNotification notification) {
-            return Mono.empty();
-          }
-        });
+  /** Serves what a function gives for the context, whatever the method is. */
+  static Direct serving(Guard guard, Function<McpTransportContext, Map<String, Object>> handling) {
+    return answering(guard, context -> Mono.fromCallable(() -> handling.apply(context)));
   }
 
-  Direct(Guard guard, McpStatelessServerHandler handler) {
-    guard.protect(this).setMcpHandler(handler);
+  static Direct answering(
+      Guard guard, Function<McpTransportContext, Mono<Map<String, Object>>> handling) {
+    Direct server = new Direct();
+    guard
+        .protect(server)
+        .setMcpHandler(new Answering((context, method, params) -> handling.apply(context)));
+    return server;
   }
 
   @Override
-  public void setMcpHandler(McpStatelessServerHandler handler) {
-    guarded = handler;
+  public void setMcpHandler(McpStatelessServerHandler given) {
+    handler = given;
   }
 
   @Override
@@ -56,12 +47,17 @@ final class Direct implements McpStatelessServerTransport {
 
   /** The same, once somebody waits for it. */
   Mono<JSONRPCResponse> asking(String user, String method, Map<String, Object> params) {
-    return guarded.handleRequest(of(user), new JSONRPCRequest(method, 1, params));
+    return handler.handleRequest(of(user), new JSONRPCRequest(method, 1, params));
+  }
+
+  /** Asks for what has to succeed. */
+  Map<String, Object> result(String user, String method, Map<String, Object> params) {
+    return Values.object(ask(user, method, params).result());
   }
 
   /** Notifies in the name of a user. */
   void tell(String user, String method, Map<String, Object> params) {
-    guarded.handleNotification(of(user), new JSONRPCNotification(method, params)).block();
+    handler.handleNotification(of(user), new JSONRPCNotification(method, params)).block();
   }
 
   private static McpTransportContext of(String user) {

@@ -1,13 +1,16 @@
 package io.github.sealwax.mcp;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.View;
 import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
@@ -16,31 +19,33 @@ import io.modelcontextprotocol.server.transport.HttpServletStatelessServerTransp
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /** What passes the filter on its way to a server, which is a function here, and back. */
 class FilterTest {
   private static final Container CONTAINER = new Container();
-  private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final String SESSION = "Mcp-Session-Id";
   private static final String PING = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-  private static final String INITIALIZE =
-      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-          + "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}";
   private static final String INITIALIZED =
       "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
           + "\"serverInfo\":{\"name\":\"Jos\u00e9\",\"version\":\"1\"}}}";
@@ -51,7 +56,11 @@ class FilterTest {
           Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())),
           Library.of(counting, 1));
   private final List<Refusal> refusals = new ArrayList<>();
-  private final Guard guard = Guard.builder(codec).anonymous().onRefused(refusals::add).build();
+  private final Guard guard =
+      Guard.builder(codec)
+          .principal(context -> Principal.subject("alice"))
+          .onRefused(refusals::add)
+          .build();
 
   @AfterAll
   static void stop() {
@@ -73,31 +82,18 @@ class FilterTest {
   private static void begin(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     response.setContentType("application/json");
-    response.getOutputStream().write(INITIALIZED.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static HttpResponse<String> post(String body, String... headers)
-      throws IOException, InterruptedException {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + CONTAINER.port() + "/mcp"))
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofString(body));
-    if (headers.length > 0) {
-      request.headers(headers);
-    }
-    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofString());
-  }
-
-  private static String session(HttpResponse<String> answer) {
-    return answer.headers().firstValue(SESSION).orElse(null);
+    response.getOutputStream().write(INITIALIZED.getBytes(UTF_8));
   }
 
   /** Begins a session. */
   private String begun() throws IOException, InterruptedException {
     serving(it -> it, FilterTest::begin);
-    String session = session(post(INITIALIZE));
-    assertNotNull(session);
-    return session;
+    HttpResponse<String> answer = CONTAINER.post(Container.INITIALIZE);
+    return answer.headers().firstValue(SESSION).orElseThrow();
+  }
+
+  private List<String> codes() {
+    return refusals.stream().map(Refusal::code).toList();
   }
 
   @ParameterizedTest
@@ -107,15 +103,15 @@ class FilterTest {
     serving(
         SealwaxFilter.Builder::optional,
         (request, response) -> {
-          assertEquals(body.getBytes(StandardCharsets.UTF_8).length, request.getContentLength());
+          assertEquals(body.getBytes(UTF_8).length, request.getContentLength());
           String read =
               isText
                   ? request.getReader().lines().collect(Collectors.joining())
-                  : new String(request.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                  : new String(request.getInputStream().readAllBytes(), UTF_8);
           response.setContentType("application/json;charset=UTF-8");
           response.getWriter().write(read);
         });
-    assertEquals(body, post(body).body());
+    assertEquals(body, CONTAINER.post(body).body());
   }
 
   @ParameterizedTest
@@ -127,7 +123,7 @@ class FilterTest {
         SealwaxFilter.Builder::sep1359,
         (request, response) -> {
           byte[] read = request.getInputStream().readAllBytes();
-          seen.add(new String(read, StandardCharsets.UTF_8));
+          seen.add(new String(read, UTF_8));
           seen.add(request.getContentLength() + " " + request.getContentLengthLong());
           seen.add(read.length + " " + read.length);
           seen.add(
@@ -137,15 +133,15 @@ class FilterTest {
           if (isText) {
             response.getWriter().write(answer);
           } else {
-            response.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
+            response.getOutputStream().write(answer.getBytes(UTF_8));
           }
         });
     String body = PING.replace("\"id\"", "\"sessionId\":\"" + session + "\",\"id\"");
-    Map<String, Object> result = Values.object(Json.object(post(body).body()).get("result"));
+    Map<String, Object> answer = Json.object(CONTAINER.post(body).body());
     assertFalse(seen.get(0).contains("sessionId"), seen.get(0));
     assertEquals(seen.get(2), seen.get(1));
     assertEquals(seen.get(2), seen.get(3));
-    assertEquals(Map.of("name", "Jos\u00e9", "sessionId", session), result);
+    assertEquals(Map.of("name", "Jos\u00e9", "sessionId", session), answer.get("result"));
   }
 
   @Test
@@ -153,7 +149,7 @@ class FilterTest {
     String session = begun();
     List<String> seen = new ArrayList<>();
     serving(it -> it, (request, response) -> seen.add(request.getHeader("MCP-Protocol-Version")));
-    assertEquals(200, post(PING, SESSION, session).statusCode());
+    assertEquals(200, CONTAINER.post(PING, SESSION, session).statusCode());
     assertEquals(List.of("2025-11-25"), seen);
   }
 
@@ -161,35 +157,30 @@ class FilterTest {
   void whatIsRefusedIsReportedWithItsTarget() throws Exception {
     serving(it -> it, FilterTest::begin);
     String call = PING.replace("ping\"", "tools/call\",\"params\":{\"name\":\"play\"}");
-    assertEquals(404, post(call, SESSION, "x").statusCode());
+    assertEquals(404, CONTAINER.post(call, SESSION, "x").statusCode());
     Refusal refusal = refusals.get(0);
     assertEquals("tools/call play", refusal.method() + " " + refusal.target());
     assertFalse(refusal.isCustomMethod());
   }
 
-  @Test
-  void anEngineThatFailsIsReportedAndTheClientHearsNothing() throws Exception {
-    serving(it -> it, FilterTest::begin);
-    counting.breaks = Frame.HTTP;
-    HttpResponse<String> answer = post(INITIALIZE);
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aFailureIsReportedAndTheClientHearsNothing(boolean isOfTheEngine) throws Exception {
+    serving(
+        filter ->
+            isOfTheEngine
+                ? filter
+                : filter.contextExtractor(
+                    request -> {
+                      throw new NoClassDefFoundError("hunter2");
+                    }),
+        FilterTest::begin);
+    counting.breaks = isOfTheEngine ? Frame.HTTP : 0;
+    HttpResponse<String> answer = CONTAINER.post(Container.INITIALIZE);
     assertEquals(500, answer.statusCode());
     assertEquals("", answer.body());
-    assertEquals(List.of("internal_error"), refusals.stream().map(Refusal::code).toList());
-  }
-
-  @Test
-  void aHandlersContextHasAllHeadersThatAreSessions() throws Exception {
-    List<Object> headers = new ArrayList<>();
-    var extractor = SealwaxFilter.extractor(request -> McpTransportContext.EMPTY);
-    CONTAINER.place =
-        (request, response) -> headers.add(extractor.extract(request).get(Served.HEADER));
-    post(PING);
-    post(PING, SESSION, "one");
-    post(PING, SESSION, "one", SESSION, "two");
-    List<Object> expected = new ArrayList<>();
-    expected.add(null);
-    expected.addAll(List.of("one", "one,two"));
-    assertEquals(expected, headers);
+    assertEquals(List.of(isOfTheEngine ? "internal_error" : "invalid_argument"), codes());
+    assertFalse(refusals.toString().contains("hunter2"));
   }
 
   @Test
@@ -210,15 +201,140 @@ class FilterTest {
         .protect(servlet)
         .setMcpHandler(
             new Answering(
-                context -> {
+                (context, method, params) -> {
                   rows.mint(context);
                   seen.add(other.negotiated(context));
                   return Mono.just(Map.of());
                 }));
     serving(it -> it, servlet::service);
-    post(PING, SESSION, session, "Accept", "application/json, text/event-stream");
-    List<Object> expected = new ArrayList<>(List.of(Principal.subject("bob")));
-    expected.add(null);
-    assertEquals(expected, seen);
+    CONTAINER.post(PING, SESSION, session);
+    assertEquals(Arrays.asList(Principal.subject("bob"), null), seen);
+  }
+
+  // The cases of tests/vectors/wire.json that are HTTP, byte by byte.
+
+  private static final HttpClient HTTP = HttpClient.newHttpClient();
+  private static final int LIMIT = 4 << 10;
+  private static final String NEGOTIATED =
+      "{\"clientCapabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"},"
+          + "\"protocolVersion\":\"2025-11-25\",\"serverCapabilities\":{}}";
+
+  /** What stands for other texts. */
+  private final Map<String, String> known = new HashMap<>();
+
+  private byte[] delivered;
+
+  static Stream<Map<String, Object>> cases() throws IOException {
+    Path vectors = Path.of(System.getProperty("repository"), "tests/vectors");
+    return Values.list(Json.object(Files.readString(vectors.resolve("wire.json"))).get("cases"))
+        .stream()
+        .map(Values::object)
+        .filter(FilterTest::isPlayed);
+  }
+
+  /** The SDK speaks no later revision, and what a servlet throws is its container's. */
+  private static boolean isPlayed(Map<String, Object> one) {
+    boolean isLater = ((String) one.get("name")).contains("no session is needed");
+    return one.containsKey("http") && !isLater && !one.containsKey("broke");
+  }
+
+  private String text(Object text) {
+    String found = (String) text;
+    for (Map.Entry<String, String> each : known.entrySet()) {
+      found = found.replace(each.getKey(), each.getValue());
+    }
+    return found;
+  }
+
+  private byte[] bytes(Object text) {
+    if (!(text instanceof Map)) {
+      return text(text).getBytes(UTF_8);
+    }
+    String hex = (String) Values.object(text).get("hex");
+    return hex == null ? new byte[LIMIT + 1] : HexFormat.of().parseHex(hex);
+  }
+
+  private void serve(
+      Map<String, Object> answer, HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    delivered = request.getInputStream().readAllBytes();
+    if (answer.isEmpty()) {
+      return;
+    }
+    response.setStatus((int) answer.get("status"));
+    response.setContentType((String) answer.get("type"));
+    if (answer.get("session") instanceof String session) {
+      response.setHeader(SESSION, session);
+    }
+    response.getOutputStream().write(bytes(answer.get("body")));
+  }
+
+  private void header(HttpRequest.Builder request, String name, Object value, String several) {
+    if (value instanceof Map) {
+      request.header(name, several).header(name, several);
+    } else if (value != null) {
+      request.header(name, text(value));
+    }
+  }
+
+  private HttpResponse<byte[]> sent(Map<String, Object> http)
+      throws IOException, InterruptedException {
+    Object body = http.get("body");
+    HttpRequest.Builder request =
+        CONTAINER
+            .request()
+            .method(
+                (String) http.get("method"),
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofByteArray(bytes(body)));
+    header(request, SESSION, http.get("session"), known.get("{t}"));
+    header(request, "MCP-Protocol-Version", http.get("version"), "2025-11-25");
+    header(request, "Content-Encoding", http.get("encoding"), "");
+    return HTTP.send(request.build(), HttpResponse.BodyHandlers.ofByteArray());
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void isAsTheVectorsHaveIt(Map<String, Object> one) throws Exception {
+    try (View view = codec.view(Principal.subject("alice"))) {
+      String token = view.session().seal(NEGOTIATED.getBytes(UTF_8));
+      known.put("{t}", token);
+      known.put("{bad}", token.substring(0, token.length() - 2) + "AA");
+    }
+    boolean isPlain = Values.object(one.get("settings")).isEmpty();
+    Map<String, Object> http = Values.object(one.get("http"));
+    Map<String, Object> answer = Values.object(one.get("answer"));
+    serving(
+        filter ->
+            (isPlain ? filter : filter.sep1359().ttl(Duration.ofSeconds(600))).maxBodySize(LIMIT),
+        (request, response) -> serve(answer, request, response));
+    HttpResponse<byte[]> heard = sent(http);
+    String said = new String(heard.body(), UTF_8);
+    String begun = heard.headers().firstValue(SESSION).orElse(null);
+
+    if (one.containsKey("delivers")) {
+      assertNotNull(delivered);
+      Object body = Values.object(one.get("delivers")).getOrDefault("body", http.get("body"));
+      assertEquals(body == null ? "" : text(body), new String(delivered, UTF_8));
+    } else {
+      assertNull(delivered);
+    }
+    Map<String, Object> reply = Values.object(one.getOrDefault("replies", one.get("instead")));
+    if (!reply.isEmpty()) {
+      assertEquals(reply.get("status"), heard.statusCode());
+      assertEquals(reply.get("allow"), heard.headers().firstValue("Allow").orElse(null));
+      assertEquals(reply.containsKey("body") ? text(reply.get("body")) : "", said);
+    } else if (!answer.isEmpty()) {
+      assertEquals(one.containsKey("header"), begun != null);
+      if (begun != null) {
+        known.put("{new}", begun);
+      }
+      assertEquals(answer.get("status"), heard.statusCode());
+      assertEquals(text(one.get("leaves")), said);
+      int length = heard.body().length;
+      assertEquals(length, heard.headers().firstValueAsLong("Content-Length").orElse(length));
+    }
+    assertEquals(one.containsKey("logged") ? List.of(one.get("logged")) : List.of(), codes());
   }
 }

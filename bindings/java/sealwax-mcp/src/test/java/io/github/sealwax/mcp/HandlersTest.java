@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Codec;
+import io.github.sealwax.Inspected;
 import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.SealwaxException;
 import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
+import io.github.sealwax.internal.Shards;
 import io.github.sealwax.testing.TestClock;
 import io.github.sealwax.testing.TestCodec;
 import io.modelcontextprotocol.common.McpTransportContext;
@@ -29,25 +32,37 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
-/** What a handler gets, what becomes of its errors, and what the author's functions are asked. */
+/** What a handler gets, and what becomes of its errors and of what it cannot seal. */
 class HandlersTest {
   private static final Map<String, Object> NO_PARAMS = Map.of();
+  private static final String SESSION = "io.modelcontextprotocol/session";
+  private static final String LONE = "Jos\ud800";
 
   private final Counting counting = new Counting();
+  private final Library library = Library.of(counting, 2);
   private final Codec codec =
       Access.build(
-          Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())),
-          Library.of(counting, 1));
+          Codec.builder("https://mcp.example.com")
+              .keys(KeyRing.of(Key.generate()))
+              .payloadLimit(1024),
+          library);
   private final List<Refusal> refusals = new ArrayList<>();
+  private final Guard guard = guard(it -> it);
+  private final ReferenceHandles rows = guard.referenceHandles("row");
 
   private Guard guard(UnaryOperator<Guard.Builder> more) {
-    return more.apply(Guard.builder(codec).anonymous().onRefused(refusals::add)).build();
+    Guard.Builder builder =
+        Guard.builder(codec)
+            .principal(context -> Principal.subject((String) context.get("user")))
+            .onRefused(refusals::add);
+    return more.apply(builder).build();
   }
 
   private List<String> codes() {
@@ -55,103 +70,68 @@ class HandlersTest {
   }
 
   @Test
-  void theAuthorsOwnStaysInTheContext() {
-    Guard guard = guard(it -> it);
-    Direct server = new Direct(guard, (context, request) -> Map.of("user", context.get("user")));
-    Object result = server.ask("alice", "tools/call", NO_PARAMS).result();
-    assertEquals("alice", Values.object(result).get("user"));
-  }
-
-  @Test
-  void theContextIsInTheOneOfReactorToo() {
-    Guard guard = guard(it -> it);
-    ReferenceHandles rows = guard.referenceHandles("row");
+  void theContextHasTheAuthorsOwnAndIsInTheOneOfReactorToo() {
     Direct server =
-        new Direct(
+        Direct.answering(
             guard,
-            new Answering(
-                given ->
-                    Mono.deferContextual(
-                        view -> {
-                          McpTransportContext context = view.get(McpTransportContext.KEY);
-                          return Mono.just(Map.of("row", rows.mint(context).handle()));
-                        })));
-    Object result = server.ask("alice", "tools/call", NO_PARAMS).result();
-    assertTrue(Values.object(result).containsKey("row"));
+            given ->
+                Mono.deferContextual(
+                    view -> {
+                      McpTransportContext context = view.get(McpTransportContext.KEY);
+                      rows.mint(context);
+                      return Mono.just(Map.of("user", given.get("user")));
+                    }));
+    assertEquals(Map.of("user", "alice"), server.result("alice", "tools/call", NO_PARAMS));
   }
 
   @Test
-  void theContextOfAnotherGuardIsNone() {
-    ReferenceHandles rows = guard(it -> it).referenceHandles("row");
+  void aContextIsOfOneGuardUntilItsRequestWasAnswered() {
+    ReferenceHandles others = guard(it -> it).referenceHandles("row");
+    List<McpTransportContext> kept = new ArrayList<>();
     Direct server =
-        new Direct(
-            guard(it -> it), (context, request) -> Map.of("row", rows.mint(context).handle()));
-    assertThrows(
-        IllegalArgumentException.class, () -> server.ask("alice", "tools/call", NO_PARAMS));
+        Direct.serving(
+            guard,
+            context -> {
+              kept.add(context);
+              assertThrows(IllegalArgumentException.class, () -> others.mint(context));
+              return NO_PARAMS;
+            });
+    assertNotNull(server.ask("alice", "demo/play", NO_PARAMS).result());
+    assertThrows(IllegalStateException.class, () -> rows.mint(kept.get(0)));
   }
 
   @Test
   void aNumberOfAShortHandleIsNeverCut() {
-    Guard guard = guard(it -> it.principal(context -> Principal.subject("alice")));
-    ReferenceHandles rows = guard.referenceHandles("row");
     Direct server =
-        new Direct(
+        Direct.serving(
             guard,
-            (context, request) -> {
+            context -> {
               for (long none : List.of(-1L, 1L << 32)) {
                 assertThrows(InvalidArgumentException.class, () -> rows.mintShort(context, none));
               }
               long last = (1L << 32) - 1;
               return Map.of("row", rows.checkShort(context, rows.mintShort(context, last)));
             });
-    Object result = server.ask("alice", "tools/call", NO_PARAMS).result();
-    assertEquals(4294967295L, Values.object(result).get("row"));
-  }
-
-  @Test
-  void aContextIsOverOnceItsRequestWasAnswered() {
-    Guard guard = guard(it -> it);
-    ReferenceHandles rows = guard.referenceHandles("row");
-    List<McpTransportContext> kept = new ArrayList<>();
-    Direct server =
-        new Direct(
-            guard,
-            (context, request) -> {
-              kept.add(context);
-              return NO_PARAMS;
-            });
-    server.ask("alice", "demo/play", NO_PARAMS);
-    assertThrows(IllegalStateException.class, () -> rows.mint(kept.get(0)));
+    assertEquals(4294967295L, server.result("alice", "tools/call", NO_PARAMS).get("row"));
   }
 
   @Test
   void aHandleThatIsRefusedIsAToolsResultAndOtherwiseAnError() {
-    Guard guard = guard(it -> it);
-    ReferenceHandles rows = guard.referenceHandles("row");
-    Direct server =
-        new Direct(
-            guard,
-            new Answering(context -> Mono.just(Map.of("row", rows.check(context, "row_x")))));
-    JSONRPCResponse ofTool = server.ask("alice", "tools/call", NO_PARAMS);
-    assertNull(ofTool.error());
-    assertEquals(true, Values.object(ofTool.result()).get("isError"));
-    JSONRPCResponse ofPrompt = server.ask("alice", "prompts/get", NO_PARAMS);
-    assertEquals(-32602, ofPrompt.error().code());
+    Direct server = Direct.serving(guard, context -> Map.of("row", rows.check(context, "row_x")));
+    assertEquals(true, server.result("alice", "tools/call", NO_PARAMS).get("isError"));
+    assertEquals(-32602, server.ask("alice", "prompts/get", NO_PARAMS).error().code());
     assertEquals(List.of("malformed", "malformed"), codes());
   }
 
   @Test
   void anErrorOfTheHandlersOwnIsNoRefusal() {
-    Guard guard = guard(it -> it);
-    ReferenceHandles rows = guard.referenceHandles("row");
     Direct server =
-        new Direct(
+        Direct.answering(
             guard,
-            new Answering(
-                context -> {
-                  assertThrows(HandleRefused.class, () -> rows.check(context, "row_x"));
-                  return Mono.error(new McpError(new JSONRPCError(-32000, "its own", null)));
-                }));
+            context -> {
+              assertThrows(HandleRefused.class, () -> rows.check(context, "row_x"));
+              return Mono.error(new McpError(new JSONRPCError(-32000, "its own", null)));
+            });
     assertEquals(-32000, server.ask("alice", "tools/call", NO_PARAMS).error().code());
   }
 
@@ -159,24 +139,21 @@ class HandlersTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void anEngineThatFailsIsReportedOnce(boolean isRequest) {
-    Guard guard = guard(it -> it);
     guard.sessions(Sessions.Settings.of(Integer.class, context -> 1));
     AtomicInteger ran = new AtomicInteger();
     Direct server =
-        new Direct(
+        Direct.serving(
             guard,
-            new Answering(
-                context -> {
-                  ran.incrementAndGet();
-                  return Mono.just(Map.of("nextCursor", "2"));
-                }));
+            context -> {
+              ran.incrementAndGet();
+              return Map.of("nextCursor", "2");
+            });
     counting.breaks = isRequest ? Frame.RESULT : Frame.MESSAGE;
     if (isRequest) {
       JSONRPCResponse answer = server.ask("alice", "tools/list", NO_PARAMS);
       assertEquals("Internal error", answer.error().message());
     } else {
-      Map<String, Object> meta = Map.of("io.modelcontextprotocol/session", Map.of());
-      server.tell("alice", "notifications/demo", Map.of("_meta", meta));
+      server.tell("alice", "notifications/demo", Map.of("_meta", Map.of(SESSION, Map.of())));
     }
     assertEquals(isRequest ? 1 : 0, ran.get());
     assertEquals(List.of("internal_error"), codes());
@@ -186,7 +163,7 @@ class HandlersTest {
   void twoHandlesAtOnceAskForThePrincipalOnce() {
     AtomicInteger asked = new AtomicInteger();
     CompletableFuture<Thread> second = new CompletableFuture<>();
-    Guard guard =
+    Guard asking =
         guard(
             it ->
                 it.principal(
@@ -200,27 +177,18 @@ class HandlersTest {
                       }
                       return Principal.subject("alice");
                     }));
-    ReferenceHandles rows = guard.referenceHandles("row");
+    ReferenceHandles handles = asking.referenceHandles("row");
     Direct server =
-        new Direct(
-            guard,
-            (context, request) -> {
-              CompletableFuture<String> made = new CompletableFuture<>();
-              Thread first =
-                  new Thread(
-                      () -> {
-                        try {
-                          made.complete(rows.mint(context).handle());
-                        } catch (RuntimeException failure) {
-                          made.completeExceptionally(failure);
-                        }
-                      });
-              first.start();
+        Direct.serving(
+            asking,
+            context -> {
+              CompletableFuture<String> made =
+                  CompletableFuture.supplyAsync(() -> handles.mint(context).handle());
               while (asked.get() == 0) {
                 Thread.onSpinWait();
               }
               second.complete(Thread.currentThread());
-              return Map.of("one", rows.mint(context).handle(), "two", made.join());
+              return Map.of("one", handles.mint(context).handle(), "two", made.join());
             });
     // For a method of its own nobody is asked before a handle is.
     assertNull(server.ask("alice", "demo/play", NO_PARAMS).error());
@@ -229,18 +197,15 @@ class HandlersTest {
 
   @Test
   void settingsOfHandlesAddUp() {
-    Instant now = Instant.ofEpochSecond(1_800_000_000);
-    TestClock clock = new TestClock(now);
-    KeyRing keys = KeyRing.of(Key.generate());
-    Guard guard =
-        Guard.builder(TestCodec.of(clock, Codec.builder("a").keys(keys))).anonymous().build();
-    SelfContainedHandles<Integer> handles = guard.selfContainedHandles("basket", Integer.class);
+    TestClock clock = new TestClock(Instant.ofEpochSecond(1_800_000_000));
+    Guard timed = Guard.builder(TestCodec.of(clock)).anonymous().build();
+    SelfContainedHandles<Integer> handles = timed.selfContainedHandles("basket", Integer.class);
     Duration minute = Duration.ofMinutes(1);
     Duration hour = Duration.ofHours(1);
     Direct server =
-        new Direct(
-            guard,
-            (context, request) -> {
+        Direct.serving(
+            timed,
+            context -> {
               for (var some :
                   List.of(handles.ttl(hour).maxAge(minute), handles.maxAge(minute).ttl(hour))) {
                 SelfContainedHandle made = some.seal(context, 1);
@@ -250,30 +215,113 @@ class HandlersTest {
                 assertThrows(HandleRefused.class, () -> some.open(context, made.handle()));
               }
               ReferenceHandle row =
-                  guard.referenceHandles("row").maxAge(hour).maxAge(minute).mint(context);
+                  timed.referenceHandles("row").maxAge(hour).maxAge(minute).mint(context);
               assertEquals(clock.instant().plus(minute), row.expiresAt());
-              return Map.of("ran", true);
+              return NO_PARAMS;
             });
     assertNotNull(server.ask("alice", "demo/play", NO_PARAMS).result());
   }
 
-  /** Has a handler check a handle on a ledger; returns what it was refused for. */
-  private String checked(Duration timeLimit, Ledger ledger) {
-    Guard guard = guard(it -> it.ledger(ledger).timeLimit(timeLimit));
-    ReferenceHandles rows = guard.referenceHandles("row");
-    Direct server =
-        new Direct(
+  // What cannot be sealed reaches the handler, the log and the model.
+
+  private void refusedOnce(String code, String method) {
+    assertEquals(List.of(code), codes());
+    Refusal refusal = refusals.remove(0);
+    assertEquals("request-state", refusal.kind());
+    assertEquals(method, refusal.method());
+    assertEquals("large", refusal.target());
+    assertEquals(Principal.subject("alice"), refusal.principal());
+  }
+
+  @Test
+  void aStateThatIsTooLarge() {
+    String large = "x".repeat(2000);
+    Map<String, Object> params = Map.of("name", "large");
+    Direct catching =
+        Direct.serving(
             guard,
-            (context, request) -> {
-              String row = rows.mint(context).handle();
+            context ->
+                Map.of(
+                    "caught",
+                    assertThrows(SealwaxException.class, () -> guard.state(context, large))
+                        .code()
+                        .toString()));
+    assertEquals("too_large", catching.result("alice", "tools/call", params).get("caught"));
+    refusedOnce("too_large", "tools/call");
+    Direct server =
+        Direct.serving(guard, context -> Map.of("requestState", guard.state(context, large)));
+    assertEquals(true, server.result("alice", "tools/call", params).get("isError"));
+    refusedOnce("too_large", "tools/call");
+    JSONRPCResponse ofPrompt = server.ask("alice", "prompts/get", params);
+    assertEquals("Internal error", ofPrompt.error().message());
+    refusedOnce("too_large", "prompts/get");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"9007199254740993", "6.02214076e23", "[{\"b\":-1e400}]", "\"\\ud800\""})
+  void aStateOfArgumentsThatItCannotBeBoundTo(String id) {
+    Map<String, Object> params =
+        Json.object("{\"name\":\"large\",\"arguments\":{\"id\":" + id + "}}");
+    Direct stateless = Direct.serving(guard, context -> Map.of("done", true));
+    assertEquals(true, stateless.result("alice", "tools/call", params).get("done"));
+    assertEquals(List.of(), refusals);
+    Direct server =
+        Direct.serving(guard, context -> Map.of("requestState", guard.state(context, "x")));
+    Map<String, Object> told = server.result("alice", "tools/call", params);
+    assertEquals(true, told.get("isError"));
+    String text = Json.write(told.get("content"));
+    assertTrue(text.contains("argument") && text.contains("id"), text);
+    refusedOnce("invalid_argument", "tools/call");
+  }
+
+  /** What UTF-8 cannot hold is not replaced. */
+  @Test
+  void aValueThatIsNoUnicode() {
+    Sessions<Object> sessions =
+        guard.sessions(
+            Sessions.Settings.of(
+                Object.class, context -> context.get("user").equals("lone") ? LONE : "x"));
+    SelfContainedHandles<Object> handles = guard.selfContainedHandles("basket", Object.class);
+    Direct server =
+        Direct.serving(
+            guard,
+            context -> {
+              OpenedHandle<Object> opened =
+                  handles.open(context, handles.seal(context, "x").handle());
+              for (Runnable make :
+                  List.<Runnable>of(
+                      () -> handles.seal(context, LONE),
+                      () -> handles.renew(context, opened, List.of(LONE)),
+                      () -> sessions.of(context).write(LONE),
+                      () -> guard.state(context, Map.of("a", LONE)))) {
+                assertThrows(InvalidArgumentException.class, make::run);
+              }
+              // A client's is another thing: it is no handle.
+              assertThrows(HandleRefused.class, () -> handles.open(context, LONE));
+              return NO_PARAMS;
+            });
+    assertNotNull(server.ask("lone", "sessions/create", NO_PARAMS).error());
+    Object session = server.result("alice", "sessions/create", NO_PARAMS).get("session");
+    Map<String, Object> params = Map.of("_meta", Map.of(SESSION, session));
+    assertNotNull(server.ask("alice", "tools/call", params).result());
+  }
+
+  /** Has a handler check a handle on a ledger; returns what it was refused for. */
+  private Object checked(Duration timeLimit, Ledger ledger) {
+    Guard remembering = guard(it -> it.ledger(ledger).timeLimit(timeLimit));
+    ReferenceHandles handles = remembering.referenceHandles("row");
+    Direct server =
+        Direct.serving(
+            remembering,
+            context -> {
+              String row = handles.mint(context).handle();
               try {
-                return Map.of("row", rows.check(context, row).handle());
+                return Map.of("row", handles.check(context, row).handle());
               } catch (HandleRefused refused) {
                 return Map.of("code", refused.code());
               }
             });
-    Object result = server.ask("alice", "tools/call", NO_PARAMS).result();
-    return (String) Values.object(result).get("code");
+    return server.result("alice", "tools/call", NO_PARAMS).get("code");
   }
 
   private static final List<String> PASSED = List.of("ok", "0");
@@ -292,7 +340,7 @@ class HandlersTest {
   }
 
   @Test
-  void aLedgersAnswerThatComesTooLateDoesNotCount() {
+  void aLedgerThatAnswersTooLateOrNeverIsNotWaitedFor() {
     Ledger late =
         command -> {
           long began = System.nanoTime();
@@ -302,10 +350,6 @@ class HandlersTest {
           return CompletableFuture.completedFuture(PASSED);
         };
     assertEquals("ledger_unavailable", checked(Duration.ofMillis(100), late));
-  }
-
-  @Test
-  void aLedgerThatNeverAnswersIsNotWaitedFor() {
     Ledger silent = command -> new CompletableFuture<>();
     assertTimeoutPreemptively(
         Duration.ofSeconds(10),
@@ -319,5 +363,24 @@ class HandlersTest {
         ExecutionException.class,
         () -> Failures.awaited(new CompletableFuture<>(), Duration.ofSeconds(20)));
     assertTrue(Thread.interrupted());
+  }
+
+  /** Also in a shard where they failed to be set. */
+  @Test
+  void aGuardHasThePresentKeysInEveryShard() {
+    Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
+    Supplier<String> sealer =
+        () -> {
+          Object cursor = server.result("alice", "tools/list", NO_PARAMS).get("nextCursor");
+          return ((Inspected.Token) Inspected.of((String) cursor)).keyId();
+        };
+    assertNotNull(Shards.without(library, 0, sealer));
+    Key next = Key.generate();
+    counting.refuses.set(2);
+    assertTrue(codec.setKeys(KeyRing.of(next)));
+    assertTrue(counting.refuses.get() <= 0);
+    for (int busy : List.of(0, 1)) {
+      assertEquals(next.id(), Shards.without(library, busy, sealer), "beside " + busy);
+    }
   }
 }

@@ -12,15 +12,10 @@ import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
 import io.modelcontextprotocol.common.McpTransportContext;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -43,10 +38,6 @@ class LeaksTest {
           .build();
   private final ReferenceHandles rows = guard.referenceHandles("row");
 
-  private Direct serving(Function<McpTransportContext, Mono<Map<String, Object>>> handling) {
-    return new Direct(guard, new Answering(handling));
-  }
-
   private static void often(Runnable body) {
     for (int at = 0; at < MANY; at++) {
       body.run();
@@ -63,7 +54,7 @@ class LeaksTest {
 
   @Test
   void whatIsAnsweredOrRefused() {
-    Direct server = serving(context -> Mono.just(Map.of("row", rows.mint(context).handle())));
+    Direct server = Direct.serving(guard, context -> Map.of("row", rows.mint(context).handle()));
     often(() -> assertNotNull(server.ask("a", "tools/call", PLAY).result()));
     assertEquals(2 * MANY, counting.begun.get());
     Map<String, Object> noCursor = Map.of("cursor", "no cursor");
@@ -72,7 +63,8 @@ class LeaksTest {
 
   @Test
   void whatFails() {
-    Direct server = serving(context -> Mono.error(new IllegalStateException("handler")));
+    Direct server =
+        Direct.answering(guard, context -> Mono.error(new IllegalStateException("handler")));
     often(
         () -> assertThrows(IllegalStateException.class, () -> server.ask("a", "tools/call", PLAY)));
   }
@@ -81,7 +73,8 @@ class LeaksTest {
   void whatIsCancelledWhileItsHandlerRuns() {
     AtomicReference<McpTransportContext> last = new AtomicReference<>();
     Direct server =
-        serving(
+        Direct.answering(
+            guard,
             context -> {
               last.set(context);
               return Mono.never();
@@ -94,41 +87,28 @@ class LeaksTest {
   @Test
   void whatWaitsForALedgerThatNeverAnswers() {
     Direct server =
-        serving(
-            context -> {
-              String row = rows.mint(context).handle();
-              return Mono.just(Map.of("row", rows.check(context, row).handle()));
-            });
+        Direct.serving(
+            guard,
+            context -> Map.of("row", rows.check(context, rows.mint(context).handle()).handle()));
     often(() -> assertNotNull(server.ask("a", "tools/call", PLAY).result()));
   }
 
   @Test
   void whatComesThroughTheFilter() throws Exception {
-    Shop shop = new Shop(codec, it -> it, it -> it);
+    Shop shop = new Shop(codec, it -> it);
     guard = shop.guard;
-    String body =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-            + "\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}";
     try (Container container = new Container()) {
-      container.place = shop;
-      HttpRequest request =
-          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + container.port() + "/mcp"))
-              .header("Accept", "application/json, text/event-stream")
-              .header("Content-Type", "application/json")
-              .header("X-User", "alice")
-              .POST(HttpRequest.BodyPublishers.ofString(body))
-              .build();
-      HttpClient client = HttpClient.newHttpClient();
+      container.place = shop.onHttp();
       for (int at = 0; at < MANY; at++) {
-        assertEquals(
-            200, client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode());
+        var answer = container.post(Container.INITIALIZE, "X-User", "alice");
+        assertEquals(200, answer.statusCode());
       }
     }
   }
 
   @Test
   void whatLivedInABrokenInstanceFailsAndTheNextIsServed() {
-    Direct server = serving(context -> Mono.just(Map.of("nextCursor", "2")));
+    Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
     often(() -> assertNotNull(server.ask("a", "tools/list", Map.of()).result()));
     counting.breaks = Frame.RESULT;
     assertEquals("Internal error", server.ask("a", "tools/list", Map.of()).error().message());

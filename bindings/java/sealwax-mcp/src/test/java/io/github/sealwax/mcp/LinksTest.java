@@ -30,12 +30,12 @@ class LinksTest {
           .build();
   private final Links<Report> reports = guard.links("report", Report.class);
 
-  /** Has a tool make a link and a cursor. */
-  private Map<String, Object> made(Links<Report> links) {
+  /** Has a tool make a link, and a cursor. */
+  private Object made(Links<Report> links) {
     Direct server =
-        new Direct(
+        Direct.serving(
             guard,
-            (context, request) -> {
+            context -> {
               Pages<Integer> pages = guard.pages(Integer.class);
               assertNull(pages.position(context));
               assertThrows(
@@ -43,14 +43,14 @@ class LinksTest {
               return Map.of(
                   "link", links.seal(context, new Report(7)), "cursor", pages.cursor(context, 20));
             });
-    return Values.object(
-        server.ask("alice", "tools/call", Map.of("name", "it", "arguments", Map.of())).result());
+    return server
+        .result("alice", "tools/call", Map.of("name", "it", "arguments", Map.of()))
+        .get("link");
   }
 
   @Test
   void aLinkIsOpenedWhereNoRequestIs() {
-    Map<String, Object> made = made(reports.once());
-    Object link = made.get("link");
+    Object link = made(reports.once());
     OpenedLink<Report> seen = reports.by(ALICE).preview(link);
     assertEquals(seen, reports.open(link));
     assertEquals(new OpenedLink<>(new Report(7), ALICE, seen.id()), seen);
@@ -64,7 +64,7 @@ class LinksTest {
   /** As at a replica of the release before. */
   @Test
   void aValueOfAnotherTypeIsNotUsedUp() {
-    Object link = made(reports.once()).get("link");
+    Object link = made(reports.once());
     Links<Integer> others = guard.links("report", Integer.class);
     LinkRefused refused = assertThrows(LinkRefused.class, () -> others.open(link));
     assertEquals("404 malformed", refused.status() + " " + refused.code());
@@ -78,7 +78,7 @@ class LinksTest {
     assertEquals("by: expected the user who is signed in, found none", none.getMessage());
     assertThrows(NullPointerException.class, () -> guard.revoke(null));
     Links<Report> ofNobody = reports.by(Principal.anonymous());
-    Object link = made(reports).get("link");
+    Object link = made(reports);
     LinkRefused refused = assertThrows(LinkRefused.class, () -> ofNobody.open(link));
     assertEquals("principal_mismatch", refused.code());
   }

@@ -3,47 +3,22 @@ package io.github.sealwax.mcp;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.ILoggerFactory;
-import org.slf4j.IMarkerFactory;
 import org.slf4j.Marker;
 import org.slf4j.event.Level;
-import org.slf4j.helpers.BasicMarkerFactory;
 import org.slf4j.helpers.LegacyAbstractLogger;
-import org.slf4j.helpers.NOPMDCAdapter;
-import org.slf4j.spi.MDCAdapter;
-import org.slf4j.spi.SLF4JServiceProvider;
+import org.slf4j.helpers.NOP_FallbackServiceProvider;
 
 /** SLF4J in the tests: keeps what the guard logs, and fails if it is told to. */
-public final class Log implements SLF4JServiceProvider {
+public final class Log extends NOP_FallbackServiceProvider {
   /** What was logged; tests run one after the other. */
   static final List<String> LINES = new CopyOnWriteArrayList<>();
 
   /** What the next line throws. */
   static volatile Throwable failure;
 
-  private final IMarkerFactory markers = new BasicMarkerFactory();
-  private final MDCAdapter contexts = new NOPMDCAdapter();
-
-  @Override
-  public void initialize() {}
-
   @Override
   public ILoggerFactory getLoggerFactory() {
     return Writer::new;
-  }
-
-  @Override
-  public IMarkerFactory getMarkerFactory() {
-    return markers;
-  }
-
-  @Override
-  public MDCAdapter getMDCAdapter() {
-    return contexts;
-  }
-
-  @Override
-  public String getRequestedApiVersion() {
-    return "2.0.99";
   }
 
   @SuppressWarnings("unchecked")

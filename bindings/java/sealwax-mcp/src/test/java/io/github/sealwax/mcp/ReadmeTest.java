@@ -5,12 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.sealwax.Key;
-import io.modelcontextprotocol.client.McpClient;
 import io.modelcontextprotocol.client.McpSyncClient;
-import io.modelcontextprotocol.client.transport.HttpClientStreamableHttpTransport;
-import io.modelcontextprotocol.spec.McpSchema.CallToolRequest;
-import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
-import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -18,7 +13,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -31,7 +25,8 @@ class ReadmeTest {
   private static final Pattern LISTENING = Pattern.compile("listening on port (\\d+)");
   private static final Pattern REFUSED =
       Pattern.compile(
-          "Z WARN sealwax: (malformed) kind=handle-state method=\"tools/call\" target=\"add\" message=");
+          "Z WARN sealwax: (malformed) kind=handle-state method=\"tools/call\" target=\"add\""
+              + " message=");
 
   @TempDir private Path folder;
 
@@ -79,9 +74,7 @@ class ReadmeTest {
       InetSocketAddress other = new InetSocketAddress("127.0.0.2", port);
       assertThrows(IOException.class, () -> elsewhere.connect(other, 5_000));
     }
-    String message =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
-            + "\"capabilities\":{},\"clientInfo\":{\"name\":\"x\",\"version\":\"1\"}}}";
+    String message = Container.INITIALIZE;
     for (Map.Entry<String, String> one :
         Map.of("localhost", "200", "website.example", "421").entrySet()) {
       String request =
@@ -109,22 +102,13 @@ class ReadmeTest {
   }
 
   private static void visit(int port) {
-    HttpClientStreamableHttpTransport transport =
-        HttpClientStreamableHttpTransport.builder("http://localhost:" + port)
-            .openConnectionOnStartup(false)
-            .build();
-    try (McpSyncClient client =
-        McpClient.sync(transport).requestTimeout(Duration.ofMinutes(1)).build()) {
-      client.initialize();
-      CallToolResult made = client.callTool(new CallToolRequest("new_basket", Map.of(), null));
-      String basket = ((TextContent) made.content().get(0)).text();
-      CallToolResult added =
-          client.callTool(
-              new CallToolRequest("add", Map.of("basket", basket, "item", "tea"), null));
-      assertEquals("[tea] are in the basket", ((TextContent) added.content().get(1)).text());
-      CallToolResult refused =
-          client.callTool(new CallToolRequest("add", Map.of("basket", "x", "item", "tea"), null));
-      assertTrue(refused.isError());
+    try (McpSyncClient client = ServersTest.client(port, "anybody")) {
+      String basket = ServersTest.text(ServersTest.call(client, "new_basket", Map.of()));
+      Map<String, Object> tea = Map.of("basket", basket, "item", "tea");
+      String added = ServersTest.text(ServersTest.call(client, "add", tea));
+      assertEquals("[tea] are in the basket", added);
+      Map<String, Object> none = Map.of("basket", "x", "item", "tea");
+      assertTrue(ServersTest.call(client, "add", none).isError());
     }
   }
 }

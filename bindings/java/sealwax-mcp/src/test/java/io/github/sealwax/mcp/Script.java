@@ -42,9 +42,10 @@ final class Script {
   Map<String, Object> run(McpTransportContext context, Object params) {
     Map<String, Object> members = Json.members(params);
     Map<String, Object> seen = new HashMap<>();
-    seen.put("state", members == null ? null : members.get("requestState"));
-    seen.put("cursor", members == null ? null : members.get("cursor"));
-    seen.put("arguments", members == null ? null : members.get("arguments"));
+    Map<String, Object> given = members == null ? Map.of() : members;
+    seen.put("state", given.get("requestState"));
+    seen.put("cursor", given.get("cursor"));
+    seen.put("arguments", given.get("arguments"));
     seen.put("session", session(context));
     try (Channel.Handler handler = new Channel.Handler(seen)) {
       while (true) {
@@ -141,38 +142,32 @@ final class Script {
   private Links<Object> links(Map<String, Object> told) {
     Map<String, Object> options = Values.object(told.get("options"));
     Links<Object> links = guard.links((String) Values.list(told.get("given")).get(0), ANY);
-    if (options.containsKey("ttl")) {
-      links = links.ttl(Stage.seconds(options.get("ttl")));
-    }
-    if (options.containsKey("by")) {
-      links = links.by(Stage.principal(Values.object(options.get("by"))));
-    }
-    return options.containsKey("once") ? links.once() : links;
+    links = Values.with(options, "ttl", links, (it, ttl) -> it.ttl(Stage.seconds(ttl)));
+    links =
+        Values.with(options, "by", links, (it, who) -> it.by(Stage.principal(Values.object(who))));
+    return Values.with(options, "once", links, (it, is) -> it.once());
   }
 
   private Pages<Object> pages(Map<String, Object> told) {
     Map<String, Object> options = Values.object(told.get("options"));
     Pages<Object> pages = guard.pages(Object.class);
-    if (options.containsKey("argument")) {
-      pages = pages.argument((String) options.get("argument"));
-    }
-    if (options.containsKey("list")) {
-      pages = pages.list((String) options.get("list"));
-    }
-    return options.containsKey("ttl") ? pages.ttl(Stage.seconds(options.get("ttl"))) : pages;
+    pages = Values.with(options, "argument", pages, (it, name) -> it.argument((String) name));
+    pages = Values.with(options, "list", pages, (it, list) -> it.list((String) list));
+    return Values.with(options, "ttl", pages, (it, ttl) -> it.ttl(Stage.seconds(ttl)));
   }
 
   private Object handled(
       McpTransportContext context, Map<String, Object> told, String type, Object value) {
     Map<String, Object> options = Values.object(told.get("options"));
-    ReferenceHandles rows = guard.referenceHandles(type);
-    if (options.containsKey("maxAge")) {
-      rows = rows.maxAge(Stage.seconds(options.get("maxAge")));
-    }
-    SelfContainedHandles<Object> held = guard.selfContainedHandles(type, ANY);
-    if (options.containsKey("once")) {
-      held = held.singleUse();
-    }
+    ReferenceHandles rows =
+        Values.with(
+            options,
+            "maxAge",
+            guard.referenceHandles(type),
+            (it, age) -> it.maxAge(Stage.seconds(age)));
+    SelfContainedHandles<Object> held =
+        Values.with(
+            options, "once", guard.selfContainedHandles(type, ANY), (it, is) -> it.singleUse());
     return switch ((String) told.get("do")) {
       case "mint" -> Map.of("handle", rows.mint(context).handle());
       case "check" -> Map.of("handle", rows.check(context, value).handle());

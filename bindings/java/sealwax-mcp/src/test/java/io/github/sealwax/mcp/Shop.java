@@ -5,52 +5,53 @@ import io.github.sealwax.Principal;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpServer;
-import io.modelcontextprotocol.server.McpStatelessServerFeatures.SyncToolSpecification;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
+import io.modelcontextprotocol.server.McpSyncServer;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.server.transport.HttpServletStatelessServerTransport;
-import io.modelcontextprotocol.spec.McpSchema.CallToolRequest;
 import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
+import io.modelcontextprotocol.spec.McpSchema.CreateMessageRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.McpSchema.Tool;
-import jakarta.servlet.ServletException;
+import io.modelcontextprotocol.spec.McpSchema.ToolAnnotations;
+import io.modelcontextprotocol.spec.McpServerTransportProvider;
 import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
-/** One replica of a server of the SDK behind its guard: the user is whom the header says. */
-final class Shop implements Container.Place {
-  static final McpTransportContextExtractor<HttpServletRequest> WHO =
+/** One replica of a shop behind its guard, on a server of the SDK. */
+final class Shop {
+  private static final McpTransportContextExtractor<HttpServletRequest> WHO =
       request ->
           request.getHeader("X-User") == null
               ? McpTransportContext.EMPTY
               : McpTransportContext.create(Map.of("user", request.getHeader("X-User")));
-  private static final TypeRef<List<String>> TEXTS = new TypeRef<>() {};
+  private static final ServerCapabilities TOOLS = ServerCapabilities.builder().tools(false).build();
   private static final int PAGE = 2;
 
   final List<Refusal> refusals = new CopyOnWriteArrayList<>();
   final List<GuardEvent> events = new CopyOnWriteArrayList<>();
-  final Guard guard;
-  final ReferenceHandles rows;
-  final SelfContainedHandles<List<String>> baskets;
-  private final Sessions<Integer> counters;
-  private final SealwaxFilter filter;
-  private final HttpServletStatelessServerTransport servlet;
 
-  Shop(
-      Codec codec,
-      UnaryOperator<Guard.Builder> more,
-      UnaryOperator<SealwaxFilter.Builder> filtered) {
+  /** The tools that ran. */
+  final List<String> ran = new CopyOnWriteArrayList<>();
+
+  final Guard guard;
+  private final Map<String, Handler> tools = new LinkedHashMap<>();
+
+  private interface Handler {
+    String handle(McpTransportContext context, Map<String, Object> given);
+  }
+
+  /** Its user is whom the header says, unless the builder is told otherwise. */
+  Shop(Codec codec, UnaryOperator<Guard.Builder> more) {
     Guard.Builder builder =
         Guard.builder(codec)
             .principal(
@@ -61,74 +62,95 @@ final class Shop implements Container.Place {
             .onRefused(refusals::add)
             .onEvent(events::add);
     guard = more.apply(builder).build();
-    counters = guard.sessions(Sessions.Settings.of(Integer.class, context -> 0));
-    rows = guard.referenceHandles("row");
-    baskets = guard.selfContainedHandles("basket", TEXTS);
-    filter = filtered.apply(SealwaxFilter.builder(guard).contextExtractor(WHO)).build();
-    servlet =
-        HttpServletStatelessServerTransport.builder()
-            .contextExtractor(SealwaxFilter.extractor(WHO))
-            .build();
-    McpServer.sync(guard.protect(servlet, Pages::new))
-        .serverInfo("shop", "1")
-        // Cut in the middle of an emoji.
-        .instructions("cut \ud83d")
-        .capabilities(ServerCapabilities.builder().tools(false).build())
-        .tools(
-            tool("a", (context, call) -> text("a")),
-            tool("b", (context, call) -> text("b")),
-            tool("new", (context, call) -> text(baskets.seal(context, List.of()).handle())),
-            tool("add", this::add),
-            tool("mint", (context, call) -> text(rows.mint(context).handle())),
-            tool(
-                "row",
-                (context, call) -> text(rows.check(context, call.arguments().get("row")).ulid())),
-            tool("end", this::end),
-            tool("who", (context, call) -> text(String.valueOf(guard.negotiated(context)))),
-            tool("count", this::count))
+    Sessions<Integer> counters = guard.sessions(Sessions.Settings.of(Integer.class, context -> 0));
+    ReferenceHandles rows = guard.referenceHandles("row");
+    SelfContainedHandles<List<String>> baskets =
+        guard.selfContainedHandles("basket", new TypeRef<>() {});
+    tools.put("read", (context, given) -> "read");
+    tools.put("delete", (context, given) -> "deleted");
+    tools.put("move", (context, given) -> "moved");
+    tools.put("new", (context, given) -> baskets.seal(context, List.of()).handle());
+    tools.put("open", (context, given) -> "" + baskets.open(context, given.get("basket")).value());
+    tools.put(
+        "add",
+        (context, given) -> {
+          OpenedHandle<List<String>> before = baskets.open(context, given.get("basket"));
+          List<String> items = new ArrayList<>(before.value());
+          items.add((String) given.get("item"));
+          return baskets.renew(context, before, items).handle();
+        });
+    tools.put("mint", (context, given) -> rows.mint(context).handle());
+    tools.put("row", (context, given) -> rows.check(context, given.get("row")).ulid());
+    tools.put(
+        "end",
+        (context, given) -> {
+          rows.end(context, given.get("row"));
+          return "ended";
+        });
+    tools.put("who", (context, given) -> "" + guard.negotiated(context));
+    tools.put(
+        "count",
+        (context, given) -> {
+          Session<Integer> session = counters.of(context);
+          session.write(session.value() + 1);
+          return "" + session.value();
+        });
+  }
+
+  private static Tool tool(String name) {
+    boolean isReading = !List.of("delete", "move").contains(name);
+    return Tool.builder(name, Map.of("type", "object"))
+        .annotations(new ToolAnnotations(null, isReading, null, null, null, null))
         .build();
   }
 
-  private CallToolResult add(McpTransportContext context, CallToolRequest call) {
-    OpenedHandle<List<String>> before = baskets.open(context, call.arguments().get("basket"));
-    List<String> items = new ArrayList<>(before.value());
-    items.add((String) call.arguments().get("item"));
-    String next = baskets.renew(context, before, items).handle();
-    return CallToolResult.builder()
-        .addTextContent(next)
-        .structuredContent(Map.of("items", items))
-        .build();
+  private CallToolResult run(String name, McpTransportContext context, Map<String, Object> given) {
+    ran.add(name + given);
+    return text(tools.get(name).handle(context, given));
   }
 
-  private CallToolResult end(McpTransportContext context, CallToolRequest call) {
-    rows.end(context, call.arguments().get("row"));
-    return text("ended");
-  }
-
-  private CallToolResult count(McpTransportContext context, CallToolRequest call) {
-    Session<Integer> session = counters.of(context);
-    int next = session.value() + 1;
-    session.write(next);
-    return text("" + next);
-  }
-
-  static CallToolResult text(String text) {
+  private static CallToolResult text(String text) {
     return CallToolResult.builder().addTextContent(text).build();
   }
 
-  private static SyncToolSpecification tool(
-      String name, BiFunction<McpTransportContext, CallToolRequest, CallToolResult> handler) {
-    return new SyncToolSpecification(Tool.builder(name, Map.of("type", "object")).build(), handler);
+  /** Serves over HTTP, by the SDK's server without sessions. */
+  Container.Place onHttp() {
+    var servlet =
+        HttpServletStatelessServerTransport.builder()
+            .contextExtractor(SealwaxFilter.extractor(WHO))
+            .build();
+    var server =
+        McpServer.sync(guard.protect(servlet, Pages::new))
+            .serverInfo("shop", "1")
+            // Cut in the middle of an emoji.
+            .instructions("cut \ud83d")
+            .capabilities(TOOLS);
+    for (String name : tools.keySet()) {
+      server.toolCall(tool(name), (context, call) -> run(name, context, call.arguments()));
+    }
+    server.build();
+    SealwaxFilter filter = SealwaxFilter.builder(guard).contextExtractor(WHO).build();
+    return (request, response) -> filter.doFilter(request, response, servlet::service);
   }
 
-  @Override
-  public void serve(HttpServletRequest request, HttpServletResponse response)
-      throws ServletException, IOException {
-    filter.doFilter(request, response, servlet::service);
+  /** Serves connections, of which one tool asks the client. */
+  McpSyncServer on(McpServerTransportProvider connections) {
+    var server =
+        McpServer.sync(guard.protect(connections, Pages::new))
+            .serverInfo("shop", "1")
+            .capabilities(TOOLS);
+    for (String name : tools.keySet()) {
+      server.toolCall(
+          tool(name), (exchange, call) -> run(name, exchange.transportContext(), call.arguments()));
+    }
+    CreateMessageRequest question = CreateMessageRequest.builder(List.of(), 1).build();
+    server.toolCall(
+        tool("ask"), (exchange, call) -> text(exchange.createMessage(question).model()));
+    return server.build();
   }
 
   /** Lists in pages, which the SDK does not: the cursor is the start of the next one. */
-  record Pages(McpStatelessServerHandler server) implements McpStatelessServerHandler {
+  private record Pages(McpStatelessServerHandler server) implements McpStatelessServerHandler {
     @Override
     public Mono<JSONRPCResponse> handleRequest(
         McpTransportContext context, JSONRPCRequest request) {

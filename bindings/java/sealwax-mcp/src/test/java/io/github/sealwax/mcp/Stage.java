@@ -20,9 +20,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import reactor.core.publisher.Mono;
 
 /** A guard by a transcript's settings, and its server. */
 final class Stage implements AutoCloseable {
+  private static final Map<String, Object> INITIALIZED =
+      Map.of(
+          "protocolVersion", "2025-11-25",
+          "capabilities", Map.of(),
+          "serverInfo", Map.of("name", "s", "version", "1"));
+
   private final TestClock clock = new TestClock(Instant.EPOCH);
   private final HttpServletStatelessServerTransport transport =
       HttpServletStatelessServerTransport.builder()
@@ -54,8 +61,21 @@ final class Stage implements AutoCloseable {
     if (told.get("system").equals("sdk")) {
       OfSdk.serve(guard, transport, script);
     } else {
-      guard.protect(transport).setMcpHandler(new AnyMethod(script));
+      guard
+          .protect(transport)
+          .setMcpHandler(
+              new Answering(
+                  (context, method, params) ->
+                      Mono.fromCallable(() -> anyMethod(script, context, method, params))));
     }
+  }
+
+  /** In place of the SDK's server, which knows nothing of revision 2026-07-28. */
+  private static Map<String, Object> anyMethod(
+      Script script, McpTransportContext context, String method, Object params) {
+    Map<String, Object> returned =
+        method.equals("tools/list") ? script.list(context, params) : script.run(context, params);
+    return method.equals("initialize") ? INITIALIZED : returned;
   }
 
   static Duration seconds(Object value) {
@@ -81,23 +101,18 @@ final class Stage implements AutoCloseable {
     if (ledger != null) {
       builder.ledger(ledger, ledgerOptions(Values.object(settings.get("ledgerOptions"))));
     }
-    if (settings.containsKey("requestStateTtl")) {
-      builder.requestStateTtl(seconds(settings.get("requestStateTtl")));
-    }
+    Values.with(
+        settings, "requestStateTtl", builder, (it, ttl) -> it.requestStateTtl(seconds(ttl)));
+    Values.with(settings, "confirmTtl", builder, (it, ttl) -> it.confirmTtl(seconds(ttl)));
     Values.object(settings.get("only"))
-        .forEach(
-            (target, names) ->
-                builder.only(target, Values.list(names).stream().map(String.class::cast).toList()));
+        .forEach((target, names) -> builder.only(target, texts(names)));
     Values.object(settings.get("confirm"))
         .forEach((tool, how) -> confirm(builder, tool, Values.object(how)));
-    if (settings.get("confirmDestructive") instanceof Map) {
-      builder.previewDestructive();
-    } else if (settings.containsKey("confirmDestructive")) {
-      builder.confirmDestructive();
-    }
-    if (settings.containsKey("confirmTtl")) {
-      builder.confirmTtl(seconds(settings.get("confirmTtl")));
-    }
+    Values.with(
+        settings,
+        "confirmDestructive",
+        builder,
+        (it, how) -> how instanceof Map ? it.previewDestructive() : it.confirmDestructive());
     return builder.build();
   }
 
@@ -120,14 +135,19 @@ final class Stage implements AutoCloseable {
         });
   }
 
-  private LedgerOptions ledgerOptions(Map<String, Object> options) {
-    Object tolerance = options.get("clockTolerance");
-    Object age = options.get("acceptIssuedSince");
-    return new LedgerOptions(
-        null,
-        tolerance == null ? null : seconds(tolerance),
-        age == null ? null : clock.instant().minus(seconds(age)),
-        options.containsKey("reusableRequestState"));
+  private LedgerOptions ledgerOptions(Map<String, Object> given) {
+    LedgerOptions options = LedgerOptions.DEFAULT;
+    options =
+        Values.with(
+            given, "clockTolerance", options, (it, by) -> it.withClockTolerance(seconds(by)));
+    options =
+        Values.with(
+            given,
+            "acceptIssuedSince",
+            options,
+            (it, age) -> it.withAcceptIssuedSince(clock.instant().minus(seconds(age))));
+    return Values.with(
+        given, "reusableRequestState", options, (it, is) -> it.withReusableRequestState());
   }
 
   @SuppressWarnings("unchecked")
@@ -145,31 +165,30 @@ final class Stage implements AutoCloseable {
                   Channel.say("asked", "begin");
                   return members.get("initial");
                 });
-    for (String name : List.of("ttl", "noExpiry", "required")) {
-      if (members.containsKey(name)) {
-        wanted.members.put(name, members.get(name));
-      }
-    }
+    Values.with(members, "ttl", wanted, (it, ttl) -> it.ttl(seconds(ttl)));
+    Values.with(members, "noExpiry", wanted, (it, is) -> it.noExpiry());
+    Values.with(members, "required", wanted, Stage::required);
     return (Sessions<Object>) guard.sessions(wanted);
+  }
+
+  private static Sessions.Settings<?> required(Sessions.Settings<?> wanted, Object by) {
+    return by.equals(true)
+        ? wanted.required()
+        : wanted.required(
+            texts(Values.object(by).get("methods")), texts(Values.object(by).get("tools")));
+  }
+
+  private static List<String> texts(Object array) {
+    return Values.list(array).stream().map(String.class::cast).toList();
   }
 
   private SealwaxFilter filter(Map<String, Object> settings) {
     SealwaxFilter.Builder builder = SealwaxFilter.builder(guard);
-    if (Boolean.FALSE.equals(settings.get("required"))) {
-      builder.optional();
-    }
-    if (settings.containsKey("ttl")) {
-      builder.ttl(seconds(settings.get("ttl")));
-    }
-    if (settings.containsKey("idle")) {
-      builder.idle(seconds(settings.get("idle")));
-    }
-    if (settings.containsKey("onLost")) {
-      builder.serveLost();
-    }
-    if (settings.containsKey("sep1359")) {
-      builder.sep1359();
-    }
+    Values.with(settings, "required", builder, (it, is) -> is.equals(true) ? it : it.optional());
+    Values.with(settings, "ttl", builder, (it, ttl) -> it.ttl(seconds(ttl)));
+    Values.with(settings, "idle", builder, (it, idle) -> it.idle(seconds(idle)));
+    Values.with(settings, "onLost", builder, (it, how) -> it.serveLost());
+    Values.with(settings, "sep1359", builder, (it, is) -> it.sep1359());
     return builder.build();
   }
 

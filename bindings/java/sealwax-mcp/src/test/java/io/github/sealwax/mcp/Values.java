@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /** Values of JSON, by their types. */
 final class Values {
@@ -17,5 +18,11 @@ final class Values {
   @SuppressWarnings("unchecked")
   static List<Object> list(Object value) {
     return value == null ? List.of() : (List<Object>) value;
+  }
+
+  /** Returns what a function makes of a value by a member; if there is none, the value. */
+  static <T> T with(
+      Map<String, Object> members, String name, T value, BiFunction<T, Object, T> change) {
+    return members.containsKey(name) ? change.apply(value, members.get(name)) : value;
   }
 }

@@ -10,14 +10,11 @@ import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.View;
-import io.github.sealwax.internal.portable.PortableProvider;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -32,29 +29,18 @@ class KeysChangeTest {
   /** Its instances fail at one call that sets keys. */
   private final Library library =
       Library.of(
-          () -> {
-            Instance instance = new PortableProvider().instantiate();
-            return (Instance)
-                Proxy.newProxyInstance(
-                    Instance.class.getClassLoader(),
-                    new Class<?>[] {Instance.class},
-                    (proxy, method, arguments) -> {
-                      boolean setsKeys =
-                          method.getName().equals("call")
-                              && arguments[0] == Function.CODEC_SET_KEYS;
-                      if (setsKeys && untilFault.getAndDecrement() == 1) {
-                        if (isStatus) {
-                          return 99L;
-                        }
-                        throw new IllegalStateException("a fault");
-                      }
-                      try {
-                        return method.invoke(instance, arguments);
-                      } catch (InvocationTargetException failed) {
-                        throw failed.getCause();
-                      }
-                    });
-          },
+          () ->
+              Intercepted.instance(
+                  (name, arguments) -> {
+                    if (!Intercepted.setsKeys(name, arguments)
+                        || untilFault.getAndDecrement() != 1) {
+                      return null;
+                    }
+                    if (isStatus) {
+                      return 99L;
+                    }
+                    throw new IllegalStateException("a fault");
+                  }),
           SHARDS);
 
   private final Key first = Key.generate();
@@ -62,43 +48,18 @@ class KeysChangeTest {
   private final Codec codec = Access.build(Codec.builder("a").keys(KeyRing.of(first)), library);
 
   /** Runs {@code body} in one shard, while threads are in the others. */
-  private <T> T in(int index, Supplier<T> body) throws InterruptedException {
-    CountDownLatch done = new CountDownLatch(1);
-    List<Thread> others = new ArrayList<>();
-    for (int other = 0; other < SHARDS; other++) {
-      int busy = other;
-      if (busy != index) {
-        CountDownLatch entered = new CountDownLatch(1);
-        others.add(
-            new Thread(
-                () ->
-                    library.crossIn(
-                        busy,
-                        x -> {
-                          entered.countDown();
-                          awaited(done);
-                          return null;
-                        })));
-        others.get(others.size() - 1).start();
-        entered.await();
-      }
-    }
-    try {
-      return body.get();
-    } finally {
-      done.countDown();
-      for (Thread other : others) {
-        other.join();
-      }
-    }
+  private <T> T in(int index, Supplier<T> body) {
+    return in(index, 0, body);
   }
 
-  private static void awaited(CountDownLatch latch) {
-    try {
-      latch.await();
-    } catch (InterruptedException e) {
-      throw new IllegalStateException(e);
+  private <T> T in(int index, int next, Supplier<T> body) {
+    if (next == SHARDS) {
+      return body.get();
     }
+    Supplier<T> more = () -> in(index, next + 1, body);
+    return next == index
+        ? more.get()
+        : library.crossIn(next, x -> CompletableFuture.supplyAsync(more).join());
   }
 
   private String sealer() {
@@ -107,17 +68,13 @@ class KeysChangeTest {
     }
   }
 
-  private List<String> sealers() throws InterruptedException {
-    List<String> sealers = new ArrayList<>();
-    for (int index = 0; index < SHARDS; index++) {
-      sealers.add(in(index, this::sealer));
-    }
-    return sealers;
+  private List<String> sealers() {
+    return IntStream.range(0, SHARDS).mapToObj(index -> in(index, this::sealer)).toList();
   }
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void everywhereOrNowhere(boolean isStatus) throws InterruptedException {
+  void everywhereOrNowhere(boolean isStatus) {
     this.isStatus = isStatus;
     int thrown = 0;
     Key before = first;
@@ -141,7 +98,7 @@ class KeysChangeTest {
   }
 
   @Test
-  void aViewStaysValidInEveryShard() throws InterruptedException {
+  void aViewStaysValidInEveryShard() {
     View alice = codec.view(Principal.subject("alice"));
     String token = alice.session().seal(new byte[1]);
     assertTrue(codec.setKeys(KeyRing.of(second)));

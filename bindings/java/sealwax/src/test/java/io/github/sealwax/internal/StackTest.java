@@ -13,7 +13,7 @@ import io.github.sealwax.RefusedException;
 import io.github.sealwax.RequestContext;
 import io.github.sealwax.Session;
 import io.github.sealwax.View;
-import org.junit.jupiter.api.Test;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,26 +28,8 @@ class StackTest {
     return thrown[0];
   }
 
-  /** Runs {@code body} that deep in the stack, and notes how deep it came. */
-  private static int descend(int depth, int until, Runnable body, int[] deepest) {
-    deepest[0] = depth;
-    if (depth == until) {
-      body.run();
-      return 0;
-    }
-    return descend(depth + 1, until, body, deepest) + 1;
-  }
-
-  /**
-   * Returns how deep {@link #descend} comes. Another function would not do: whichever of the two is
-   * compiled first takes less of the stack than the other.
-   */
-  private static int frames(int[] deepest) {
-    try {
-      return descend(0, Integer.MAX_VALUE, () -> {}, deepest);
-    } catch (StackOverflowError full) {
-      return deepest[0];
-    }
+  private static void argument(String value) {
+    RequestContext.ofJson("tools/call", "x", "{\"a\":" + value + "}");
   }
 
   @ParameterizedTest
@@ -60,20 +42,12 @@ class StackTest {
     String deep = "[".repeat(100_000);
     // Twice: interpreted code takes more of the stack than compiled code.
     for (int again = 0; again < 2; again++) {
-      assertNull(
-          run(
-              kilobytes << 10,
-              () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + fits + "}")));
-      assertInstanceOf(
-          InvalidArgumentException.class,
-          run(
-              kilobytes << 10,
-              () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + deep + "}")));
-      assertInstanceOf(
-          RefusedException.class, run(kilobytes << 10, () -> view.sessions().openJson(deep)));
-      assertInstanceOf(
-          RefusedException.class,
-          run(kilobytes << 10, () -> view.sessions().openJson("{\"a\":" + deep + "}")));
+      assertNull(run(kilobytes << 10, () -> argument(fits)));
+      assertInstanceOf(InvalidArgumentException.class, run(kilobytes << 10, () -> argument(deep)));
+      for (String session : List.of(deep, "{\"a\":" + deep + "}")) {
+        assertInstanceOf(
+            RefusedException.class, run(kilobytes << 10, () -> view.sessions().openJson(session)));
+      }
     }
     // The instances are the same still.
     view.sessions().renew(stays, new byte[2]);
@@ -101,26 +75,5 @@ class StackTest {
     String fault = "{\"code\":\"expired\",\"kind\":\"session\",\"message\":\"x\",\"meta\":";
     Frame frame = new Frame(Frame.REPORT, (fault + value + "}").getBytes(US_ASCII));
     guard.cross((x, address) -> Machine.begin(library, x, address, frame)).machine().close();
-  }
-
-  @Test
-  void deepArgumentsAtTheEndOfAStack() throws InterruptedException {
-    View view = Codec.of(KeyRing.of(Key.generate()), "a").view(Principal.anonymous());
-    Session stays = view.sessions().open(view.sessions().create(new byte[1]).toMap());
-    String fits = "[".repeat(99) + "]".repeat(99);
-    Runnable call = () -> RequestContext.ofJson("tools/call", "x", "{\"a\":" + fits + "}");
-    call.run();
-    // Half of the stack is gone, and more and more of the other half.
-    assertNull(
-        run(
-            512 << 10,
-            () -> {
-              int[] deepest = new int[1];
-              int all = frames(deepest);
-              for (int tenths = 5; tenths < 9; tenths++) {
-                descend(0, all / 10 * tenths, call, deepest);
-              }
-            }));
-    view.sessions().renew(stays, new byte[2]);
   }
 }
