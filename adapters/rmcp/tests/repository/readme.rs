@@ -6,8 +6,7 @@ use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
 use crate::clients::{json_of, modern, state};
-use crate::counter::served;
-use crate::example::{built, jwt_for, key};
+use crate::programs::{built, jwt_for, key, served};
 
 #[tokio::test]
 async fn the_server_of_the_readme_takes_three_rounds() {

@@ -51,9 +51,7 @@ impl Gate {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct To {
-    #[serde(default)]
-    to: u32,
+struct Waits {
     #[serde(default)]
     wait: bool,
 }
@@ -70,40 +68,16 @@ impl Tally {
         CallToolResult::structured(json!({"value": session.value()}))
     }
 
-    #[tool(description = "Writes")]
-    async fn write(
-        &self,
-        Parameters(To { to, wait }): Parameters<To>,
-        mut session: Session<u32>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write(to)?;
-        self.gate.pass(wait).await;
-        Ok(text("written"))
-    }
-
     #[tool(description = "One more")]
     async fn add(
         &self,
-        Parameters(To { wait, .. }): Parameters<To>,
+        Parameters(Waits { wait }): Parameters<Waits>,
         mut session: Session<u32>,
     ) -> Result<CallToolResult, ErrorData> {
         let value = session.value() + 1;
         session.write(value)?;
         self.gate.pass(wait).await;
         Ok(CallToolResult::structured(json!({ "value": value })))
-    }
-
-    #[tool(description = "Writes once its client is gone")]
-    async fn linger(
-        &self,
-        mut session: Session<u32>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write(7)?;
-        self.gate.came.add_permits(1);
-        context.ct.cancelled().await;
-        self.gate.came.add_permits(1);
-        Ok(text("nobody hears it"))
     }
 
     #[tool(description = "Asks back once")]
@@ -183,6 +157,15 @@ pub enum Store {
     Valkey(Valkey),
 }
 
+/// The settings of a ledger of this name. Everything is on this machine, so there is one clock.
+pub fn one_clock(label: &str) -> LedgerSettings {
+    LedgerSettings {
+        label: label.into(),
+        clock_tolerance: Some(Duration::ZERO),
+        ..LedgerSettings::default()
+    }
+}
+
 impl Store {
     /// One of each.
     pub fn each() -> [Self; 3] {
@@ -199,14 +182,9 @@ impl Store {
         match self {
             Self::Memory(memory) => guard.ledger(Arc::clone(memory)),
             Self::Sqlite(folder) => guard.ledger(Sqlite::open(folder.join("ledger.db")).unwrap()),
-            // Everything is on this machine, so there is one clock.
-            Self::Valkey(valkey) => guard.ledger_with(
-                Redis::open(&valkey.url()).unwrap(),
-                LedgerSettings {
-                    clock_tolerance: Some(Duration::ZERO),
-                    ..LedgerSettings::default()
-                },
-            ),
+            Self::Valkey(valkey) => {
+                guard.ledger_with(Redis::open(&valkey.url()).unwrap(), one_clock(""))
+            }
         }
     }
 }
@@ -232,7 +210,10 @@ pub struct Fleet {
     pub store: Store,
 }
 
-pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
+/// Builds a guard with sessions that count, and serves with it.
+pub async fn replica(guard: GuardBuilder) -> Replica {
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    let guard = guard.sessions(sessions).build().unwrap();
     let gate = Arc::new(Gate {
         came: Semaphore::new(0),
         go: Semaphore::new(0),
@@ -242,18 +223,6 @@ pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
         carts: guard.self_contained_handles("cart").single_use(),
         gate: Arc::clone(&gate),
     };
-    (server, gate)
-}
-
-/// Builds a guard with sessions that count.
-pub fn counting(guard: GuardBuilder) -> Guard {
-    let sessions = Sessions::new(|_, _| async { Ok(0) });
-    guard.sessions(sessions).build().unwrap()
-}
-
-pub async fn replica(guard: GuardBuilder) -> Replica {
-    let guard = counting(guard);
-    let (server, gate) = tally(&guard);
     let uri = serve(guard.protect(server)).await;
     Replica { uri, guard, gate }
 }

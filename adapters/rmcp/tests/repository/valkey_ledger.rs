@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::{LedgerSettings, Redis};
+use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, from_claims};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::clients::{Client, call, call_in, client, create, refusal, state, tool};
+use crate::clients::{call, call_in, client, create, refusal, state, tool};
 use crate::far_store::far;
-use crate::ledger::{next, sure, value};
+use crate::ledger::{next, sure, until_served, value};
 use crate::serving::{Refusals, fresh, until};
-use crate::tally::{Fleet, Store, another_second, replica};
+use crate::tally::{Fleet, Store, another_second, one_clock, replica};
 use crate::valkey::Valkey;
 
 #[tokio::test]
@@ -24,7 +24,7 @@ async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
     assert!(sure(&here, &used).await.is_ok());
     let fresh = state(&here, call("sure", json!({}))).await;
     let session = create(&here).await;
-    let written = call_in(&here, "write", json!({"to": 3}), &session).await;
+    let written = call_in(&here, "add", json!({}), &session).await;
     let session = next(&session, &written.unwrap());
     fleet.valkey().kill();
     fleet.valkey().restart();
@@ -38,21 +38,10 @@ async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
     );
     let codes: Vec<_> = fleet.refusals.take().iter().map(|told| told.code).collect();
     assert_eq!(codes, ["used", "unknown"]);
-    assert_eq!(value(&there, &session).await, 3);
+    assert_eq!(value(&there, &session).await, 1);
     another_second().await;
     let again = state(&there, call("sure", json!({}))).await;
     assert!(sure(&here, &again).await.is_ok());
-}
-
-/// Waits until the server has loaded its data.
-async fn until_served(client: &Client, session: &Value) {
-    for _ in 0..200 {
-        if call_in(client, "read", json!({}), session).await.is_ok() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("expected it to serve again");
 }
 
 #[tokio::test]
@@ -74,11 +63,7 @@ async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
     let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
     let of = format!("127.0.0.1 {}", fleet.valkey().port);
     let follower = Valkey::with(&["--replicaof", &of]);
-    let follows = || {
-        let info = fleet_info(&follower);
-        info.contains("master_link_status:up")
-    };
-    until(follows).await;
+    until(|| follows(&follower)).await;
     let [alice, _] = fleet.clients("alice").await;
     let handle = async || tool(&alice, "mint", json!({})).await["structuredContent"].clone();
     let one = handle().await;
@@ -123,7 +108,7 @@ async fn an_end_is_not_confirmed_on_a_connection_that_did_not_write_it() {
     let round_trip = Duration::from_millis(400);
     let valkey = Valkey::start();
     let follower = Valkey::with(&["--replicaof", &format!("127.0.0.1 {}", valkey.port)]);
-    until(|| fleet_info(&follower).contains("master_link_status:up")).await;
+    until(|| follows(&follower)).await;
     let url = format!("redis://127.0.0.1:{}/", far(valkey.port, round_trip).await);
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims)
@@ -145,8 +130,9 @@ async fn an_end_is_not_confirmed_on_a_connection_that_did_not_write_it() {
     assert_eq!(refusals.code(), "ledger_unconfirmed");
 }
 
-fn fleet_info(valkey: &Valkey) -> String {
-    valkey.ask("INFO replication")
+fn follows(valkey: &Valkey) -> bool {
+    let info: String = valkey.ask("INFO replication");
+    info.contains("master_link_status:up")
 }
 
 #[tokio::test]
@@ -170,14 +156,8 @@ async fn a_cluster_is_one_ledger() {
         let urls: Vec<_> = nodes.iter().map(Valkey::url).collect();
         let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
         let guard = Guard::builder(codec.clone(), from_claims)
-            .ledger_with(
-                Redis::cluster(client_of),
-                LedgerSettings {
-                    label: label.into(),
-                    clock_tolerance: Some(Duration::ZERO),
-                    ..LedgerSettings::default()
-                },
-            )
+            .time_limit(Duration::from_secs(20))
+            .ledger_with(Redis::cluster(client_of), one_clock(label))
             .on_refused(refusals.hook());
         let served = replica(guard).await;
         served
