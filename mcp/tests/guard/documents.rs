@@ -25,29 +25,6 @@ fn begun(settings: &Value, message: &Value) -> Value {
 }
 
 #[test]
-fn settings_say_what_needs_a_session() {
-    let call = |method: &str, target: &str| json!({"method": method, "target": target, "principal": {"subject": "alice"}});
-    for (required, method, target, is_refused) in [
-        (json!(false), "tools/call", "play", false),
-        (json!(true), "tools/call", "play", true),
-        (json!({"tools": ["play"]}), "tools/call", "play", true),
-        (json!({"tools": ["play"]}), "tools/call", "other", false),
-        (json!({"methods": ["demo/read"]}), "demo/read", "play", true),
-        (
-            json!({"methods": ["demo/read"]}),
-            "tools/call",
-            "play",
-            false,
-        ),
-    ] {
-        let settings = json!({"sessions": {"required": required}});
-        let step = begun(&settings, &call(method, target));
-        let expected = if is_refused { "reply" } else { "deliver" };
-        assert_eq!(step["step"], expected, "{required} {method} {target}");
-    }
-}
-
-#[test]
 fn a_fallback_is_known() {
     for (fallback, is_right) in [
         (json!(null), true),
@@ -207,83 +184,6 @@ fn a_mistake_of_the_adapters_side_is_an_entry_too() {
     ] {
         assert!(report(wrong).is_err());
     }
-}
-
-/// Serves a message as an adapter does, and returns the handler's result as it is sent.
-fn served(settings: &Value, mut message: Value, result: &Value) -> Value {
-    let codec = Clock::at_ms(1_800_000_000_000).codec();
-    let guard = document::guard(codec, &settings.to_string()).unwrap();
-    message["principal"] = json!({"subject": "alice"});
-    let (mut exchange, mut step) = told::message(&guard, &message, None);
-    loop {
-        let said: Value = serde_json::from_str(&step).unwrap();
-        let event = match said["step"].as_str() {
-            Some("deliver") if said.get("builtinResult").is_some() => {
-                return serde_json::from_str(said["builtinResult"].as_str().unwrap()).unwrap();
-            }
-            Some("deliver") => {
-                let mut members = json!({});
-                for name in said["members"].as_array().into_iter().flatten() {
-                    let name = name.as_str().unwrap();
-                    members[name] = match &result[name] {
-                        Value::Null => continue,
-                        text @ Value::String(_) => text.clone(),
-                        _ => json!(true),
-                    };
-                }
-                json!({"result": {"members": members}})
-            }
-            Some("respond") => {
-                return told::changed(result.clone(), &said);
-            }
-            _ => panic!("{said}"),
-        };
-        step = document::on(&mut exchange, &event.to_string(), None).unwrap();
-    }
-}
-
-#[test]
-fn members_of_a_result_are_set() {
-    let asks_back =
-        json!({"resultType": "input_required", "requestState": "asked", "_meta": {"a": 1}});
-    let call = json!({"method": "tools/call", "target": "play"});
-    let sent = served(&json!({}), call.clone(), &asks_back);
-    assert_ne!(sent["requestState"], "asked");
-    assert_eq!(sent["_meta"], asks_back["_meta"]);
-
-    let list = json!({"method": "tools/list"});
-    let page = json!({"tools": [], "nextCursor": "2", "cacheScope": "public", "ttlMs": 5000});
-    let sent = served(&json!({}), list, &page);
-    assert_ne!(sent["nextCursor"], "2");
-    assert_eq!(
-        (&sent["cacheScope"], &sent["ttlMs"]),
-        (&json!("public"), &json!(5000))
-    );
-
-    // The session's metadata replaces what the handler put there, and no cache keeps the result.
-    let settings = json!({"sessions": {"heldByServer": true}});
-    let create = json!({"method": "sessions/create"});
-    let created = served(&settings, create, &json!({}));
-    let key = "io.modelcontextprotocol/session";
-    let id = &created["session"]["sessionId"];
-    let mut call = call;
-    call["session"] = json!({"id": id});
-    let result = json!({
-        "content": [], "cacheScope": "public", "ttlMs": 5000,
-        "_meta": {"a": 1, key: {"sessionId": "own", "state": "own", "expiresAt": "own"}},
-    });
-    let sent = served(&settings, call, &result);
-    assert_eq!(sent["_meta"]["a"], 1);
-    let metadata = &sent["_meta"][key];
-    assert_eq!(
-        (&metadata["sessionId"], metadata.get("state")),
-        (id, None),
-        "{sent}"
-    );
-    assert_eq!(
-        (&sent["cacheScope"], &sent["ttlMs"]),
-        (&json!("private"), &json!(0))
-    );
 }
 
 #[test]

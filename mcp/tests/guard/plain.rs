@@ -73,66 +73,6 @@ fn a_state_is_sealed_and_opened() {
     assert_eq!(next, Next::Respond(None));
     // It is over.
     assert!(document::result(&mut exchange, Members::default()).is_err());
-    // The same as by documents.
-    let message = json!({"method": "tools/call", "target": "play", "token": token,
-                         "principal": {"subject": "alice"}});
-    let (_, next) = told::message(&guard, &message, Some(r#"{"id":7}"#));
-    let next: Value = serde_json::from_str(&next).unwrap();
-    assert_eq!(
-        (&next["step"], &next["opened"]),
-        (&json!("deliver"), &json!(r#"{"round":1}"#))
-    );
-}
-
-#[test]
-fn a_cursor_is_sealed_and_opened() {
-    let guard = guard(&json!({}));
-    for (cache_scope, principal) in [
-        // Any user's: nobody is asked who the caller is.
-        (ClientValue::Text("public"), None),
-        (ClientValue::Text("private"), alice()),
-        (ClientValue::Other, alice()),
-    ] {
-        let page = Members {
-            cache_scope,
-            has_ttl: true,
-            token: ClientValue::Text("2"),
-            ..Members::default()
-        };
-        let message = |token| Message {
-            principal: principal.clone(),
-            ..list(token)
-        };
-        let (mut exchange, next) = document::request(&guard, message(ClientValue::Absent));
-        assert_eq!(next, Next::Deliver(None));
-        let token = sealed(&mut exchange, page);
-        let message = Message {
-            principal: alice(),
-            ..list(ClientValue::Text(&token))
-        };
-        let (_, next) = document::request(&guard, message);
-        assert_eq!(next, Next::Deliver(Some("2".into())));
-    }
-}
-
-#[test]
-fn the_caller_may_be_reported() {
-    let guard = guard(&json!({}));
-    let unknown = Message {
-        principal: None,
-        ..call(ClientValue::Absent)
-    };
-    let (mut exchange, next) = document::request(&guard, unknown.clone());
-    assert_eq!(step(next)["name"], "principal");
-    let next = document::principal(&mut exchange, Ok(Principal::subject("alice"))).unwrap();
-    assert_eq!(next, Next::Deliver(None));
-    sealed(&mut exchange, ASKS_BACK);
-    let (mut exchange, _) = document::request(&guard, unknown);
-    let failed = Err(Failed::Threw("E".into()));
-    let next = document::principal(&mut exchange, failed).unwrap();
-    assert_eq!(step(next)["refused"][0]["code"], "invalid_argument");
-    // Nobody asked.
-    assert!(document::principal(&mut exchange, Ok(Principal::subject("alice"))).is_err());
 }
 
 #[test]
@@ -173,13 +113,6 @@ fn every_other_step_is_a_document() {
     let (mut exchange, _) = document::request(&guard, call(ClientValue::Absent));
     let next = document::result(&mut exchange, complete).unwrap();
     assert_eq!(step(next)["error"]["code"], -32603);
-}
-
-#[test]
-fn what_a_ledger_must_judge_is_asked() {
-    let guard = guard(&json!({"ledger": {}}));
-    let (_, next) = document::request(&guard, call(ClientValue::Absent));
-    assert_eq!(step(next)["name"], "ledger");
 }
 
 #[test]
@@ -274,12 +207,4 @@ fn what_happens_is_taken_beside_the_short_forms() {
     let next: Value = serde_json::from_str(&next).unwrap();
     assert_eq!(next["events"], opened);
     assert_eq!(events(&mut exchange), json!([]), "told once");
-}
-
-#[test]
-fn nothing_is_collected_for_nobody() {
-    let guard = guard(&json!({}));
-    let (mut exchange, _) = document::request(&guard, call(ClientValue::Absent));
-    sealed(&mut exchange, ASKS_BACK);
-    assert_eq!(events(&mut exchange), json!([]));
 }
