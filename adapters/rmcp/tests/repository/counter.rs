@@ -130,18 +130,3 @@ async fn on_http_sessions_go_from_replica_to_replica_and_the_log_knows_them() {
     assert_eq!(lines[0], format!("count {ulid} generation=0"));
     assert_eq!(lines[1], format!("count {ulid} generation=1"));
 }
-
-#[tokio::test]
-async fn its_log_says_that_the_ledger_does_not_answer() {
-    let mut command = Command::new(&*COUNTER);
-    // Nobody listens there.
-    command.env("SEALWAX_LEDGER", "redis://127.0.0.1:1");
-    let server = served(&mut command, &key(), None);
-    let client = client(&server.uri, "").await;
-    let session = create(&client).await;
-    let counted = call_in(&client, "count", json!({}), &session).await;
-    assert_eq!(counted.unwrap_err()["code"], -32603);
-    let said = server.said.lock().unwrap();
-    let mut lines = std::iter::from_fn(|| said.recv().ok());
-    assert!(lines.any(|line| line.contains("ledger_unavailable")));
-}

@@ -159,26 +159,13 @@ fn without_keys_it_says_how_to_make_one() {
     assert!(said.contains("sealwax keygen"), "{said}");
 }
 
-fn connection(uri: &str, token: Option<String>) -> StreamableHttpClientTransport<reqwest::Client> {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(uri);
-    config.auth_header = token;
-    StreamableHttpClientTransport::from_config(config)
-}
-
-#[tokio::test]
-async fn on_http_for_anybody() {
-    let server = served(&mut Command::new(&*NOTES), &key(), None);
-    let before = yes().serve(connection(&server.uri, None)).await.unwrap();
-    tour(&before, false).await;
-}
-
 #[tokio::test]
 async fn on_http_for_the_user_of_the_token() {
     let server = served(&mut Command::new(&*NOTES), &key(), Some("secret"));
     let as_user = async |token: String| {
-        yes()
-            .serve_with_lifecycle(connection(&server.uri, Some(token)), modern())
-            .await
+        let config = StreamableHttpClientTransportConfig::with_uri(&*server.uri).auth_header(token);
+        let connection = StreamableHttpClientTransport::from_config(config);
+        yes().serve_with_lifecycle(connection, modern()).await
     };
     let alice = as_user(jwt("secret", "alice", 600)).await.unwrap();
     let mallory = as_user(jwt("secret", "mallory", 600)).await.unwrap();

@@ -17,7 +17,7 @@ fn not_found(session: &Value) -> Value {
 }
 
 /// Returns the session after a successful call.
-pub fn next(session: &Value, result: &Value) -> Value {
+fn next(session: &Value, result: &Value) -> Value {
     assert_eq!(result["isError"], false, "{result}");
     let mut next = session.clone();
     next["state"] = result["_meta"][SESSION]["state"].clone();
@@ -29,17 +29,6 @@ pub async fn value(client: &Client, session: &Value) -> Value {
     let read = call_in(client, "read", json!({}), session).await.unwrap();
     assert_eq!(read["isError"], false, "{read}");
     read["structuredContent"]["value"].clone()
-}
-
-/// Waits until a store that begins again has loaded its data.
-pub async fn until_served(client: &Client, session: &Value) {
-    for _ in 0..200 {
-        if call_in(client, "read", json!({}), session).await.is_ok() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("expected it to serve again");
 }
 
 pub async fn sure(client: &Client, state: &str) -> Result<Value, Value> {

@@ -1,4 +1,4 @@
-//! The ledger in a Valkey that restarts, loses its scripts, has a replica, or is a Cluster.
+//! The ledger in a Valkey that has a replica, or is a Cluster: the rest is in tests/ledger.
 
 use std::time::Duration;
 
@@ -8,99 +8,12 @@ use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 
-use crate::clients::{call, call_in, client, create, refusal, state, tool};
+use crate::clients::{call, client, refusal, state, tool};
 use crate::far_store::far;
-use crate::ledger::{next, sure, until_served, value};
+use crate::ledger::sure;
 use crate::serving::{Refusals, fresh, until};
-use crate::tally::{Fleet, Store, another_second, one_clock, replica};
+use crate::tally::{another_second, one_clock, replica};
 use crate::valkey::Valkey;
-
-#[tokio::test]
-async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
-    let valkey = Valkey::with(&["--appendonly", "yes", "--appendfsync", "always"]);
-    let mut fleet = Fleet::on(Store::Valkey(valkey)).await;
-    let [here, there] = fleet.clients("alice").await;
-    let used = state(&here, call("sure", json!({}))).await;
-    assert!(sure(&here, &used).await.is_ok());
-    let fresh = state(&here, call("sure", json!({}))).await;
-    let session = create(&here).await;
-    let written = call_in(&here, "add", json!({}), &session).await;
-    let session = next(&session, &written.unwrap());
-    fleet.valkey().kill();
-    fleet.valkey().restart();
-    let refused = Err(refusal(Profile::RequestState));
-    // The server may have lost the last uses, so an unused state is refused too.
-    until_served(&there, &session).await;
-    fleet.refusals.take();
-    assert_eq!(
-        (sure(&there, &used).await, sure(&there, &fresh).await),
-        (refused.clone(), refused)
-    );
-    let codes: Vec<_> = fleet.refusals.take().iter().map(|told| told.code).collect();
-    assert_eq!(codes, ["used", "unknown"]);
-    assert_eq!(value(&there, &session).await, 1);
-    another_second().await;
-    let again = state(&there, call("sure", json!({}))).await;
-    assert!(sure(&here, &again).await.is_ok());
-}
-
-#[tokio::test]
-async fn scripts_that_the_server_forgot_are_sent_again() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let [alice, _] = fleet.clients("alice").await;
-    for _ in 0..2 {
-        fleet.valkey().ask::<()>("SCRIPT FLUSH");
-        let sealed = state(&alice, call("sure", json!({}))).await;
-        assert!(sure(&alice, &sealed).await.is_ok());
-        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(tool(&alice, "end", handle).await["isError"], false);
-    }
-    assert!(fleet.refusals.is_empty());
-}
-
-#[tokio::test]
-async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let of = format!("127.0.0.1 {}", fleet.valkey().port);
-    let follower = Valkey::with(&["--replicaof", &of]);
-    until(|| follows(&follower)).await;
-    let [alice, _] = fleet.clients("alice").await;
-    let handle = async || tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-    let one = handle().await;
-    assert_eq!(tool(&alice, "end", one).await["isError"], false);
-    assert!(fleet.refusals.is_empty());
-    follower.signal("STOP");
-    // A busy machine may need more than the 300 ms of a command, of which the wait takes 200: then try again.
-    let in_time = || {
-        let told: Vec<_> = fleet.refusals.take().iter().map(|it| it.code).collect();
-        if told.contains(&"ledger_unavailable") {
-            return false;
-        }
-        assert_eq!(told, ["ledger_unconfirmed"]);
-        true
-    };
-    loop {
-        let (one, two) = (handle().await, handle().await);
-        // A check does not wait for an end.
-        let (ended, checked) = tokio::join!(tool(&alice, "end", one), tool(&alice, "check", two));
-        if in_time() {
-            assert_eq!(
-                (&ended["isError"], &checked["isError"]),
-                (&json!(false), &json!(false))
-            );
-            break;
-        }
-    }
-    let nobody = Principal::subject("nobody");
-    loop {
-        let revoked = fleet.replicas[0].guard.revoke(&nobody, None).await;
-        if in_time() {
-            revoked.unwrap();
-            break;
-        }
-    }
-    follower.signal("CONT");
-}
 
 /// `WAIT` on a connection that wrote nothing counts replicas that have nothing of it.
 #[tokio::test]
