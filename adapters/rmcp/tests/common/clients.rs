@@ -73,10 +73,6 @@ pub fn json_of<T: serde::Serialize>(result: Result<T, ServiceError>) -> Result<V
     }
 }
 
-pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
-    json_of(client.call_tool(call(tool, args)).await).unwrap()
-}
-
 pub async fn create(client: &Client) -> Value {
     let created = raw(client, "sessions/create", json!({})).await.unwrap();
     created["session"].clone()

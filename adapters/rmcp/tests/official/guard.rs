@@ -9,7 +9,7 @@ use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, Kind, anonymous, from_claims};
 use serde_json::json;
 
-use crate::clients::{call, client, internal, json_of, legacy, raw, refusal, state, tool};
+use crate::clients::{call, client, internal, json_of, legacy, raw, refusal, state};
 use crate::own_ledger::{How, Own};
 use crate::server::*;
 use crate::serving::{Refusals, fresh, serve};

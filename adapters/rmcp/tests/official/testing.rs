@@ -12,8 +12,8 @@ use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
 use serde_json::json;
 
-use crate::clients::{state, tool};
-use crate::server::server;
+use crate::clients::state;
+use crate::server::{server, tool};
 use crate::serving::Refusals;
 
 /// The server under test: what `main` serves.

@@ -12,7 +12,7 @@ use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Redis, Reply, Script, S
 use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::{Client, call, call_in, client, create, internal, state, tool};
+use crate::clients::{Client, call, call_in, client, create, internal, state};
 use crate::ledger::{sure, value};
 use crate::serving::{Refusals, fresh};
 use crate::tally::{Fleet, Store, another_second, replica};
@@ -26,8 +26,6 @@ struct Had {
     refusals: Refusals,
     state: String,
     session: Value,
-    handle: Value,
-    cart: Value,
 }
 
 impl Had {
@@ -35,8 +33,6 @@ impl Had {
         Self {
             state: state(&client, call("sure", json!({}))).await,
             session: create(&client).await,
-            handle: tool(&client, "mint", json!({})).await["structuredContent"].clone(),
-            cart: tool(&client, "cart", json!({})).await["structuredContent"].clone(),
             alice: client,
             refusals: refusals.clone(),
         }
@@ -48,22 +44,13 @@ impl Had {
         assert_eq!(state, Err(internal(Profile::RequestState)));
         let read = call_in(&self.alice, "read", json!({}), &self.session).await;
         assert_eq!(read.unwrap_err()["code"], INTERNAL);
-        for (name, handle) in [
-            ("check", &self.handle),
-            ("end", &self.handle),
-            ("look", &self.cart),
-            ("put", &self.cart),
-        ] {
-            let failed = tool(&self.alice, name, handle.clone()).await;
-            assert_eq!(failed, internal(Profile::Handle), "{name}");
-        }
         let told = self.refusals.take();
         for told in &told {
             assert_eq!(told.code, "ledger_unavailable", "{told:?}");
         }
         // A failure to open the ledger may be reported too.
         let tokens = told.iter().filter(|told| told.id.is_some());
-        assert_eq!(tokens.count(), 6, "{told:?}");
+        assert_eq!(tokens.count(), 2, "{told:?}");
         told.into_iter().map(|told| told.message).collect()
     }
 }
@@ -94,9 +81,7 @@ async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
         |hook: &Refusals| Guard::builder(codec.clone(), from_claims).on_refused(hook.hook());
     let without = replica(guard(&refusals)).await;
     let with = guard(&refusals).ledger(ledger);
-    let had = Had::of(client(&without.uri, "alice").await, &refusals);
-    // A cart of single use cannot be opened without a ledger, but can be made.
-    let mut had = had.await;
+    let mut had = Had::of(client(&without.uri, "alice").await, &refusals).await;
     had.alice = client(&replica(with).await.uri, "alice").await;
     had
 }
@@ -114,7 +99,10 @@ async fn one_that_is_down() {
     // The client has kept its session, and continues it.
     fleet.valkey().restart();
     for _ in 0..200 {
-        if call_in(&had.alice, "read", json!({}), &had.session).await.is_ok() {
+        if call_in(&had.alice, "read", json!({}), &had.session)
+            .await
+            .is_ok()
+        {
             break;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -128,7 +116,7 @@ async fn one_that_never_answers() {
     fleet.valkey().signal("STOP");
     let begun = Instant::now();
     let told = had.presents().await;
-    // Six questions, each asked twice for 300 ms at most.
+    // Two questions, each asked twice for 300 ms at most.
     assert!(begun.elapsed() < Duration::from_secs(30));
     all_say(&told, "expected an answer in time, found none");
     fleet.valkey().signal("CONT");

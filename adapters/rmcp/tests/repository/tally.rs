@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Principal;
 use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
-use sealwax_rmcp::{
-    Guard, GuardBuilder, HandleRefused, ReferenceHandles, SelfContainedHandles, Session, Sessions,
-    State, from_claims,
-};
+use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, State, from_claims};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -24,11 +20,7 @@ use crate::serving::{Refusals, fresh, serve, text};
 use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
-pub struct Tally {
-    rows: ReferenceHandles,
-    carts: SelfContainedHandles,
-    pub gate: Arc<Gate>,
-}
+pub struct Tally(Arc<Gate>);
 
 /// The point where handlers wait.
 pub struct Gate {
@@ -56,11 +48,6 @@ struct Waits {
     wait: bool,
 }
 
-#[derive(Deserialize, JsonSchema)]
-struct Sent {
-    handle: String,
-}
-
 #[tool_router]
 impl Tally {
     #[tool(description = "What the session holds")]
@@ -76,7 +63,7 @@ impl Tally {
     ) -> Result<CallToolResult, ErrorData> {
         let value = session.value() + 1;
         session.write(value)?;
-        self.gate.pass(wait).await;
+        self.0.pass(wait).await;
         Ok(CallToolResult::structured(json!({ "value": value })))
     }
 
@@ -86,60 +73,6 @@ impl Tally {
             None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
             Some(_) => Ok(text("sure").into()),
         }
-    }
-
-    #[tool(description = "A new handle")]
-    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let minted = self.rows.mint(&ctx)?;
-        Ok(CallToolResult::structured(json!({"handle": minted.handle})))
-    }
-
-    #[tool(description = "Whether a handle is good")]
-    async fn check(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        self.rows.check(&ctx, &sent.handle).await?;
-        Ok(text("good"))
-    }
-
-    #[tool(description = "Ends a handle")]
-    async fn end(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        self.rows.end(&ctx, &sent.handle).await?;
-        Ok(text("ended"))
-    }
-
-    #[tool(description = "A new cart")]
-    async fn cart(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let sealed = self.carts.seal(&ctx, &0)?;
-        Ok(CallToolResult::structured(json!({"handle": sealed.handle})))
-    }
-
-    #[tool(description = "What is in a cart")]
-    async fn look(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        let held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
-        Ok(CallToolResult::structured(json!({"value": held.value})))
-    }
-
-    #[tool(description = "Puts one more into a cart")]
-    async fn put(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        let mut held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
-        held.value += 1;
-        let next = self.carts.renew(&ctx, &held).await?;
-        Ok(CallToolResult::structured(json!({"handle": next.handle})))
     }
 }
 
@@ -218,12 +151,7 @@ pub async fn replica(guard: GuardBuilder) -> Replica {
         came: Semaphore::new(0),
         go: Semaphore::new(0),
     });
-    let server = Tally {
-        rows: guard.reference_handles("row"),
-        carts: guard.self_contained_handles("cart").single_use(),
-        gate: Arc::clone(&gate),
-    };
-    let uri = serve(guard.protect(server)).await;
+    let uri = serve(guard.protect(Tally(Arc::clone(&gate)))).await;
     Replica { uri, guard, gate }
 }
 
