@@ -2,7 +2,6 @@
 
 use sealwax::Codec;
 use sealwax_mcp::ledger::Memory;
-use sealwax_mcp::ledger::redis::Redis;
 use sealwax_mcp::{Exchange, Failed, Guard, document};
 use serde_json::{Value, json};
 
@@ -253,41 +252,5 @@ fn numbers_have_64_bits() {
             is_good,
             "{since}"
         );
-    }
-}
-
-#[test]
-fn a_dialogue_with_a_redis_is_told_step_by_step() {
-    let redis = Redis::new(true);
-    let command = json!({"script": "commit", "keys": ["a", "b", "c"], "args": []});
-    let (mut dialogue, step) = document::dialogue(&redis, "{}").unwrap();
-    assert_eq!(read(&step), json!({"send": ["INFO"]}));
-    let old = json!({"text": "redis_version:1.0.0\r\n"});
-    let step = read(&document::answered(&mut dialogue, &old.to_string()).unwrap());
-    assert!(step["unfit"].is_string(), "{step}");
-
-    let (mut dialogue, _) = document::dialogue(&redis, "{}").unwrap();
-    let fit = "redis_version:7.2.4\r\nrole:master\r\nconnected_slaves:0\r\nmaxmemory:0\r\n\
-               maxmemory_policy:noeviction\r\naof_enabled:0\r\nrun_id:1a\r\nmaster_replid:2b\r\n\
-               evicted_keys:0\r\n";
-    let step = read(&document::answered(&mut dialogue, &json!({"text": fit}).to_string()).unwrap());
-    assert!(
-        step["warned"][0].as_str().unwrap().contains("appendonly"),
-        "{step}"
-    );
-
-    assert_eq!(step["load"].as_array().map(Vec::len), Some(4), "{step}");
-
-    let begin = || document::dialogue(&redis, &command.to_string()).unwrap();
-    let (mut dialogue, step) = begin();
-    assert_eq!(read(&step)["send"][0], "EVALSHA");
-    let reply = json!({"texts": ["ok", "0"]});
-    let step = read(&document::answered(&mut dialogue, &reply.to_string()).unwrap());
-    assert_eq!(step["done"], json!(["ok", "0"]), "{step}");
-    assert_eq!(step["plain"]["send"][0], "EVALSHA", "{step}");
-    for number in ["-1", "1"] {
-        let answer = format!(r#"{{"number": {number}}}"#);
-        let step = read(&document::answered(&mut begin().0, &answer).unwrap());
-        assert!(step["failed"].is_string(), "{step}");
     }
 }

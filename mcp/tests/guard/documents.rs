@@ -1,14 +1,20 @@
 //! The engine by documents, as docs/engine.md specifies them: what the transcripts cannot show.
 
-use sealwax_mcp::document;
+use sealwax::Error;
+use sealwax_mcp::{Guard, document};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
 use crate::told;
 
+fn guard(settings: &Value) -> Result<Guard, Error> {
+    let codec = Clock::at_ms(1_800_000_000_012).codec();
+    document::guard(codec, &settings.to_string())
+}
+
 /// What comes of a `tools/call` whose caller is told as `principal`.
 fn identified(principal: &Value) -> Value {
-    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
+    let guard = guard(&json!({})).unwrap();
     let message = json!({"method": "tools/call", "target": "play"});
     let (mut exchange, step) = told::message(&guard, &message, None);
     assert_eq!(step, r#"{"step":"ask","name":"principal"}"#);
@@ -18,9 +24,7 @@ fn identified(principal: &Value) -> Value {
 
 /// The step that begins a message, at a guard with these settings.
 fn begun(settings: &Value, message: &Value) -> Value {
-    let codec = Clock::at_ms(1_800_000_000_000).codec();
-    let guard = document::guard(codec, &settings.to_string()).unwrap();
-    let (_, step) = told::message(&guard, message, None);
+    let (_, step) = told::message(&guard(settings).unwrap(), message, None);
     serde_json::from_str(&step).unwrap()
 }
 
@@ -34,9 +38,7 @@ fn a_fallback_is_known() {
         (json!(true), false),
     ] {
         let settings = json!({"confirm": {"play": {"message": "Play?", "fallback": fallback}}});
-        let codec = Clock::at_ms(1_800_000_000_000).codec();
-        let made = document::guard(codec, &settings.to_string());
-        assert_eq!(made.is_ok(), is_right, "{fallback}");
+        assert_eq!(guard(&settings).is_ok(), is_right, "{fallback}");
     }
 }
 
@@ -60,7 +62,6 @@ fn times_are_seconds_in_settings_and_milliseconds_in_steps() {
         20
     );
     // A lifetime that is contradicted was read.
-    let codec = || Clock::at_ms(1_800_000_000_000).codec();
     for (sessions, is_good) in [
         (json!({"ttl": 60}), true),
         (json!({"noExpiry": true}), true),
@@ -72,8 +73,7 @@ fn times_are_seconds_in_settings_and_milliseconds_in_steps() {
         (json!({"required": {"methods": ["server/discover"]}}), false),
     ] {
         let settings = json!({"sessions": sessions});
-        let guard = document::guard(codec(), &settings.to_string());
-        assert_eq!(guard.is_ok(), is_good, "{settings}");
+        assert_eq!(guard(&settings).is_ok(), is_good, "{settings}");
     }
 }
 
@@ -122,8 +122,7 @@ fn a_principal_that_contradicts_itself_is_nobodys() {
         assert_eq!(step["error"]["code"], -32603, "{wrong}");
         assert_eq!(step["refused"][0]["code"], "invalid_argument");
         // Where the message has it, and where a principal is signed out.
-        let ledger = json!({"ledger": {}}).to_string();
-        let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), &ledger).unwrap();
+        let guard = guard(&json!({"ledger": {}})).unwrap();
         assert!(document::revoke(&guard, &wrong.to_string(), None).is_err());
     }
 }
@@ -132,7 +131,7 @@ fn a_principal_that_contradicts_itself_is_nobodys() {
 fn a_refusal_says_whose_it_is_and_of_which_message() {
     let step = identified(&json!({"issuer": "https://idp.example.com", "subject": "alice"}));
     assert_eq!(step["refused"], Value::Null);
-    let guard = document::guard(Clock::at_ms(1_800_000_000_012).codec(), "{}").unwrap();
+    let guard = guard(&json!({})).unwrap();
     let message = json!({"method": "tools/call", "target": "play", "token": "forged",
                          "principal": {"issuer": "https://idp.example.com", "subject": "alice"}});
     let (_, step) = told::message(&guard, &message, None);
@@ -160,7 +159,7 @@ fn a_refusal_says_whose_it_is_and_of_which_message() {
 
 #[test]
 fn a_mistake_of_the_adapters_side_is_an_entry_too() {
-    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), "{}").unwrap();
+    let guard = guard(&json!({})).unwrap();
     let report = |fault: Value| {
         let entry = document::report(&guard, &fault.to_string());
         entry.map(|entry| serde_json::from_str::<Value>(&entry).unwrap())
@@ -170,7 +169,7 @@ fn a_mistake_of_the_adapters_side_is_an_entry_too() {
     let line = r#"sealwax: invalid_argument kind=session method="x/1" subject="alice" id=01 message="it threw""#;
     assert_eq!(
         report(fault).unwrap(),
-        json!({"time": "2027-01-15T08:00:00.000Z", "level": "error", "code": "invalid_argument",
+        json!({"time": "2027-01-15T08:00:00.012Z", "level": "error", "code": "invalid_argument",
                "kind": "session", "method": "x/1", "customMethod": true, "subject": "alice", "id": "01",
                "message": "it threw", "line": line})
     );
@@ -188,8 +187,7 @@ fn a_mistake_of_the_adapters_side_is_an_entry_too() {
 
 #[test]
 fn a_question_never_has_no_time() {
-    let settings = json!({"timeLimitMs": 1, "ledger": {}}).to_string();
-    let guard = document::guard(Clock::at_ms(1_800_000_000_000).codec(), &settings).unwrap();
+    let guard = guard(&json!({"timeLimitMs": 1, "ledger": {}})).unwrap();
     let message = json!({"method": "tools/call", "target": "x", "modern": true});
     let (_, step) = told::message(&guard, &message, None);
     let step: Value = serde_json::from_str(&step).unwrap();

@@ -78,17 +78,6 @@ pub async fn create(client: &Client) -> Value {
     created["session"].clone()
 }
 
-pub async fn call_in(
-    client: &Client,
-    tool: &str,
-    args: Value,
-    session: &Value,
-) -> Result<Value, Value> {
-    let params = json!({"name": tool, "arguments": args, "_meta": {SESSION: session}});
-    let params: CallToolRequestParams = serde_json::from_value(params).unwrap();
-    json_of(client.call_tool(params).await)
-}
-
 /// Returns the answer to a refused request.
 pub fn refusal(profile: Profile) -> Value {
     answer(profile.refusal(None))

@@ -105,11 +105,11 @@ impl ServerHandler for Server {
 }
 
 /// A connection to the server, line by line.
-pub struct Pipe {
+pub struct Pipe<S = Server> {
     pub write: WriteHalf<DuplexStream>,
     pub read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     pub refusals: Refusals,
-    pub server: Server,
+    pub server: S,
     /// Ends when everything that came was served.
     running: JoinHandle<()>,
 }
@@ -123,14 +123,18 @@ pub fn pipe(codec: Codec, change: Change) -> Pipe {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = builder.sessions(sessions).build().unwrap();
     let streams = change(guard.streams());
-    served(streams, &guard, refusals)
+    served(streams, &guard, Server::default(), refusals)
 }
 
 /// A server of this guard on such streams.
-pub fn served(streams: Streams, guard: &Guard, refusals: Refusals) -> Pipe {
+pub fn served<S: ServerHandler + Clone>(
+    streams: Streams,
+    guard: &Guard,
+    server: S,
+    refusals: Refusals,
+) -> Pipe<S> {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let streams = streams.wrap(tokio::io::split(theirs));
-    let server = Server::default();
     let protected = guard.protect(server.clone());
     let running =
         tokio::spawn(async move { _ = protected.serve(streams).await.unwrap().waiting().await });
@@ -152,7 +156,9 @@ impl Pipe {
         self.running.await.unwrap();
         self.server.served.load(Ordering::SeqCst)
     }
+}
 
+impl<S> Pipe<S> {
     pub async fn send(&mut self, message: Value) {
         let line = format!("{message}\n");
         self.write.write_all(line.as_bytes()).await.unwrap();

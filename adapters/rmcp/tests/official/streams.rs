@@ -11,7 +11,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::clients::{SESSION, altered};
 use crate::layer_fleet::modern;
-use crate::pipe::{hello, initialized, invalid, named, notification, ping, pipe, request, served};
+use crate::pipe::{
+    Server, hello, initialized, invalid, named, notification, ping, pipe, request, served,
+};
 use crate::serving::{Refusals, fresh, until};
 
 #[tokio::test]
@@ -160,7 +162,7 @@ async fn a_guard_takes_no_principal_from_another_one() {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = Guard::builder(codec, |_: &_| None::<Principal>).sessions(sessions);
     let guard = guard.on_refused(refusals.hook()).build().unwrap();
-    let mut alice = served(streams, &guard, refusals);
+    let mut alice = served(streams, &guard, Server::default(), refusals);
     let token = alice.begin().await;
     let create = request(2, "sessions/create", json!({}));
     let refused = alice.ask(named(create, &token)).await;

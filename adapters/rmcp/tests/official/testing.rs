@@ -73,21 +73,10 @@ async fn time_and_user_are_the_tests() -> Result<(), Box<dyn std::error::Error>>
     let count = || CallToolRequestParams::new("count");
     let first = state(&client, count()).await;
     clock.advance(Duration::from_secs(600));
+    assert_eq!(clock.now(), 1_800_000_600);
     let late = client.call_tool_once(count().with_request_state(first));
     assert!(late.await.is_err());
     assert_eq!(refused.code(), "expired");
-
-    // The ledger began with the clock, which it never leaves: what is made at another time of it is known.
-    let second = state(&client, count()).await;
-    clock.advance(Duration::from_secs(1));
-    assert!(
-        client
-            .call_tool_once(count().with_request_state(second))
-            .await
-            .is_ok()
-    );
-    assert_eq!(clock.now(), 1_800_000_601);
-
     user.set(None);
     assert!(client.call_tool_once(count()).await.is_err());
     assert_eq!(refused.code(), "unauthenticated");

@@ -12,8 +12,8 @@ use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Redis, Reply, Script, S
 use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
 use serde_json::{Value, json};
 
-use crate::clients::{Client, call, call_in, client, create, internal, state};
-use crate::ledger::{sure, value};
+use crate::clients::{Client, call, client, create, internal, state};
+use crate::ledger::{call_in, sure, value};
 use crate::serving::{Refusals, fresh};
 use crate::tally::{Fleet, Store, another_second, replica};
 use crate::valkey::Valkey;

@@ -13,7 +13,7 @@ use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
 use crate::clients::{altered, arguments, json_of, modern, refusal};
-use crate::programs::{built, jwt, jwt_for, key, process, served};
+use crate::programs::{built, jwt, key, process, served};
 
 /// A user who gives every question the same answer.
 #[derive(Clone)]
@@ -159,6 +159,7 @@ fn without_keys_it_says_how_to_make_one() {
     assert!(said.contains("sealwax keygen"), "{said}");
 }
 
+/// More of users is in demo/fleet_requests.py.
 #[tokio::test]
 async fn on_http_for_the_user_of_the_token() {
     let server = served(&mut Command::new(&*NOTES), &key(), Some("secret"));
@@ -167,20 +168,19 @@ async fn on_http_for_the_user_of_the_token() {
         let connection = StreamableHttpClientTransport::from_config(config);
         yes().serve_with_lifecycle(connection, modern()).await
     };
-    let alice = as_user(jwt("secret", "alice", 600)).await.unwrap();
-    let mallory = as_user(jwt("secret", "mallory", 600)).await.unwrap();
+    let ours = json!("https://notes.example.com");
+    let good = |name| jwt(&ours, "secret", name, 600);
+    let alice = as_user(good("alice")).await.unwrap();
     tour(&alice, true).await;
-    let basket = call(&alice, "new_basket", json!({})).await["structuredContent"]["basket"].clone();
-    let stolen = add(&mallory, &basket, &json!("x")).await;
-    assert_eq!(stolen, refusal(Profile::Handle));
-    let cursor = list(&alice, None).await.unwrap().next_cursor;
-    let stolen = list(&mallory, cursor).await;
+    let mallory = as_user(good("mallory")).await.unwrap();
+    let stolen = list(&alice, None).await.unwrap().next_cursor;
+    let stolen = list(&mallory, stolen).await;
     assert_eq!(stolen.unwrap_err(), refusal(Profile::Cursor));
     for bad in [
-        jwt("another", "alice", 600),
-        jwt("secret", "alice", -600),
-        jwt_for(&Value::Null, "secret", "alice", 600),
-        jwt_for(&json!("https://other.example.com"), "secret", "alice", 600),
+        jwt(&ours, "another", "alice", 600),
+        jwt(&ours, "secret", "alice", -600),
+        jwt(&Value::Null, "secret", "alice", 600),
+        jwt(&json!("https://other.example.com"), "secret", "alice", 600),
         String::new(),
     ] {
         assert!(as_user(bad).await.is_err());

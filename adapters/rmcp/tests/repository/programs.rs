@@ -3,8 +3,6 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{EncodingKey, Header, encode};
@@ -53,11 +51,10 @@ pub fn process(program: &Path, key: &str) -> TokioChildProcess {
     TokioChildProcess::new(command).unwrap()
 }
 
-/// A process on HTTP, and what it says.
+/// A process on HTTP.
 pub struct Http {
     child: Child,
     pub uri: String,
-    pub said: Mutex<Receiver<String>>,
 }
 
 impl Drop for Http {
@@ -77,26 +74,15 @@ pub fn served(command: &mut Command, key: &str, secret: Option<&str>) -> Http {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    let (tell, said) = channel();
-    std::thread::spawn(move || {
-        for line in stderr.lines().map_while(Result::ok) {
-            let _ = tell.send(line);
-        }
-    });
-    let first = said.recv().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = said.next().unwrap().unwrap();
+    std::thread::spawn(move || said.for_each(drop));
     let uri = first.strip_prefix("listening on ").unwrap().to_owned();
-    let said = Mutex::new(said);
-    Http { child, uri, said }
+    Http { child, uri }
 }
 
-/// A token for both examples.
-pub fn jwt(secret: &str, subject: &str, seconds: i64) -> String {
-    let both = json!(["https://notes.example.com", "https://counter.example.com"]);
-    jwt_for(&both, secret, subject, seconds)
-}
-
-pub fn jwt_for(audience: &Value, secret: &str, subject: &str, seconds: i64) -> String {
+/// A token for an audience.
+pub fn jwt(audience: &Value, secret: &str, subject: &str, seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let exp = now.as_secs().checked_add_signed(seconds).unwrap();
     let mut claims = json!({
