@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rmcp::model::{CustomRequest, CustomResult};
 use rmcp::service::RequestContext;
@@ -12,6 +13,7 @@ use sealwax_rmcp::{Guard, Session, Sessions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::clients::SESSION;
 use crate::pipe::{hello, initialized, notification, request, served};
@@ -87,14 +89,19 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
     let create = request(2, "sessions/create", json!({}));
     let session = client.ask(create).await["result"]["session"].take();
     let call = |method: &str| request(3, method, json!({"_meta": {SESSION: session}}));
+    // One that is refused begins nothing.
+    let begun = async || {
+        let begun = timeout(Duration::from_secs(60), server.begun.notified());
+        begun.await.expect("in time");
+    };
     // So does one whose handler panics.
     for method in [&["linger"; 20][..], &["panics"]].concat() {
         client.send(call(method)).await;
-        server.begun.notified().await;
+        begun().await;
         if method == "linger" {
             let why = json!({"requestId": 3, "reason": "enough"});
             client.send(notification("cancelled", why)).await;
-            server.begun.notified().await;
+            begun().await;
         }
         let mut kept = server.kept.lock().unwrap().take().unwrap();
         assert!(kept.write(Counted::new(8)).is_err());
