@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::{Inspected, Principal};
 use sealwax_mcp::document::{self, Members, Next};
-use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
+use sealwax_mcp::{ClientSession, ClientValue, Exchange, Failed, Guard, Message};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
@@ -140,6 +140,26 @@ fn what_a_session_may_change_is_a_document() {
     let next = document::result(&mut exchange, Members::default()).unwrap();
     let sent = told::changed(json!({}), &step(next));
     assert!(sent["capabilities"]["experimental"]["sessions"].is_object());
+}
+
+/// Nothing is reported of it, and yet its handler has the session.
+#[test]
+fn a_notification_in_a_session_is_a_document() {
+    let guard = guard(&json!({"sessions": {}}));
+    let view = Clock::at_ms(1_800_000_000_000).view("alice");
+    let session = view.sessions().create(b"1").unwrap();
+    let progress = Message {
+        method: "notifications/progress",
+        notification: true,
+        principal: alice(),
+        session: Some(ClientSession {
+            id: ClientValue::Text(&session.session_id),
+            state: session.state.as_deref().into(),
+        }),
+        ..Message::default()
+    };
+    let delivered = step(document::request(&guard, progress).1);
+    assert_eq!(delivered["session"]["value"], "1");
 }
 
 /// What is not begun may be begun late, for there is nothing to check before.
