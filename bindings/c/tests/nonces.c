@@ -1,12 +1,5 @@
-/* No two nonces alike: threads that share a view, and, where there is fork, a child that inherits
-   it. */
-#define _DEFAULT_SOURCE
+/* No two nonces alike of threads that share a view; forks.c has what children draw. */
 #include <pthread.h>
-#ifndef _WIN32
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#endif
 
 #include "check.h"
 
@@ -46,27 +39,6 @@ static void check_threads(void) {
   printf("no nonce twice: %d threads, %d tokens each\n", THREADS, EACH);
 }
 
-#ifndef _WIN32
-static void check_fork(void) {
-  const size_t size = (size_t)2 * EACH * NONCE;
-  char *nonces =
-      (char *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  CHECK(nonces != MAP_FAILED);
-  subject = "fork";
-  fflush(stdout);
-  pid_t child = fork();
-  CHECK(child >= 0);
-  seal_many(nonces + (child == 0 ? EACH * NONCE : 0));
-  int outcome = 0;
-  if (child != 0) {
-    CHECK(waitpid(child, &outcome, 0) == child && outcome == 0);
-    check_unique(nonces, (size_t)2 * EACH);
-    printf("no nonce twice: a parent and a child, %d tokens each\n", EACH);
-  }
-  munmap(nonces, size);
-}
-#endif
-
 int main(void) {
   sealwax_key *key;
   sealwax_ring *ring;
@@ -76,9 +48,6 @@ int main(void) {
   CHECK(sealwax_codec_new(ring, TEXT("https://mcp.example.com"), NULL, &codec, NULL) == SEALWAX_OK);
   CHECK(sealwax_view_new_anonymous(codec, &view, NULL) == SEALWAX_OK);
   check_threads();
-#ifndef _WIN32
-  check_fork();
-#endif
   sealwax_view_free(view);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);

@@ -5,6 +5,7 @@ use sealwax_mcp::machine::{Answer, Frame, Machine, flag, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
+use crate::wire;
 
 const NOW: &str = "1800000000";
 const OPEN: &str = r#"{"script":"open","keys":["swl1:{a}:began","swl1:{a}:fence"],"args":[]}"#;
@@ -19,20 +20,12 @@ fn framed<T>(
     texts: &[ClientValue<'_>],
     read: impl FnOnce(&Frame<'_>) -> T,
 ) -> T {
-    let [low, high] = flags.to_le_bytes();
-    let mut frame = vec![kind, u8::try_from(texts.len()).unwrap(), low, high];
-    for text in texts {
-        let len = match text {
-            Absent => -1,
-            Other => -2,
-            Text(text) => i32::try_from(text.len()).unwrap(),
-        };
-        frame.extend(len.to_le_bytes());
-    }
-    for text in texts {
-        frame.extend(text.text().unwrap_or_default().bytes());
-    }
-    read(&Frame::read(&frame).unwrap())
+    let texts = texts.iter().map(|text| match text {
+        Absent => None,
+        Other => Some(wire::NO_TEXT),
+        Text(text) => Some(text.as_bytes()),
+    });
+    wire::framed(kind, flags, &texts.collect::<Vec<_>>(), read)
 }
 
 fn guard(settings: &Value) -> (Machine, Answer) {
@@ -149,25 +142,6 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
 }
 
 #[test]
-fn a_page_is_for_anybody_if_the_result_is() {
-    let (guard, _) = guard(&json!({}));
-    let mut list = call(Absent, NO_SESSION);
-    (list[0], list[1]) = (Text("tools/list"), Absent);
-    for (scope, delivered) in [(Text("public"), true), (Text("private"), false)] {
-        let (mut exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &list);
-        let answer = tell(&mut exchange, kind::RESULT, 0, &[Absent, scope, Text("2")]);
-        let token = text(answer, kind::RESPOND);
-        let flags = BY_CALLER | flag::ANONYMOUS;
-        let page = [Text("tools/list"), Absent, Absent, Text(&token)];
-        let (_, answer) = made(&guard, kind::MESSAGE, flags, &page);
-        assert_eq!(
-            answer == Answer::of(kind::DELIVER, Some("2".into())),
-            delivered
-        );
-    }
-}
-
-#[test]
 fn a_session_is_written_and_forked() {
     let settings = json!({"sessions": {"initial": {"n": 0}}, "timeLimitMs": 500});
     let (guard, answer) = guard(&settings);
@@ -200,12 +174,8 @@ fn a_session_is_written_and_forked() {
     let result = [Text("complete"), Text("public")];
     let responded = step(tell(&mut exchange, kind::RESULT, flag::TTL, &result));
     // Nothing to be cached, where it would have been.
-    let no_cache = json!([["ttlMs"], 0]);
-    let sets = |step: &Value| step["set"].as_array().unwrap().contains(&no_cache);
-    assert!(sets(&responded), "{responded}");
-    let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &of_session(Absent));
-    let responded = step(tell(&mut exchange, kind::RESULT, 0, COMPLETE));
-    assert!(!sets(&responded), "{responded}");
+    let set = responded["set"].as_array().unwrap();
+    assert!(set.contains(&json!([["ttlMs"], 0])), "{responded}");
     // A notification has it too, whose caller is told later.
     let known = of_session(Text(&id));
     let mut unknown = known;
@@ -215,20 +185,12 @@ fn a_session_is_written_and_forked() {
     let delivered = step(tell(&mut exchange, kind::PRINCIPAL, 0, &known[4..7]));
     assert_eq!(delivered["session"]["value"], "1");
     // The header is of another session, or the metadata of none.
-    let (_, answer) = made(
-        &guard,
-        kind::MESSAGE,
-        flags,
-        &of_session(Text("sess_other")),
-    );
-    assert_eq!(step(answer)["error"]["code"], -32020);
+    let other = of_session(Text("sess_other"));
     let swapped = call(Absent, [Absent, Text(&state), Text(&id)]);
-    assert_eq!(
-        step(made(&guard, kind::MESSAGE, flags, &swapped).1)["step"],
-        "reply"
-    );
-    let (_, answer) = made(&guard, kind::MESSAGE, flags | flag::NOTIFICATION, &swapped);
-    assert_eq!(step(answer)["step"], "drop");
+    for (texts, code) in [(other, -32020), (swapped, -32043)] {
+        let refused = step(made(&guard, kind::MESSAGE, flags, &texts).1);
+        assert_eq!(refused["error"]["code"], code);
+    }
     // Without the flag there is no session.
     let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &of_session(Absent));
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
@@ -304,40 +266,22 @@ fn a_handle_is_sealed_and_opened() {
     assert_eq!(opened["value"], "[7]", "{opened}");
 }
 
+/// The rest is in wire.rs.
 #[test]
-fn initialize_is_kept_around_http() {
+fn a_caller_is_known_around_http() {
     let (guard, _) = guard(&json!({}));
-    let message = |session, body| {
-        let texts = [
-            Text("POST"),
-            Text("2025-11-25"),
-            session,
-            Absent,
-            Text(body),
-            Text("i"),
-            Text("c"),
-            Text("s"),
-        ];
-        made(&guard, kind::HTTP, flag::CALLER, &texts)
-    };
-    let begin = r#"{"id":1,"method":"initialize","params":{"capabilities":{"roots":{}}}}"#;
     let call = r#"{"id":1,"method":"tools/call","params":{"name":"t"}}"#;
-    let (mut exchange, answer) = message(Absent, begin);
-    assert_eq!(step(answer)["step"], "deliver");
-    let head = [Text("200"), Text("application/json"), Absent];
-    let changes = tell(&mut exchange, kind::ANSWER, 0, &head);
-    assert_eq!((changes.kind, changes.flags), (kind::MADE, flag::CHANGES));
-    let result = r#"{"id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}"#;
-    let piece = tell(&mut exchange, kind::PIECE, 0, &[Text(result)]);
-    assert_eq!(piece, Answer::of(kind::TEXT, None));
-    let answered = tell(&mut exchange, kind::ANSWERED, 0, &[]);
-    assert_eq!(answered.texts[1].as_deref(), Some(result));
-    let begun: Value = serde_json::from_str(answered.texts[0].as_deref().unwrap()).unwrap();
-    let session = begun["headers"]["Mcp-Session-Id"].as_str().unwrap();
-    let delivered = step(message(Text(session), call).1);
-    let negotiated = delivered["negotiated"].as_str().unwrap();
-    assert!(negotiated.contains("roots"), "{delivered}");
-    let [document, told] = message(Absent, call).1.texts;
+    let texts = [
+        Text("POST"),
+        Text("2025-11-25"),
+        Absent,
+        Absent,
+        Text(call),
+        Text("i"),
+        Text("c"),
+        Text("s"),
+    ];
+    let [document, told] = made(&guard, kind::HTTP, flag::CALLER, &texts).1.texts;
     let refused: Value = serde_json::from_str(&document.unwrap()).unwrap();
     assert!(told.unwrap().contains("expected Mcp-Session-Id"));
     let entry = &refused["refused"][0];
@@ -372,40 +316,6 @@ fn a_revocation_is_remembered_for_as_long_as_is_said() {
         }
         assert_eq!(step(answer)["step"], "done");
         assert_eq!(asked.last().unwrap()["args"][0], seconds);
-    }
-}
-
-#[test]
-fn a_fault_is_reported() {
-    let (guard, _) = guard(&json!({}));
-    let fault = r#"{"code":"expired","kind":"cursor","message":"m"}"#;
-    let (mut over, answer) = made(&guard, kind::REPORT, 0, &[Text(fault)]);
-    let entry: Value = serde_json::from_str(&text(answer, kind::TEXT)).unwrap();
-    assert_eq!(
-        (&entry["code"], &entry["message"]),
-        (&json!("expired"), &json!("m"))
-    );
-    assert!(is_refused(&mut over, kind::EVENT, &[Text("{}")]));
-}
-
-#[test]
-fn a_store_is_asked() {
-    for (flags, own) in [(flag::WAITS, json!(true)), (0, Value::Null)] {
-        let (store, answer) = made(None, kind::STORE, flags, &[]);
-        assert_eq!(answer, Answer::of(kind::MADE, None));
-        let (mut dialogue, answer) = made(&store, kind::DIALOGUE, 0, &[Text(REVOKE)]);
-        let first = step(answer);
-        assert_eq!(
-            (&first["send"][0], &first["own"]),
-            (&json!("EVALSHA"), &own)
-        );
-        let answer = tell(
-            &mut dialogue,
-            kind::EVENT,
-            0,
-            &[Text(r#"{"error":"NOSCRIPT No"}"#)],
-        );
-        assert_eq!(step(answer)["send"][0], "EVAL");
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sealwax::{Inspected, Principal};
 use sealwax_mcp::document::{self, Members, Next};
-use sealwax_mcp::{ClientValue, Exchange, Failed, Guard, Message};
+use sealwax_mcp::{ClientSession, ClientValue, Exchange, Failed, Guard, Message};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
@@ -73,66 +73,6 @@ fn a_state_is_sealed_and_opened() {
     assert_eq!(next, Next::Respond(None));
     // It is over.
     assert!(document::result(&mut exchange, Members::default()).is_err());
-    // The same as by documents.
-    let message = json!({"method": "tools/call", "target": "play", "token": token,
-                         "principal": {"subject": "alice"}});
-    let (_, next) = told::message(&guard, &message, Some(r#"{"id":7}"#));
-    let next: Value = serde_json::from_str(&next).unwrap();
-    assert_eq!(
-        (&next["step"], &next["opened"]),
-        (&json!("deliver"), &json!(r#"{"round":1}"#))
-    );
-}
-
-#[test]
-fn a_cursor_is_sealed_and_opened() {
-    let guard = guard(&json!({}));
-    for (cache_scope, principal) in [
-        // Any user's: nobody is asked who the caller is.
-        (ClientValue::Text("public"), None),
-        (ClientValue::Text("private"), alice()),
-        (ClientValue::Other, alice()),
-    ] {
-        let page = Members {
-            cache_scope,
-            has_ttl: true,
-            token: ClientValue::Text("2"),
-            ..Members::default()
-        };
-        let message = |token| Message {
-            principal: principal.clone(),
-            ..list(token)
-        };
-        let (mut exchange, next) = document::request(&guard, message(ClientValue::Absent));
-        assert_eq!(next, Next::Deliver(None));
-        let token = sealed(&mut exchange, page);
-        let message = Message {
-            principal: alice(),
-            ..list(ClientValue::Text(&token))
-        };
-        let (_, next) = document::request(&guard, message);
-        assert_eq!(next, Next::Deliver(Some("2".into())));
-    }
-}
-
-#[test]
-fn the_caller_may_be_reported() {
-    let guard = guard(&json!({}));
-    let unknown = Message {
-        principal: None,
-        ..call(ClientValue::Absent)
-    };
-    let (mut exchange, next) = document::request(&guard, unknown.clone());
-    assert_eq!(step(next)["name"], "principal");
-    let next = document::principal(&mut exchange, Ok(Principal::subject("alice"))).unwrap();
-    assert_eq!(next, Next::Deliver(None));
-    sealed(&mut exchange, ASKS_BACK);
-    let (mut exchange, _) = document::request(&guard, unknown);
-    let failed = Err(Failed::Threw("E".into()));
-    let next = document::principal(&mut exchange, failed).unwrap();
-    assert_eq!(step(next)["refused"][0]["code"], "invalid_argument");
-    // Nobody asked.
-    assert!(document::principal(&mut exchange, Ok(Principal::subject("alice"))).is_err());
 }
 
 #[test]
@@ -176,13 +116,6 @@ fn every_other_step_is_a_document() {
 }
 
 #[test]
-fn what_a_ledger_must_judge_is_asked() {
-    let guard = guard(&json!({"ledger": {}}));
-    let (_, next) = document::request(&guard, call(ClientValue::Absent));
-    assert_eq!(step(next)["name"], "ledger");
-}
-
-#[test]
 fn what_is_delivered_beside_a_failure_is_a_document() {
     let guard = guard(&json!({"ledger": {}}));
     // A wrapper has used up the time, so that the ledger cannot be opened.
@@ -207,6 +140,26 @@ fn what_a_session_may_change_is_a_document() {
     let next = document::result(&mut exchange, Members::default()).unwrap();
     let sent = told::changed(json!({}), &step(next));
     assert!(sent["capabilities"]["experimental"]["sessions"].is_object());
+}
+
+/// Nothing is reported of it, and yet its handler has the session.
+#[test]
+fn a_notification_in_a_session_is_a_document() {
+    let guard = guard(&json!({"sessions": {}}));
+    let view = Clock::at_ms(1_800_000_000_000).view("alice");
+    let session = view.sessions().create(b"1").unwrap();
+    let progress = Message {
+        method: "notifications/progress",
+        notification: true,
+        principal: alice(),
+        session: Some(ClientSession {
+            id: ClientValue::Text(&session.session_id),
+            state: session.state.as_deref().into(),
+        }),
+        ..Message::default()
+    };
+    let delivered = step(document::request(&guard, progress).1);
+    assert_eq!(delivered["session"]["value"], "1");
 }
 
 /// What is not begun may be begun late, for there is nothing to check before.
@@ -245,41 +198,19 @@ fn what_happens_is_taken_beside_the_short_forms() {
     assert_eq!(next, Next::Deliver(None));
     assert_eq!(events(&mut exchange), json!([]));
     let token = sealed(&mut exchange, ASKS_BACK);
-    let made = events(&mut exchange);
     let Ok(Inspected::Token {
         key_id, token_id, ..
     }) = sealwax::inspect(&token)
     else {
         panic!("{token}");
     };
-    let common = json!({"kind": "request-state", "keyId": key_id.to_string(), "id": token_id.to_string(),
-                        "method": "tools/call", "target": "play", "subject": "alice"});
-    let expected = |more: Value| {
-        let mut event = common.clone();
-        let event_members = event.as_object_mut().unwrap();
-        event_members.extend(more.as_object().unwrap().clone());
-        json!([event])
-    };
-    assert_eq!(made, expected(json!({"event": "sealed"})));
+    let mut happened = json!([{"kind": "request-state", "keyId": key_id.to_string(), "id": token_id.to_string(),
+        "method": "tools/call", "target": "play", "subject": "alice", "event": "sealed"}]);
+    assert_eq!(events(&mut exchange), happened);
     assert_eq!(events(&mut exchange), json!([]), "told once");
 
-    let (mut exchange, next) = document::request(&guard, call(ClientValue::Text(&token)));
-    assert_eq!(next, Next::Deliver(Some(r#"{"round":1}"#.into())));
-    let opened = expected(json!({"event": "opened", "age": 0}));
-    assert_eq!(events(&mut exchange), opened);
-    // A step that is a document holds its own.
-    let message = json!({"method": "tools/call", "target": "play", "token": token,
-                         "principal": {"subject": "alice"}});
-    let (mut exchange, next) = told::message(&guard, &message, Some(r#"{"id":7}"#));
-    let next: Value = serde_json::from_str(&next).unwrap();
-    assert_eq!(next["events"], opened);
-    assert_eq!(events(&mut exchange), json!([]), "told once");
-}
-
-#[test]
-fn nothing_is_collected_for_nobody() {
-    let guard = guard(&json!({}));
-    let (mut exchange, _) = document::request(&guard, call(ClientValue::Absent));
-    sealed(&mut exchange, ASKS_BACK);
-    assert_eq!(events(&mut exchange), json!([]));
+    let (mut exchange, _) = document::request(&guard, call(ClientValue::Text(&token)));
+    happened[0]["event"] = "opened".into();
+    happened[0]["age"] = 0.into();
+    assert_eq!(events(&mut exchange), happened);
 }

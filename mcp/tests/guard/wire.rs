@@ -8,7 +8,7 @@ use crate::common::Clock;
 const NOW_MS: u64 = 1_800_000_000_000;
 const NEGOTIATED: &[u8] = br#"{"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"},"protocolVersion":"2025-11-25","serverCapabilities":{}}"#;
 
-fn framed<T>(
+pub fn framed<T>(
     kind: u8,
     flags: u16,
     texts: &[Option<&[u8]>],
@@ -19,19 +19,19 @@ fn framed<T>(
     for text in texts {
         let len = match *text {
             None => -1,
-            Some(SEVERAL) => -2,
+            Some(NO_TEXT) => -2,
             Some(text) => i32::try_from(text.len()).unwrap(),
         };
         frame.extend(len.to_le_bytes());
     }
-    for text in texts.iter().flatten().filter(|text| **text != SEVERAL) {
+    for text in texts.iter().flatten().filter(|text| **text != NO_TEXT) {
         frame.extend(*text);
     }
     read(&Frame::read(&frame).unwrap())
 }
 
 /// Stands for what is no text.
-const SEVERAL: &[u8] = b"\0";
+pub const NO_TEXT: &[u8] = b"\0";
 
 /// A case on its way: the texts that stand for others, and what was said so far.
 struct Case<'a> {
@@ -130,7 +130,7 @@ impl<'a> Case<'a> {
         let (case, http) = (self.case, &self.case["http"]);
         let value = |name: &str| match &http[name] {
             Value::Null => None,
-            Value::Object(_) => Some(SEVERAL.to_vec()),
+            Value::Object(_) => Some(NO_TEXT.to_vec()),
             text => Some(self.bytes(text)),
         };
         let [method, version, session, encoding] =

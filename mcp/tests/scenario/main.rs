@@ -2,6 +2,9 @@
 //! it says. Messages come by its control channel, and are answered there; one thing happens at a time.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing)]
 
+#[path = "../../../tests/common/mod.rs"]
+#[allow(missing_docs)]
+mod common;
 mod handler;
 mod ledger;
 mod messages;

@@ -1,10 +1,8 @@
 //! A guard with the settings of a transcript, and the clock and the ledger in the driver's hands.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use sealwax::{Codec, Environment, Error, KeyRing, Principal, System};
+use sealwax::{Codec, KeyRing, Principal};
 use sealwax_mcp::ledger::Command;
 use sealwax_mcp::{
     Confirm, Connection, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required,
@@ -12,36 +10,9 @@ use sealwax_mcp::{
 };
 use serde_json::{Value, json};
 
+use crate::common::Clock;
 use crate::ledger::{LossyLedger, counted};
 use crate::say;
-
-/// A clock that stands still, in Unix seconds, until it is set.
-#[derive(Clone)]
-struct Clock(Arc<AtomicU64>);
-
-impl Clock {
-    fn at(now: u64) -> Self {
-        Self(Arc::new(AtomicU64::new(now)))
-    }
-
-    fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn set(&self, now: u64) {
-        self.0.store(now, Ordering::Relaxed);
-    }
-}
-
-impl Environment for Clock {
-    fn now_ms(&self) -> u64 {
-        self.now() * 1000
-    }
-
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
-        System.fill(bytes)
-    }
-}
 
 pub struct Stage {
     pub guard: Guard,
@@ -60,7 +31,7 @@ pub struct Stage {
 impl Stage {
     pub fn new(told: &Value) -> Self {
         let (settings, now) = (told["settings"].clone(), told["now"].as_u64().unwrap());
-        let clock = Clock::at(now);
+        let clock = Clock::at_ms(now * 1000);
         let ring: KeyRing = told["keys"].as_str().unwrap().parse().unwrap();
         let codec = Codec::builder(ring, told["audience"].as_str().unwrap());
         let codec = codec.build_in(clock.clone()).unwrap();

@@ -73,24 +73,9 @@ pub fn json_of<T: serde::Serialize>(result: Result<T, ServiceError>) -> Result<V
     }
 }
 
-pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
-    json_of(client.call_tool(call(tool, args)).await).unwrap()
-}
-
 pub async fn create(client: &Client) -> Value {
     let created = raw(client, "sessions/create", json!({})).await.unwrap();
     created["session"].clone()
-}
-
-pub async fn call_in(
-    client: &Client,
-    tool: &str,
-    args: Value,
-    session: &Value,
-) -> Result<Value, Value> {
-    let params = json!({"name": tool, "arguments": args, "_meta": {SESSION: session}});
-    let params: CallToolRequestParams = serde_json::from_value(params).unwrap();
-    json_of(client.call_tool(params).await)
 }
 
 /// Returns the answer to a refused request.

@@ -10,7 +10,7 @@ use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use sealwax::{Codec, Key, KeyRing};
+use sealwax::{Codec, Key, KeyRing, Principal};
 use sealwax_rmcp::{Refusal, VerifiedClaims};
 use serde_json::json;
 
@@ -21,6 +21,12 @@ pub fn codec(keys: &[&Key]) -> Codec {
 
 pub fn fresh() -> Codec {
     codec(&[&Key::generate().unwrap()])
+}
+
+/// The principal of a bearer token that says `alice`.
+pub fn alice() -> Principal {
+    let alice = Principal::subject("alice").with_client("cli");
+    alice.with_issuer("https://idp.example.com")
 }
 
 pub fn text(text: &str) -> CallToolResult {
@@ -62,9 +68,11 @@ pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
         Arc::new(NeverSessionManager::default()),
         StreamableHttpServerConfig::default().with_legacy_session_mode(false),
     );
-    let app = axum::Router::new()
-        .route_service("/mcp", mcp)
-        .layer(from_fn(authenticate));
+    let app = axum::Router::new().route_service("/mcp", mcp);
+    listen(app.layer(from_fn(authenticate))).await
+}
+
+pub async fn listen(app: axum::Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let uri = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });

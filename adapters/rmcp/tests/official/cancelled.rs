@@ -2,21 +2,22 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use rmcp::model::*;
-use rmcp::service::{PeerRequestOptions, RequestContext};
-use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt as _, tool, tool_handler, tool_router,
-};
-use sealwax::{Key, Principal};
+use rmcp::model::{CustomRequest, CustomResult};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use sealwax::Principal;
 use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, Session, Sessions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 
-use crate::clients::{SESSION, call_in, create};
-use crate::serving::{Refusals, codec, until};
+use crate::clients::SESSION;
+use crate::pipe::{hello, initialized, notification, request, served};
+use crate::serving::{Refusals, fresh, until};
 
 /// The number of session values in memory.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
@@ -50,91 +51,66 @@ struct Server {
     kept: Arc<Mutex<Option<Session<Counted>>>>,
 }
 
-#[tool_router]
-impl Server {
-    #[tool(description = "Writes once it is cancelled")]
-    async fn linger(
+impl ServerHandler for Server {
+    /// Tells what the session holds; writes once it is cancelled, or panics, where that is the method.
+    async fn on_custom_request(
         &self,
-        mut session: Session<Counted>,
+        request: CustomRequest,
         context: RequestContext<RoleServer>,
-    ) -> Result<String, ErrorData> {
-        self.begun.notify_one();
-        context.ct.cancelled().await;
-        session.write(Counted::new(7))?;
-        *self.kept.lock().unwrap() = Some(session);
-        self.begun.notify_one();
-        Ok("nobody hears it".into())
-    }
-
-    #[tool(description = "Panics")]
-    async fn panics(&self, session: Session<Counted>) -> CallToolResult {
-        *self.kept.lock().unwrap() = Some(session);
-        self.begun.notify_one();
-        panic!("the handler")
-    }
-
-    #[tool(description = "What the session holds")]
-    async fn read(&self, session: Session<Counted>) -> CallToolResult {
-        let (value, generation) = (session.value().0, session.generation());
-        CallToolResult::structured(json!({"value": value, "generation": generation}))
+    ) -> Result<CustomResult, ErrorData> {
+        let mut session = Session::<Counted>::of(&context.extensions)?.unwrap();
+        let held = json!({"value": session.value().0, "generation": session.generation()});
+        if request.method == "linger" {
+            self.begun.notify_one();
+            context.ct.cancelled().await;
+            session.write(Counted::new(7))?;
+        }
+        if request.method != "read" {
+            *self.kept.lock().unwrap() = Some(session);
+            self.begun.notify_one();
+        }
+        assert_ne!(request.method, "panics");
+        Ok(CustomResult::new(held))
     }
 }
-
-#[tool_handler]
-impl ServerHandler for Server {}
 
 #[tokio::test]
 async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors() {
     let refusals = Refusals::default();
-    let principal = |_: &_| Principal::subject("alice");
-    let codec = codec(&[&Key::generate().unwrap()]);
-    let guard = Guard::builder(codec, principal).on_refused(refusals.hook());
+    let guard = Guard::builder(fresh(), |_: &_| Principal::subject("alice"));
     let sessions = Sessions::new(|_, _| async { Ok(Counted::new(1)) });
     // It would know of a write that was too late.
     let guard = guard.sessions(sessions).ledger(Memory::default());
-    let guard = guard.build().unwrap();
+    let guard = guard.on_refused(refusals.hook()).build().unwrap();
     let server = Server::default();
-    let protected = guard.protect(server.clone());
-    let (ours, theirs) = tokio::io::duplex(1 << 16);
-    let streams = guard.streams().wrap(tokio::io::split(theirs));
-    tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
-    let client = ClientConfig::default()
-        .serve(tokio::io::split(ours))
-        .await
-        .unwrap();
-    let session = create(&client).await;
-    let call = |tool| {
-        let params = json!({"name": tool, "_meta": {SESSION: session}});
-        ClientRequest::CallToolRequest(Request::new(serde_json::from_value(params).unwrap()))
+    let mut client = served(guard.streams(), &guard, server.clone(), refusals);
+    client.ask(hello()).await;
+    client.send(initialized()).await;
+    let create = request(2, "sessions/create", json!({}));
+    let session = client.ask(create).await["result"]["session"].take();
+    let call = |method: &str| request(3, method, json!({"_meta": {SESSION: session}}));
+    // One that is refused begins nothing.
+    let begun = async || {
+        let begun = timeout(Duration::from_secs(60), server.begun.notified());
+        begun.await.expect("in time");
     };
-    for _ in 0..20 {
-        let call = call("linger");
-        let options = PeerRequestOptions::no_options();
-        let request = client
-            .send_cancellable_request(call, options)
-            .await
-            .unwrap();
-        server.begun.notified().await;
-        request.cancel(Some("enough".into())).await.unwrap();
-        server.begun.notified().await;
+    // So does one whose handler panics.
+    for method in [&["linger"; 20][..], &["panics"]].concat() {
+        client.send(call(method)).await;
+        begun().await;
+        if method == "linger" {
+            let why = json!({"requestId": 3, "reason": "enough"});
+            client.send(notification("cancelled", why)).await;
+            begun().await;
+        }
         let mut kept = server.kept.lock().unwrap().take().unwrap();
         assert!(kept.write(Counted::new(8)).is_err());
-        assert_eq!(refusals.code(), "invalid_argument");
+        assert_eq!(client.refusals.code(), "invalid_argument");
     }
-    // So is one whose handler panicked.
-    let options = PeerRequestOptions::no_options();
-    let panics = client.send_cancellable_request(call("panics"), options);
-    let _unanswered = panics.await.unwrap();
-    server.begun.notified().await;
-    let mut kept = server.kept.lock().unwrap().take().unwrap();
-    assert!(kept.write(Counted::new(8)).is_err());
-    drop(kept);
-    assert_eq!(refusals.code(), "invalid_argument");
-    let read = call_in(&client, "read", json!({}), &session).await.unwrap();
-    assert_eq!(
-        read["structuredContent"],
-        json!({"value": 1, "generation": 0})
-    );
+    let read = request(4, "read", json!({"_meta": {SESSION: session}}));
+    let read = client.ask(read).await;
+    let found = (&read["result"]["value"], &read["result"]["generation"]);
+    assert_eq!(found, (&json!(1), &json!(0)));
     until(|| ALIVE.load(Ordering::SeqCst) == 0).await;
-    assert!(refusals.take().is_empty());
+    assert!(client.refusals.take().is_empty());
 }

@@ -7,9 +7,10 @@ use sealwax_rmcp::{GuardBuilder, SessionLayer};
 use serde_json::{Value, json};
 
 use crate::clients::{SESSION, client, json_of, legacy};
-use crate::layer_fleet::{Change, LINE_ENDS, begin, fleet, hello, post, who};
+use crate::layer_fleet::{Change, LINE_ENDS, begin, fleet, modern, post, who};
 use crate::own_ledger::{How, LIMIT, Own};
-use crate::serving::fresh;
+use crate::pipe::{hello, named, request};
+use crate::serving::{alice, fresh};
 
 #[tokio::test]
 async fn the_official_client_goes_on_with_any_replica() {
@@ -33,16 +34,12 @@ async fn the_official_client_goes_on_with_any_replica() {
 #[tokio::test]
 async fn the_capability_is_told_where_rmcp_has_no_place_for_it() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {}});
-    let params = json!({"_meta": meta});
-    let discover =
-        json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params});
+    let discover = request(1, "server/discover", json!({"_meta": modern()}));
     for message in [hello(), discover] {
         for _ in 0..2 {
-            let told = post(&fleet.uri, "alice", None, message.clone()).await;
-            let told = told.message();
+            let told = post(&fleet.uri, "alice", None, message.clone())
+                .await
+                .message();
             let capabilities = &told["result"]["capabilities"];
             assert_eq!(capabilities["sessions"], json!({}), "{told}");
             let experimental = &capabilities["experimental"]["sessions"];
@@ -56,8 +53,7 @@ async fn sep_1359_is_in_every_message_and_changes_nothing_in_a_text() {
     let fleet = fleet(fresh(), |it| it, SessionLayer::sep1359).await;
     let token = begin(&fleet.uri, "alice").await;
     let ask = async |tool: &str| {
-        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "sessionId": token,
-            "params": {"name": tool}});
+        let asked = named(request(1, "tools/call", json!({"name": tool})), &token);
         post(&fleet.uri, "alice", None, asked).await.messages()
     };
     let mut messages = vec![];
@@ -82,12 +78,13 @@ async fn sep_1359_is_in_every_message_and_changes_nothing_in_a_text() {
 async fn a_session_that_rmcp_cannot_read_is_refused() {
     let codec = fresh();
     let fleet = fleet(codec.clone(), |it| it, |it| it).await;
-    let alice = sealwax::Principal::subject("alice")
-        .with_issuer("https://idp.example.com")
-        .with_client("cli");
     let negotiated = json!({"protocolVersion": "2025-06-18", "clientCapabilities": {},
         "clientInfo": {"name": "without a version"}, "serverCapabilities": {}});
-    let sealed = codec.view(&alice).unwrap().session().seal_json(&negotiated);
+    let sealed = codec
+        .view(&alice())
+        .unwrap()
+        .session()
+        .seal_json(&negotiated);
     let token = sealed.unwrap().into_string();
     let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
     assert_eq!(refused.status, 404, "{}", refused.body);
@@ -101,13 +98,10 @@ async fn a_request_has_one_time_limit() {
     let options = |it: GuardBuilder| it.ledger(Own::new(How::Slowly)).time_limit(LIMIT);
     let fleet = fleet(codec.clone(), options, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;
-    let alice = sealwax::Principal::subject("alice")
-        .with_issuer("https://idp.example.com")
-        .with_client("cli");
-    let view = codec.view(&alice).unwrap();
+    let view = codec.view(&alice()).unwrap();
     let cursor = view.cursor("tools/list").seal(b"2").unwrap();
     let list = |params: Value| {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params});
+        let body = request(1, "tools/list", params);
         post(&fleet.uri, "alice", Some(&token), body)
     };
     let first = list(json!({})).await.message();
@@ -126,10 +120,10 @@ async fn an_empty_result_has_its_data_layer_session_too() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
     let token = begin(&fleet.uri, "alice").await;
     let ask = async |method: &str, meta: Value| {
-        let params = json!({ "_meta": meta });
-        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let answer = post(&fleet.uri, "alice", Some(&token), asked).await;
-        answer.message()
+        let asked = request(1, method, json!({ "_meta": meta }));
+        post(&fleet.uri, "alice", Some(&token), asked)
+            .await
+            .message()
     };
     let session = &ask("sessions/create", json!({})).await["result"]["session"];
     let only = json!({"sessionId": session["sessionId"]});

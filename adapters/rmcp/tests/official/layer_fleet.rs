@@ -17,7 +17,8 @@ use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, Sessions, from_claims};
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use crate::serving::{Refusals, authenticate, text};
+use crate::pipe::{hello, request};
+use crate::serving::{Refusals, authenticate, listen, text};
 
 pub const LINE_ENDS: &str = "a\u{2028}b\u{2029}c\u{85}d\u{b}e\u{c}f\r\ng\rh\n\ndata: i";
 
@@ -66,13 +67,6 @@ pub fn replica(guard: &Guard, layer: Change, json: bool) -> Router {
         .route_service("/mcp", mcp)
         .layer(layer(guard.layer()))
         .layer(from_fn(authenticate))
-}
-
-pub async fn listen(app: Router) -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let uri = format!("http://{}/mcp", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await });
-    uri
 }
 
 pub struct Fleet {
@@ -150,14 +144,15 @@ pub async fn post(uri: &str, user: &str, session: Option<&str>, body: Value) -> 
     }
 }
 
-pub fn hello() -> Value {
-    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
-                        "clientInfo": {"name": "tester", "version": "1.2"}});
-    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+/// The metadata of a request of revision 2026-07-28.
+pub fn modern() -> Value {
+    json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}})
 }
 
 pub fn who() -> Value {
-    json!({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": {"name": "who"}})
+    request("w", "tools/call", json!({"name": "who"}))
 }
 
 pub async fn begin(uri: &str, user: &str) -> String {

@@ -23,6 +23,5 @@ mod serving;
 mod session;
 mod session_server;
 mod streams;
-mod support_case;
 #[cfg(feature = "testing")]
 mod testing;

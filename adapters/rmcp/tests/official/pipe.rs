@@ -14,29 +14,64 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
-use crate::serving::Refusals;
+use crate::serving::{Refusals, text};
 
-/// Counts notifications, waits in a method, and refuses one client.
+/// Counts notifications and calls of its tools, waits in a method, and refuses one client.
 #[derive(Clone, Default)]
 pub struct Server {
-    pub progress: Arc<AtomicU32>,
+    pub served: Arc<AtomicU32>,
     /// Ends a wait.
     pub go_on: Arc<Notify>,
 }
 
 impl ServerHandler for Server {
     async fn on_progress(&self, _: ProgressNotificationParam, _: NotificationContext<RoleServer>) {
-        self.progress.fetch_add(1, Ordering::SeqCst);
+        self.served.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Tells what rmcp knows of the client.
     async fn on_custom_request(
         &self,
-        _: CustomRequest,
-        _: RequestContext<RoleServer>,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        self.go_on.notified().await;
-        Ok(CustomResult::new(json!({"waited": true})))
+        if request.method == "wait" {
+            self.go_on.notified().await;
+        }
+        Ok(CustomResult::new(json!({
+            "version": context.protocol_version(),
+            "client": context.client_info().map(|client| client.name),
+            "elicits": context.client_capabilities().is_some_and(|it| it.elicitation.is_some()),
+        })))
+    }
+
+    async fn call_tool(
+        &self,
+        _: CallToolRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.served.fetch_add(1, Ordering::SeqCst);
+        Ok(text("done").into())
+    }
+
+    /// Hangs, or panics, where a tool of that name is called.
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        match context.meta.get("list").and_then(Value::as_str) {
+            Some("hangs") => std::future::pending().await,
+            Some("panics") => std::panic::resume_unwind(Box::new("no list")),
+            _ => {}
+        }
+        let tools = json!([
+            {"name": "delete_note", "inputSchema": {"type": "object"}},
+            {"name": "show_note", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": true}},
+        ]);
+        Ok(serde_json::from_value(json!({"tools": tools})).unwrap())
     }
 
     async fn initialize(
@@ -70,11 +105,13 @@ impl ServerHandler for Server {
 }
 
 /// A connection to the server, line by line.
-pub struct Pipe {
+pub struct Pipe<S = Server> {
     pub write: WriteHalf<DuplexStream>,
     pub read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     pub refusals: Refusals,
-    pub server: Server,
+    pub server: S,
+    /// Ends when everything that came was served.
+    running: JoinHandle<()>,
 }
 
 pub type Change = fn(Streams) -> Streams;
@@ -86,16 +123,21 @@ pub fn pipe(codec: Codec, change: Change) -> Pipe {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = builder.sessions(sessions).build().unwrap();
     let streams = change(guard.streams());
-    served(streams, &guard, refusals)
+    served(streams, &guard, Server::default(), refusals)
 }
 
 /// A server of this guard on such streams.
-pub fn served(streams: Streams, guard: &Guard, refusals: Refusals) -> Pipe {
+pub fn served<S: ServerHandler + Clone>(
+    streams: Streams,
+    guard: &Guard,
+    server: S,
+    refusals: Refusals,
+) -> Pipe<S> {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let streams = streams.wrap(tokio::io::split(theirs));
-    let server = Server::default();
     let protected = guard.protect(server.clone());
-    tokio::spawn(async move { protected.serve(streams).await.unwrap().waiting().await });
+    let running =
+        tokio::spawn(async move { _ = protected.serve(streams).await.unwrap().waiting().await });
     let (read, write) = tokio::io::split(ours);
     let read = BufReader::new(read).lines();
     Pipe {
@@ -103,10 +145,20 @@ pub fn served(streams: Streams, guard: &Guard, refusals: Refusals) -> Pipe {
         read,
         refusals,
         server,
+        running,
     }
 }
 
 impl Pipe {
+    /// Returns how much was served when the client is gone.
+    pub async fn served_in_all(self) -> u32 {
+        drop((self.read, self.write));
+        self.running.await.unwrap();
+        self.server.served.load(Ordering::SeqCst)
+    }
+}
+
+impl<S> Pipe<S> {
     pub async fn send(&mut self, message: Value) {
         let line = format!("{message}\n");
         self.write.write_all(line.as_bytes()).await.unwrap();
@@ -128,23 +180,31 @@ impl Pipe {
         let result = &begun["result"];
         assert!(result["sessionTimeout"].as_u64().is_some(), "{begun}");
         let token = result["sessionId"].as_str().unwrap().to_owned();
-        self.send(named(
-            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
-            &token,
-        ))
-        .await;
+        self.send(named(initialized(), &token)).await;
         token
     }
 }
 
+pub fn request(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id.into(), "method": method, "params": params})
+}
+
+pub fn notification(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params})
+}
+
+pub fn initialized() -> Value {
+    notification("initialized", json!({}))
+}
+
 pub fn hello() -> Value {
-    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"}}})
+    let params = json!({"protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"}});
+    request(1, "initialize", params)
 }
 
 pub fn ping() -> Value {
-    json!({"jsonrpc": "2.0", "id": "p", "method": "ping"})
+    request("p", "ping", json!({}))
 }
 
 pub fn named(mut message: Value, token: &str) -> Value {

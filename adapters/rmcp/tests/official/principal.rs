@@ -11,56 +11,46 @@ use rmcp::model::{ClientNotification, CustomNotification};
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use sealwax::Principal;
+use sealwax::{Error, Principal};
 use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::json;
 
 use crate::clients::{SESSION, call, client, create, internal, json_of, legacy};
-use crate::layer_fleet::listen;
 use crate::pipe::Server;
 use crate::server::{start_as, start_with};
-use crate::serving::{Refusals, authenticate, fresh, until};
+use crate::serving::{self, Refusals, authenticate, fresh, listen, until};
 
 /// What a function says of its failure may contain the rejected credential.
 #[tokio::test]
 async fn a_function_that_finds_none_fails_or_panics_refuses() {
-    fn none(_: &RequestContext<RoleServer>) -> Option<Principal> {
-        None
-    }
-    fn no_user(_: &RequestContext<RoleServer>) -> Result<Option<Principal>, io::Error> {
-        Ok(None)
-    }
-    fn panics(_: &RequestContext<RoleServer>) -> Principal {
-        panic!("no user of Bearer hunter2")
-    }
-    fn empty(_: &RequestContext<RoleServer>) -> Principal {
-        Principal::subject("")
-    }
-    fn text(_: &RequestContext<RoleServer>) -> Result<Principal, String> {
-        Err("no user of Bearer hunter2".into())
-    }
-    fn error(_: &RequestContext<RoleServer>) -> Result<Principal, io::Error> {
-        Err(io::Error::other("no user of Bearer hunter2"))
-    }
-    fn ours(_: &RequestContext<RoleServer>) -> Result<Principal, sealwax::Error> {
-        let why = format!("no user of Bearer {}", "hunter2");
-        Err(sealwax::Error::InvalidArgument(why.into()))
-    }
     let unknown = json!({"code": -32602, "message": "Authentication required"});
     let (unknown, failed) = (
         (&unknown, "unauthenticated"),
         (&internal(Profile::RequestState), "invalid_argument"),
     );
+    fn panics(why: &str) -> Principal {
+        panic!("{why}")
+    }
+    let why = "no user of Bearer hunter2";
+    macro_rules! finds {
+        ($found:expr) => {
+            Guard::builder(fresh(), move |_: &RequestContext<RoleServer>| $found)
+        };
+    }
+    type Found<E> = Result<Principal, E>;
     for (builder, (answer, code)) in [
         (Guard::builder(fresh(), from_claims), unknown),
-        (Guard::builder(fresh(), none), unknown),
-        (Guard::builder(fresh(), no_user), unknown),
-        (Guard::builder(fresh(), panics), failed),
-        (Guard::builder(fresh(), empty), failed),
-        (Guard::builder(fresh(), text), failed),
-        (Guard::builder(fresh(), error), failed),
-        (Guard::builder(fresh(), ours), failed),
+        (finds!(None::<Principal>), unknown),
+        (finds!(Ok::<_, io::Error>(None::<Principal>)), unknown),
+        (finds!(panics(why)), failed),
+        (finds!(Principal::subject("")), failed),
+        (finds!(Found::Err(why.to_owned())), failed),
+        (finds!(Found::Err(io::Error::other(why))), failed),
+        (
+            finds!(Found::Err(Error::InvalidArgument(why.to_owned().into()))),
+            failed,
+        ),
     ] {
         let server = start_as(builder, |guard| guard).await;
         let nobody = client(&server.uri, "nobody").await;
@@ -85,18 +75,8 @@ async fn claims_give_the_principal_of_the_core() {
     let server = start_with(codec.clone(), |guard| guard).await;
     let alice = client(&server.uri, "alice").await;
     let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
-    let who = Principal::from_claims(&sealwax::JwtClaims {
-        iss: Some("https://idp.example.com"),
-        sub: Some("alice"),
-        azp: Some("cli"),
-        ..sealwax::JwtClaims::default()
-    });
-    let opened = codec
-        .view(&who.unwrap())
-        .unwrap()
-        .cursor("tools/list")
-        .open(&cursor)
-        .unwrap();
+    let view = codec.view(&serving::alice()).unwrap();
+    let opened = view.cursor("tools/list").open(&cursor).unwrap();
     assert_eq!(opened.payload(), b"page 2");
 }
 
@@ -120,7 +100,7 @@ async fn a_notification_has_the_principal_of_its_http_request() {
     let progress = CustomNotification::new("notifications/progress", Some(params));
     let progress = ClientNotification::CustomNotification(progress);
     alice.send_notification(progress).await.unwrap();
-    let served = || server.progress.load(Ordering::SeqCst) == 1;
+    let served = || server.served.load(Ordering::SeqCst) == 1;
     until(|| served() || !refusals.is_empty()).await;
     assert!(refusals.take().is_empty());
 }

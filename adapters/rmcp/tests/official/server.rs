@@ -11,8 +11,9 @@ use sealwax_rmcp::{
     from_claims,
 };
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::clients::{Client, call, json_of};
 use crate::serving::{Refusals, fresh, serve};
 
 #[derive(Clone)]
@@ -116,6 +117,10 @@ impl ServerHandler for Server {
             _ => json!({"resultType": "input_required", "requestState": "kept"}),
         }))
     }
+}
+
+pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
+    json_of(client.call_tool(call(tool, args)).await).unwrap()
 }
 
 /// A running server.

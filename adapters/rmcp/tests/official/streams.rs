@@ -10,21 +10,19 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::clients::{SESSION, altered};
-use crate::pipe::{hello, invalid, named, ping, pipe, served};
+use crate::layer_fleet::modern;
+use crate::pipe::{
+    Server, hello, initialized, invalid, named, notification, ping, pipe, request, served,
+};
 use crate::serving::{Refusals, fresh, until};
-
-fn request(id: &Value, method: &str) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": method})
-}
 
 #[tokio::test]
 async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
     let mut alice = pipe(fresh(), |it| it);
     let begun = alice.ask(hello()).await;
     assert_eq!(begun["result"]["capabilities"]["sessions"], json!({}));
-    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    alice.send(initialized).await;
-    let created = alice.ask(request(&json!(2), "sessions/create")).await;
+    alice.send(initialized()).await;
+    let created = alice.ask(request(2, "sessions/create", json!({}))).await;
     let session = &created["result"]["session"];
     // rmcp has no place for it in the result of a ping.
     let mut asked = ping();
@@ -36,23 +34,22 @@ async fn a_notification_with_a_bad_data_layer_session_is_dropped() {
     bad["state"] = json!(altered(session["state"].as_str().unwrap()));
     let progress = |session: &Value| {
         let params = json!({"progressToken": 1, "progress": 1, "_meta": {SESSION: session}});
-        json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+        notification("progress", params)
     };
     alice.send(progress(&bad)).await;
     until(|| !alice.refusals.is_empty()).await;
     assert_eq!(alice.refusals.code(), "unauthentic");
     alice.send(progress(session)).await;
-    let seen = || alice.server.progress.load(Ordering::SeqCst);
-    until(|| seen() > 0).await;
-    assert_eq!(seen(), 1);
+    let served = || alice.server.served.load(Ordering::SeqCst);
+    until(|| served() > 0).await;
+    assert_eq!(served(), 1);
 }
 
 /// A notification has no answer, not even that one.
 #[tokio::test]
 async fn a_lifetime_that_is_none_is_told_to_the_author() {
     let mut alice = pipe(fresh(), |it| it.ttl(Duration::ZERO));
-    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    alice.send(initialized).await;
+    alice.send(initialized()).await;
     let failed = alice.ask(ping()).await;
     let error = json!({"code": -32603, "message": "Internal error"});
     assert_eq!(failed, json!({"jsonrpc": "2.0", "id": "p", "error": error}));
@@ -68,43 +65,26 @@ async fn an_id_is_free_once_its_request_is_answered_or_cancelled() {
     let there = pipe(codec.clone(), Streams::sep1359).begin().await;
     let mut alice = pipe(codec, Streams::sep1359);
     let here = alice.begin().await;
-    let seven = json!(7);
-    let wait = |session: &str| named(request(&seven, "wait"), session);
+    let wait = |session: &str| named(request(7, "wait", json!({})), session);
     alice.send(wait(&here)).await;
     let params = json!({"requestId": 7, "reason": "late"});
-    let method = "notifications/cancelled";
-    alice
-        .send(json!({"jsonrpc": "2.0", "method": method, "params": params}))
-        .await;
+    alice.send(notification("cancelled", params)).await;
     assert_eq!(alice.ask(ping()).await["id"], "p");
     alice.server.go_on.notify_one();
     assert_eq!(alice.ask(ping()).await["id"], "p");
     for session in [&there, &here] {
         alice.send(wait(session)).await;
         alice.server.go_on.notify_one();
-        let result = json!({"waited": true, "sessionId": session});
-        let expected = json!({"jsonrpc": "2.0", "id": 7, "result": result});
-        assert_eq!(alice.next().await, expected);
+        let waited = alice.next().await;
+        let found = (&waited["id"], &waited["result"]["sessionId"]);
+        assert_eq!(found, (&json!(7), &json!(session)));
     }
 }
 
 #[tokio::test]
-async fn every_request_is_answered_under_its_own_id() {
+async fn what_rmcp_cannot_read_is_answered_as_it_may_be() {
     let mut alice = pipe(fresh(), Streams::sep1359);
     alice.ask(hello()).await;
-    for id in [
-        json!(""),
-        json!("1"),
-        json!(1),
-        json!(0),
-        json!(-1),
-        json!(9_007_199_254_740_991_i64),
-        json!("\u{2028}\""),
-    ] {
-        let pong = alice.ask(request(&id, "ping")).await;
-        assert_eq!(pong, json!({"jsonrpc": "2.0", "id": id, "result": {}}));
-    }
-    // This is one for the guard, but not for rmcp.
     let unread = alice.ask(json!({"id": "p", "method": "ping"})).await;
     let found = (&unread["id"], &unread["error"]["code"]);
     assert_eq!(found, (&json!("p"), &json!(-32600)));
@@ -118,15 +98,13 @@ async fn every_request_is_answered_under_its_own_id() {
 #[tokio::test]
 async fn a_subscription_is_served() {
     let mut alice = pipe(fresh(), Streams::sep1359);
-    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
-        "io.modelcontextprotocol/clientCapabilities": {}});
-    let mut discover = request(&json!("d"), "server/discover");
-    discover["params"] = json!({"_meta": meta});
+    let meta = modern();
+    let discover = request("d", "server/discover", json!({"_meta": meta}));
     alice.ask(discover).await;
-    let mut listen = request(&json!("news"), "subscriptions/listen");
-    listen["params"] = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
-    alice.send(listen).await;
+    let listen = json!({"_meta": meta, "notifications": {"toolsListChanged": true}});
+    alice
+        .send(request("news", "subscriptions/listen", listen))
+        .await;
     for method in [
         "notifications/subscriptions/acknowledged",
         "notifications/tools/list_changed",
@@ -159,8 +137,7 @@ async fn a_session_that_rmcp_would_not_begin_is_refused_and_another_begins() {
         ("2025-11-25", &none, "mallory"),
     ] {
         let token = agreed_elsewhere(&codec, version, capabilities, client);
-        let lost = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-        alice.send(named(lost, &token)).await;
+        alice.send(named(initialized(), &token)).await;
         let refused = alice.ask(named(ping(), &token)).await;
         assert_eq!(refused, invalid(&token), "{version} {client}");
         let told = alice.refusals.take();
@@ -168,10 +145,11 @@ async fn a_session_that_rmcp_would_not_begin_is_refused_and_another_begins() {
     }
     let good = agreed_elsewhere(&codec, "2025-06-18", &json!({"elicitation": {}}), "t");
     let new = pipe(codec, Streams::sep1359).begin().await;
-    for token in [good, new] {
-        let pong = alice.ask(named(ping(), &token)).await;
-        assert_eq!(pong["result"], json!({"sessionId": token}));
-    }
+    let who = named(request("w", "who", json!({})), &good);
+    let known = json!({"version": "2025-06-18", "client": "t", "elicits": true, "sessionId": good});
+    assert_eq!(alice.ask(who).await["result"], known);
+    let pong = alice.ask(named(ping(), &new)).await;
+    assert_eq!(pong["result"], json!({"sessionId": new}));
 }
 
 /// A server may have another guard than its streams, and other users.
@@ -184,9 +162,9 @@ async fn a_guard_takes_no_principal_from_another_one() {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = Guard::builder(codec, |_: &_| None::<Principal>).sessions(sessions);
     let guard = guard.on_refused(refusals.hook()).build().unwrap();
-    let mut alice = served(streams, &guard, refusals);
+    let mut alice = served(streams, &guard, Server::default(), refusals);
     let token = alice.begin().await;
-    let create = request(&json!(2), "sessions/create");
+    let create = request(2, "sessions/create", json!({}));
     let refused = alice.ask(named(create, &token)).await;
     assert_eq!(refused["error"]["message"], "Authentication required");
     assert_eq!(alice.refusals.code(), "unauthenticated");

@@ -89,22 +89,30 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
     );
 }
 
+/// What src/handler relies on: what a file of rmcp has, and how often.
 #[test]
-fn no_other_type_carries_a_state_or_a_cursor() {
+fn its_sources_have_what_they_had() {
     let (version, root) = rmcp();
-    let model = ["model.rs", "model/mrtr.rs"]
-        .map(|file| source(&root, file))
-        .concat();
-    for (member, times) in [
-        ("pub request_state: Option<String>", 4),
-        ("pub cursor: Option<", 2),
-        ("pub next_cursor: Option<", 1),
-        ("    InputRequired(InputRequiredResult)", 3),
+    let (model, mrtr, tool) = ("model.rs", "model/mrtr.rs", "handler/server/router/tool.rs");
+    let hidden = "pub struct SubscriptionContext {\n    request: RequestContext<RoleServer>,";
+    for (file, text, times) in [
+        // All that carries a state or a cursor: params.rs, results.rs.
+        (model, "pub request_state: Option<String>", 3),
+        (mrtr, "pub request_state: Option<String>", 1),
+        (model, "pub cursor: Option<", 2),
+        (model, "pub next_cursor: Option<", 1),
+        (mrtr, "    InputRequired(InputRequiredResult)", 3),
+        // An empty result has no members: results.rs.
+        (model, "pub struct EmptyObject {}", 1),
+        // Only these errors become tool results, and a refusal of `State` leaves as a JSON-RPC error: state.rs.
+        (tool, "(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)", 1),
+        // Its session cannot be looked at: `listen` in protected.rs.
+        ("service/server.rs", hidden, 1),
     ] {
+        let found = source(&root, file).matches(text).count();
         assert_eq!(
-            model.matches(member).count(),
-            times,
-            "rmcp {version} has `{member}` in other types: see which of them src/params.rs and src/results.rs needs"
+            found, times,
+            "rmcp {version} has changed: `{text}` in {file}"
         );
     }
 }
@@ -148,17 +156,6 @@ fn a_list_drops_a_cursor_that_is_no_text_and_a_call_falls_back_to_custom() {
 }
 
 #[test]
-fn only_errors_of_deserialization_become_tool_results() {
-    let (version, root) = rmcp();
-    let router = source(&root, "handler/server/router/tool.rs");
-    assert!(
-        router.contains(r#".starts_with(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)"#),
-        "rmcp {version} turns other errors of extractors into tool results: does State's refusal \
-         still leave as a JSON-RPC error?"
-    );
-}
-
-#[test]
 fn a_session_has_no_other_place_in_rmcps_types() {
     use rmcp::model::{ClientJsonRpcMessage, InitializeResult, ServerCapabilities};
     let told = r#"{"sessions":{},"experimental":{"sessions":{}}}"#;
@@ -186,7 +183,7 @@ fn a_session_has_no_other_place_in_rmcps_types() {
 }
 
 #[test]
-fn metadata_has_the_places_that_are_written() {
+fn each_kind_of_an_answer_is_known() {
     let (version, root) = rmcp();
     let mrtr = source(&root, "model/mrtr.rs");
     for (response, kinds) in [
@@ -200,26 +197,9 @@ fn metadata_has_the_places_that_are_written() {
         let found = body.lines().filter(|line| line.ends_with("),")).count();
         assert_eq!(
             found, kinds,
-            "rmcp {version} has another kind of {response}: see src/results.rs"
+            "rmcp {version} has another kind of {response}: see src/handler/results.rs"
         );
     }
-    let model = source(&root, "model.rs");
-    assert!(
-        model.contains("pub struct EmptyObject {}"),
-        "rmcp {version} gives an empty result members: see the () of src/results.rs"
-    );
-}
-
-#[test]
-fn the_request_of_a_subscription_is_still_hidden() {
-    let (version, root) = rmcp();
-    let server = source(&root, "service/server.rs");
-    assert!(
-        server
-            .contains("pub struct SubscriptionContext {\n    request: RequestContext<RoleServer>,"),
-        "rmcp {version} shows the request of a subscription: its session can be looked at, see \
-         listen in src/protected.rs"
-    );
 }
 
 #[tokio::test]

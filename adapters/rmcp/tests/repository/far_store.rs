@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sealwax_rmcp::ledger::{LedgerSettings, Redis};
+use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::clients::{call, client, state};
 use crate::ledger::sure;
 use crate::serving::{Refusals, fresh};
-use crate::tally::{another_second, replica};
+use crate::tally::{another_second, one_clock, replica};
 use crate::valkey::Valkey;
 
 /// Returns the port of a proxy that delays everything: `round_trip` is the way there and back.
@@ -68,13 +68,7 @@ async fn served_from(round_trip: Duration) {
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims)
         .on_refused(refusals.hook())
-        .ledger_with(
-            Redis::open(&url).unwrap(),
-            LedgerSettings {
-                clock_tolerance: Some(Duration::ZERO),
-                ..LedgerSettings::default()
-            },
-        );
+        .ledger_with(Redis::open(&url).unwrap(), one_clock(""));
     let served = replica(guard).await;
     let alice = client(&served.uri, "alice").await;
     let mut tries = 0;

@@ -12,10 +12,10 @@ mod example;
 mod far_store;
 mod ledger;
 mod otel;
+mod programs;
 mod readme;
 #[path = "../common/serving.rs"]
 mod serving;
-mod stdio_process;
 mod tally;
 mod valkey;
 mod valkey_ledger;

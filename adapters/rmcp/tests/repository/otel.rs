@@ -72,47 +72,34 @@ async fn a_rotation_is_seen_by_the_id_of_each_key() {
         .encode(&registry.gather(), &mut written)
         .unwrap();
     let written = String::from_utf8(written).unwrap();
-    let count = |labels: &str| {
-        let start = format!("sealwax_tokens_total{{{labels},otel_scope_name=\"sealwax\"}} ");
-        let mut found = written.lines().filter_map(|line| line.strip_prefix(&start));
-        found.next().map(String::from)
-    };
     let old = old.id();
-    let call = "mcp_method_name=\"tools/call\"";
-    let of = |event| {
-        format!("sealwax_event=\"{event}\",sealwax_key_id=\"{old}\",sealwax_kind=\"request-state\"")
-    };
-    assert_eq!(
-        count(&format!("{call},{}", of("sealed"))).as_deref(),
-        Some("1"),
-        "{written}"
-    );
-    assert_eq!(
-        count(&format!("{call},{}", of("opened"))).as_deref(),
-        Some("3"),
-        "{written}"
-    );
-    let refused = |kind| format!("sealwax_event=\"refused\",sealwax_kind=\"{kind}\"");
-    let stolen = format!(
-        "error_type=\"principal_mismatch\",{call},{}",
-        refused("request-state")
-    );
-    assert_eq!(count(&stolen).as_deref(), Some("1"), "{written}");
-    let made_up = format!(
-        "error_type=\"malformed\",mcp_method_name=\"_OTHER\",{}",
-        refused("cursor")
-    );
-    assert_eq!(count(&made_up).as_deref(), Some("2"), "{written}");
-    for line in [
-        "sealwax_token_age_seconds_count{sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\"} 3",
-        "sealwax_guard_duration_seconds_count{sealwax_event=\"opened\",sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\"} 3",
-        "sealwax_guard_duration_seconds_bucket{sealwax_event=\"opened\",sealwax_kind=\"request-state\",otel_scope_name=\"sealwax\",le=\"1\"} 3",
+    let scope = "otel_scope_name=\"sealwax\"";
+    let state = "sealwax_kind=\"request-state\"";
+    let (call, opened) = ("mcp_method_name=\"tools/call\"", "sealwax_event=\"opened\"");
+    let of_key =
+        |event| format!("{call},sealwax_event=\"{event}\",sealwax_key_id=\"{old}\",{state}");
+    for (name, labels, count) in [
+        ("tokens_total", of_key("sealed"), 1),
+        ("tokens_total", of_key("opened"), 3),
+        (
+            "tokens_total",
+            format!("error_type=\"principal_mismatch\",{call},sealwax_event=\"refused\",{state}"),
+            1,
+        ),
+        (
+            "tokens_total",
+            "error_type=\"malformed\",mcp_method_name=\"_OTHER\",sealwax_event=\"refused\",sealwax_kind=\"cursor\"".into(),
+            2,
+        ),
+        ("token_age_seconds_count", state.into(), 3),
+        ("guard_duration_seconds_count", format!("{opened},{state}"), 3),
     ] {
-        assert!(
-            written.lines().any(|found| found == line),
-            "{line} in {written}"
-        );
+        let line = format!("sealwax_{name}{{{labels},{scope}}} {count}");
+        assert!(written.lines().any(|found| found == line), "{line} in {written}");
     }
+    let bucket =
+        format!("sealwax_guard_duration_seconds_bucket{{{opened},{state},{scope},le=\"1\"}} 3");
+    assert!(written.contains(&bucket), "{written}");
     // Neither whose token it was, nor which one.
     assert_eq!(refusals.take().len(), 3);
     for private in ["alice", "mallory", "idp.example.com", "ask", "x/1"] {

@@ -6,8 +6,7 @@ use rmcp::transport::TokioChildProcess;
 use serde_json::{Value, json};
 
 use crate::clients::{json_of, modern, state};
-use crate::counter::served;
-use crate::example::{built, jwt_for, key};
+use crate::programs::{built, jwt, key, served};
 
 #[tokio::test]
 async fn the_server_of_the_readme_takes_three_rounds() {
@@ -39,7 +38,7 @@ async fn the_server_of_the_first_steps_takes_tokens_for_itself_only() {
     let server = served(&mut command, &key(), Some("secret"));
     let status = async |audience: Value| {
         let request = reqwest::Client::new().post(&server.uri).body("{}");
-        let token = jwt_for(&audience, "secret", "alice", 600);
+        let token = jwt(&audience, "secret", "alice", 600);
         let request = request.header("authorization", format!("Bearer {token}"));
         request.send().await.unwrap().status()
     };

@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
 use sealwax::Principal;
 use sealwax_rmcp::ledger::{LedgerSettings, Memory, Redis, Sqlite};
-use sealwax_rmcp::{
-    Guard, GuardBuilder, HandleRefused, ReferenceHandles, SelfContainedHandles, Session, Sessions,
-    State, from_claims,
-};
+use sealwax_rmcp::{Guard, GuardBuilder, Session, Sessions, State, from_claims};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::Semaphore;
@@ -24,11 +20,7 @@ use crate::serving::{Refusals, fresh, serve, text};
 use crate::valkey::{Valkey, folder};
 
 #[derive(Clone)]
-pub struct Tally {
-    rows: ReferenceHandles,
-    carts: SelfContainedHandles,
-    pub gate: Arc<Gate>,
-}
+pub struct Tally(Arc<Gate>);
 
 /// The point where handlers wait.
 pub struct Gate {
@@ -51,16 +43,9 @@ impl Gate {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct To {
-    #[serde(default)]
-    to: u32,
+struct Waits {
     #[serde(default)]
     wait: bool,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Sent {
-    handle: String,
 }
 
 #[tool_router]
@@ -70,40 +55,16 @@ impl Tally {
         CallToolResult::structured(json!({"value": session.value()}))
     }
 
-    #[tool(description = "Writes")]
-    async fn write(
-        &self,
-        Parameters(To { to, wait }): Parameters<To>,
-        mut session: Session<u32>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write(to)?;
-        self.gate.pass(wait).await;
-        Ok(text("written"))
-    }
-
     #[tool(description = "One more")]
     async fn add(
         &self,
-        Parameters(To { wait, .. }): Parameters<To>,
+        Parameters(Waits { wait }): Parameters<Waits>,
         mut session: Session<u32>,
     ) -> Result<CallToolResult, ErrorData> {
         let value = session.value() + 1;
         session.write(value)?;
-        self.gate.pass(wait).await;
+        self.0.pass(wait).await;
         Ok(CallToolResult::structured(json!({ "value": value })))
-    }
-
-    #[tool(description = "Writes once its client is gone")]
-    async fn linger(
-        &self,
-        mut session: Session<u32>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
-        session.write(7)?;
-        self.gate.came.add_permits(1);
-        context.ct.cancelled().await;
-        self.gate.came.add_permits(1);
-        Ok(text("nobody hears it"))
     }
 
     #[tool(description = "Asks back once")]
@@ -112,60 +73,6 @@ impl Tally {
             None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
             Some(_) => Ok(text("sure").into()),
         }
-    }
-
-    #[tool(description = "A new handle")]
-    async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let minted = self.rows.mint(&ctx)?;
-        Ok(CallToolResult::structured(json!({"handle": minted.handle})))
-    }
-
-    #[tool(description = "Whether a handle is good")]
-    async fn check(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        self.rows.check(&ctx, &sent.handle).await?;
-        Ok(text("good"))
-    }
-
-    #[tool(description = "Ends a handle")]
-    async fn end(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        self.rows.end(&ctx, &sent.handle).await?;
-        Ok(text("ended"))
-    }
-
-    #[tool(description = "A new cart")]
-    async fn cart(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let sealed = self.carts.seal(&ctx, &0)?;
-        Ok(CallToolResult::structured(json!({"handle": sealed.handle})))
-    }
-
-    #[tool(description = "What is in a cart")]
-    async fn look(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        let held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
-        Ok(CallToolResult::structured(json!({"value": held.value})))
-    }
-
-    #[tool(description = "Puts one more into a cart")]
-    async fn put(
-        &self,
-        Parameters(sent): Parameters<Sent>,
-        ctx: RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, HandleRefused> {
-        let mut held = self.carts.open::<u32>(&ctx, &sent.handle).await?;
-        held.value += 1;
-        let next = self.carts.renew(&ctx, &held).await?;
-        Ok(CallToolResult::structured(json!({"handle": next.handle})))
     }
 }
 
@@ -181,6 +88,15 @@ pub enum Store {
     Memory(Arc<Memory>),
     Sqlite(PathBuf),
     Valkey(Valkey),
+}
+
+/// The settings of a ledger of this name. Everything is on this machine, so there is one clock.
+pub fn one_clock(label: &str) -> LedgerSettings {
+    LedgerSettings {
+        label: label.into(),
+        clock_tolerance: Some(Duration::ZERO),
+        ..LedgerSettings::default()
+    }
 }
 
 impl Store {
@@ -199,14 +115,9 @@ impl Store {
         match self {
             Self::Memory(memory) => guard.ledger(Arc::clone(memory)),
             Self::Sqlite(folder) => guard.ledger(Sqlite::open(folder.join("ledger.db")).unwrap()),
-            // Everything is on this machine, so there is one clock.
-            Self::Valkey(valkey) => guard.ledger_with(
-                Redis::open(&valkey.url()).unwrap(),
-                LedgerSettings {
-                    clock_tolerance: Some(Duration::ZERO),
-                    ..LedgerSettings::default()
-                },
-            ),
+            Self::Valkey(valkey) => {
+                guard.ledger_with(Redis::open(&valkey.url()).unwrap(), one_clock(""))
+            }
         }
     }
 }
@@ -232,29 +143,15 @@ pub struct Fleet {
     pub store: Store,
 }
 
-pub fn tally(guard: &Guard) -> (Tally, Arc<Gate>) {
+/// Builds a guard with sessions that count, and serves with it.
+pub async fn replica(guard: GuardBuilder) -> Replica {
+    let sessions = Sessions::new(|_, _| async { Ok(0) });
+    let guard = guard.sessions(sessions).build().unwrap();
     let gate = Arc::new(Gate {
         came: Semaphore::new(0),
         go: Semaphore::new(0),
     });
-    let server = Tally {
-        rows: guard.reference_handles("row"),
-        carts: guard.self_contained_handles("cart").single_use(),
-        gate: Arc::clone(&gate),
-    };
-    (server, gate)
-}
-
-/// Builds a guard with sessions that count.
-pub fn counting(guard: GuardBuilder) -> Guard {
-    let sessions = Sessions::new(|_, _| async { Ok(0) });
-    guard.sessions(sessions).build().unwrap()
-}
-
-pub async fn replica(guard: GuardBuilder) -> Replica {
-    let guard = counting(guard);
-    let (server, gate) = tally(&guard);
-    let uri = serve(guard.protect(server)).await;
+    let uri = serve(guard.protect(Tally(Arc::clone(&gate)))).await;
     Replica { uri, guard, gate }
 }
 

@@ -1,121 +1,19 @@
-//! The ledger in a Valkey that restarts, loses its scripts, has a replica, or is a Cluster.
+//! The ledger in a Valkey that has a replica, or is a Cluster: the rest is in tests/ledger.
 
 use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_mcp::Profile;
-use sealwax_rmcp::ledger::{LedgerSettings, Redis};
+use sealwax_rmcp::ledger::Redis;
 use sealwax_rmcp::{Guard, from_claims};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::clients::{Client, call, call_in, client, create, refusal, state, tool};
+use crate::clients::{call, client, refusal, state};
 use crate::far_store::far;
-use crate::ledger::{next, sure, value};
+use crate::ledger::sure;
 use crate::serving::{Refusals, fresh, until};
-use crate::tally::{Fleet, Store, another_second, replica};
+use crate::tally::{another_second, one_clock, replica};
 use crate::valkey::Valkey;
-
-#[tokio::test]
-async fn a_valkey_that_was_restarted_forgets_nothing_that_was_used() {
-    let valkey = Valkey::with(&["--appendonly", "yes", "--appendfsync", "always"]);
-    let mut fleet = Fleet::on(Store::Valkey(valkey)).await;
-    let [here, there] = fleet.clients("alice").await;
-    let used = state(&here, call("sure", json!({}))).await;
-    assert!(sure(&here, &used).await.is_ok());
-    let fresh = state(&here, call("sure", json!({}))).await;
-    let session = create(&here).await;
-    let written = call_in(&here, "write", json!({"to": 3}), &session).await;
-    let session = next(&session, &written.unwrap());
-    fleet.valkey().kill();
-    fleet.valkey().restart();
-    let refused = Err(refusal(Profile::RequestState));
-    // The server may have lost the last uses, so an unused state is refused too.
-    until_served(&there, &session).await;
-    fleet.refusals.take();
-    assert_eq!(
-        (sure(&there, &used).await, sure(&there, &fresh).await),
-        (refused.clone(), refused)
-    );
-    let codes: Vec<_> = fleet.refusals.take().iter().map(|told| told.code).collect();
-    assert_eq!(codes, ["used", "unknown"]);
-    assert_eq!(value(&there, &session).await, 3);
-    another_second().await;
-    let again = state(&there, call("sure", json!({}))).await;
-    assert!(sure(&here, &again).await.is_ok());
-}
-
-/// Waits until the server has loaded its data.
-async fn until_served(client: &Client, session: &Value) {
-    for _ in 0..200 {
-        if call_in(client, "read", json!({}), session).await.is_ok() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("expected it to serve again");
-}
-
-#[tokio::test]
-async fn scripts_that_the_server_forgot_are_sent_again() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let [alice, _] = fleet.clients("alice").await;
-    for _ in 0..2 {
-        fleet.valkey().ask::<()>("SCRIPT FLUSH");
-        let sealed = state(&alice, call("sure", json!({}))).await;
-        assert!(sure(&alice, &sealed).await.is_ok());
-        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(tool(&alice, "end", handle).await["isError"], false);
-    }
-    assert!(fleet.refusals.is_empty());
-}
-
-#[tokio::test]
-async fn an_end_is_confirmed_by_a_replica_or_it_is_said() {
-    let mut fleet = Fleet::on(Store::Valkey(Valkey::start())).await;
-    let of = format!("127.0.0.1 {}", fleet.valkey().port);
-    let follower = Valkey::with(&["--replicaof", &of]);
-    let follows = || {
-        let info = fleet_info(&follower);
-        info.contains("master_link_status:up")
-    };
-    until(follows).await;
-    let [alice, _] = fleet.clients("alice").await;
-    let handle = async || tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-    let one = handle().await;
-    assert_eq!(tool(&alice, "end", one).await["isError"], false);
-    assert!(fleet.refusals.is_empty());
-    follower.signal("STOP");
-    // A busy machine may need more than the 300 ms of a command, of which the wait takes 200: then try again.
-    let in_time = || {
-        let told: Vec<_> = fleet.refusals.take().iter().map(|it| it.code).collect();
-        if told.contains(&"ledger_unavailable") {
-            return false;
-        }
-        assert_eq!(told, ["ledger_unconfirmed"]);
-        true
-    };
-    loop {
-        let (one, two) = (handle().await, handle().await);
-        // A check does not wait for an end.
-        let (ended, checked) = tokio::join!(tool(&alice, "end", one), tool(&alice, "check", two));
-        if in_time() {
-            assert_eq!(
-                (&ended["isError"], &checked["isError"]),
-                (&json!(false), &json!(false))
-            );
-            break;
-        }
-    }
-    let nobody = Principal::subject("nobody");
-    loop {
-        let revoked = fleet.replicas[0].guard.revoke(&nobody, None).await;
-        if in_time() {
-            revoked.unwrap();
-            break;
-        }
-    }
-    follower.signal("CONT");
-}
 
 /// `WAIT` on a connection that wrote nothing counts replicas that have nothing of it.
 #[tokio::test]
@@ -123,7 +21,7 @@ async fn an_end_is_not_confirmed_on_a_connection_that_did_not_write_it() {
     let round_trip = Duration::from_millis(400);
     let valkey = Valkey::start();
     let follower = Valkey::with(&["--replicaof", &format!("127.0.0.1 {}", valkey.port)]);
-    until(|| fleet_info(&follower).contains("master_link_status:up")).await;
+    until(|| follows(&follower)).await;
     let url = format!("redis://127.0.0.1:{}/", far(valkey.port, round_trip).await);
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), from_claims)
@@ -145,8 +43,9 @@ async fn an_end_is_not_confirmed_on_a_connection_that_did_not_write_it() {
     assert_eq!(refusals.code(), "ledger_unconfirmed");
 }
 
-fn fleet_info(valkey: &Valkey) -> String {
-    valkey.ask("INFO replication")
+fn follows(valkey: &Valkey) -> bool {
+    let info: String = valkey.ask("INFO replication");
+    info.contains("master_link_status:up")
 }
 
 #[tokio::test]
@@ -170,21 +69,12 @@ async fn a_cluster_is_one_ledger() {
         let urls: Vec<_> = nodes.iter().map(Valkey::url).collect();
         let client_of = redis::cluster::ClusterClient::new(urls).unwrap();
         let guard = Guard::builder(codec.clone(), from_claims)
-            .ledger_with(
-                Redis::cluster(client_of),
-                LedgerSettings {
-                    label: label.into(),
-                    clock_tolerance: Some(Duration::ZERO),
-                    ..LedgerSettings::default()
-                },
-            )
+            .time_limit(Duration::from_secs(20))
+            .ledger_with(Redis::cluster(client_of), one_clock(label))
             .on_refused(refusals.hook());
         let served = replica(guard).await;
-        served
-            .guard
-            .revoke(&Principal::subject("nobody"), None)
-            .await
-            .unwrap();
+        let nobody = Principal::subject("nobody");
+        served.guard.revoke(&nobody, None).await.unwrap();
         another_second().await;
         let alice = client(&served.uri, "alice").await;
         let sealed = state(&alice, call("sure", json!({}))).await;
@@ -194,12 +84,5 @@ async fn a_cluster_is_one_ledger() {
             Err(refusal(Profile::RequestState))
         );
         assert_eq!(refusals.code(), "used");
-        let handle = tool(&alice, "mint", json!({})).await["structuredContent"].clone();
-        assert_eq!(tool(&alice, "end", handle.clone()).await["isError"], false);
-        assert_eq!(
-            tool(&alice, "check", handle).await,
-            refusal(Profile::Handle)
-        );
-        assert_eq!(refusals.code(), "ended");
     }
 }

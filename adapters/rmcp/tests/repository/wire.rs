@@ -61,6 +61,7 @@ fn inner(answer: &Value, body: Vec<u8>, seen: &Arc<Mutex<Option<Vec<u8>>>>) -> R
         .chunks(5)
         .map(|piece| Ok::<_, Infallible>(Bytes::from(piece.to_vec())))
         .collect();
+    let made = made.header("content-length", body.len());
     let made = made.body(Body::from_stream(stream::iter(pieces))).unwrap();
     let (made, seen) = (Mutex::new(Some(made)), Arc::clone(seen));
     let serve = Arc::new(move |body: Bytes| {
@@ -121,6 +122,9 @@ async fn play(case: &Value) {
     let codes: Vec<_> = refusals.take().iter().map(|refusal| refusal.code).collect();
     let logged: Vec<_> = case.get("logged").into_iter().collect();
     assert_eq!(json!(codes), json!(logged), "{}", case["name"]);
+    let length = parts.headers.get("content-length");
+    let length = length.map(|length| length.to_str().unwrap().parse());
+    assert!(length.is_none_or(|length| length == Ok(left.len())));
     if let Some(replies) = case.get("replies").or_else(|| case.get("instead")) {
         let allow = parts.headers.get("allow").map(|it| it.to_str().unwrap());
         let found = (Some(parts.status.as_u16().into()), allow, left);

@@ -7,9 +7,8 @@ and `steps`. A step is a call, `{"call": FUNCTION, "args": [ARG...], "returns": 
 `{"check": NAME, "offset": N, "bytes": HEX}`. An argument is one of
 
     {"i32": N}  {"i64": N}           a number
-    {"bytes": HEX}                   the address of these bytes
+    {"bytes": HEX, "addresses": [{"at": OFFSET, "of": ARG}...] or absent}   the address of these bytes, with addresses in them
     {"out": SIZE, "as": NAME}        the address of so many zeros
-    {"struct": SIZE, "members": [[OFFSET, ARG]...]}   the address of a struct; {"i8": N} is an argument here too
     {"load": NAME}                   the 32 bits at an address from before
 """
 
@@ -23,6 +22,8 @@ LAYOUT = json.loads(LAYOUT_FILE.read_text())
 DEFINED = re.compile(r"^#define SEALWAX_(\w+) (\d+)$", re.MULTILINE)
 CONSTANTS = {name: int(value) for name, value in DEFINED.findall(HEADER.read_text())}
 TOKEN = 8192
+#: Of the types of members that have not 32 bits.
+SIZES = {"uint64_t": 8, "bool": 1}
 
 NULL = {"i32": 0}
 
@@ -47,12 +48,16 @@ def frame(kind, *texts):
 
 def struct(name, **members):
     layout = LAYOUT[name]
-    kinds = {"uint64_t": "i64", "bool": "i8"}
-    found = []
+    data, addresses = bytearray(layout["size"]), []
     for member, value in members.items():
         place = layout["members"][member]
-        found.append([place["offset"], value if isinstance(value, dict) else {kinds.get(place["type"], "i32"): value}])
-    return {"struct": layout["size"], "members": found}
+        if isinstance(value, dict) and "bytes" in value:
+            addresses.append({"at": place["offset"], "of": value})
+        else:
+            begin, length = place["offset"], SIZES.get(place["type"], 4)
+            number = value["i32"] if isinstance(value, dict) else value
+            data[begin : begin + length] = number.to_bytes(length, "little")
+    return {"bytes": data.hex(), "addresses": addresses}
 
 
 class Case:
@@ -83,7 +88,7 @@ class Case:
 
     def check_member(self, name, of, member, value):
         place = LAYOUT[of]["members"][member]
-        length = {"uint64_t": 8, "uint32_t": 4, "int32_t": 4, "bool": 1}[place["type"]]
+        length = SIZES.get(place["type"], 4)
         self.check(name, int(value).to_bytes(length, "little"), place["offset"])
 
     def check_text(self, name, data):

@@ -88,22 +88,15 @@ class Places {
     if ('i32' in of) return of.i32;
     if ('i64' in of) return BigInt(of.i64);
     if ('load' in of) return bytes(this.named(of.load), 4).readInt32LE();
-    if ('bytes' in of) return this.#given(Buffer.from(of.bytes, 'hex'));
     if ('out' in of) {
       const at = this.take(of.out, of.as);
       bytes(at, of.out).fill(0);
       return at;
     }
-    const struct = Buffer.alloc(of.struct);
-    for (const [offset, member] of of.members) {
-      if ('i8' in member) struct.writeInt8(member.i8, offset);
-      else if ('i64' in member) struct.writeBigUInt64LE(BigInt(member.i64), offset);
-      else struct.writeInt32LE(this.argument(member) | 0, offset);
+    const data = Buffer.from(of.bytes, 'hex');
+    for (const address of of.addresses ?? []) {
+      data.writeUInt32LE(this.argument(address.of) >>> 0, address.at);
     }
-    return this.#given(struct);
-  }
-
-  #given(data) {
     const at = this.take(data.length);
     data.copy(bytes(at, data.length));
     return at;

@@ -104,16 +104,6 @@ fn what_is_in_doubt_is_asked_about_and_told() {
             refused[0].message
         );
     }
-    // What came before the failure counts for nothing.
-    let first = SAFE.replace("]}", r#"],"nextCursor":"2"}"#);
-    let (mut exchange, step) = listed(&guard, call(), [&*first]);
-    assert_eq!(asks(&step).as_deref(), Some("2"));
-    assert!(!runs(
-        &exchange.on(Event::Listed(Err(Failed::Late))).unwrap()
-    ));
-    let (mut exchange, step) = listed(&guard, call(), [r#"{"tools":[{"name":"other"}]}"#]);
-    assert!(!runs(&step));
-    assert_eq!(codes(&mut exchange)[0], "unconfirmed");
 }
 
 #[test]
@@ -195,12 +185,4 @@ fn a_state_of_a_confirmed_call_opens_where_the_list_is_there() {
         matches!(step, Step::Reply(Reply { tool: Some(_), .. })),
         "{step:?}"
     );
-
-    // A state of the handler's own, from before.
-    let (mut exchange, step) = listed(&guard, call(), []);
-    assert!(runs(&step));
-    let own = exchange.seal_state("1").unwrap();
-    let (exchange, step) = listed(&guard, again(&own), []);
-    assert!(runs(&step));
-    assert_eq!(exchange.state().unwrap(), Some("1"));
 }

@@ -77,26 +77,3 @@ fn a_refused_handle_is_logged_by_its_id() {
     assert_eq!(code(step), -32602);
     assert_eq!(logged(operation), None);
 }
-
-/// Who called is asked once, for whatever the handler does.
-#[test]
-fn an_operation_knows_the_caller_of_its_message() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| guard);
-    let (exchange, step) = guard.message(Message {
-        method: "demo/read",
-        modern: true,
-        principal: Some(Ok(alice())),
-        ..Message::default()
-    });
-    assert!(matches!(step, Step::Deliver(_)), "{step:?}");
-    let (_, step) = operate(&exchange, HandleOpKind::Mint { max_age: None });
-    let Step::Done(minted) = step else {
-        panic!("{step:?}")
-    };
-    let handle = minted.handle.unwrap();
-    clock
-        .view("alice")
-        .verify_handle("basket", &handle, None)
-        .unwrap();
-}

@@ -117,27 +117,3 @@ fn without_params_and_for_an_error_of_the_server_nothing_is_wrong() {
     assert!(matches!(step, Step::Respond(respond) if respond.header.is_none()));
     assert!(exchange.refused().is_empty());
 }
-
-/// A server that requires no session loses nothing but that one.
-#[test]
-fn a_session_that_is_too_large_is_required_or_left_out() {
-    for required in [false, true] {
-        let settings = TransportSettings {
-            required,
-            ..TransportSettings::default()
-        };
-        let guard = guard_with(&clock(), |guard| guard.transport(settings));
-        let params = format!(
-            r#"{{"capabilities":{{"experimental":{{"x":{{"y":"{}"}}}}}}}}"#,
-            "z".repeat(3000)
-        );
-        let (mut exchange, step) = begin(&guard, &params, RESULT);
-        match step {
-            Step::Respond(respond) if !required => assert_eq!(respond.header, None),
-            Step::Reply(reply) if required => assert_eq!(reply.status, Some(500)),
-            other => panic!("{other:?}"),
-        }
-        let refused = exchange.refused();
-        assert_eq!((refused.len(), refused[0].code), (1, "too_large"));
-    }
-}

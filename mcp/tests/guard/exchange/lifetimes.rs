@@ -33,50 +33,6 @@ fn until_is_the_end_on_every_clock() {
 }
 
 #[test]
-fn sessions_live_as_long_as_their_author_said() {
-    let clock = clock();
-    let ends = |settings: SessionSettings| {
-        let guard = guard_with(&clock, |guard| guard.sessions(settings));
-        let (mut exchange, step) = guard.message(Message {
-            method: "sessions/create",
-            principal: Some(Ok(alice())),
-            ..Message::default()
-        });
-        assert!(matches!(step, Step::Begin));
-        match exchange.on(Event::Begun(Ok("{}"))).unwrap() {
-            Step::Deliver(deliver) => {
-                let own: serde_json::Value =
-                    serde_json::from_str(&deliver.builtin_result.unwrap()).unwrap();
-                own["session"]["expiresAt"].as_str().unwrap().to_owned()
-            }
-            other => panic!("{other:?}"),
-        }
-    };
-    assert_eq!(
-        ends(SessionSettings::default()),
-        "2027-01-16T08:00:00Z",
-        "a day"
-    );
-    let ttl = seconds(60);
-    assert_eq!(
-        ends(SessionSettings {
-            ttl,
-            ..SessionSettings::default()
-        }),
-        "2027-01-15T08:01:00Z"
-    );
-    let no_expiry = true;
-    assert_eq!(
-        ends(SessionSettings {
-            no_expiry,
-            ..SessionSettings::default()
-        }),
-        "2027-01-22T08:00:00Z",
-        "the codec's seven days"
-    );
-}
-
-#[test]
 fn a_fork_ends_with_the_session_that_it_began_from() {
     let clock = clock();
     let no_expiry = true;
@@ -101,40 +57,30 @@ fn a_fork_ends_with_the_session_that_it_began_from() {
 
 #[test]
 fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
-    let clock = clock();
-    let begun = |transport: TransportSettings| {
-        let guard = guard_with(&clock, |guard| guard.transport(transport));
-        let params = r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
-        let result = r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#;
-        match initialized(&guard, params, result).1 {
-            Step::Respond(respond) => (guard, respond),
-            other => panic!("{other:?}"),
-        }
-    };
-    let continued = |guard: &Guard, token: &str| {
-        let (_, step) = over_http(guard, ClientValue::Text(token), LIST);
-        matches!(step, Step::Deliver(_))
-    };
-
-    let ttl = seconds(60);
-    let (guard, respond) = begun(TransportSettings {
-        ttl,
-        ..TransportSettings::default()
-    });
-    assert_eq!(respond.timeout, None, "of SEP-1359 alone");
-    let token = respond.header.unwrap();
-    clock.pass(59);
-    assert!(continued(&guard, &token));
-    clock.pass(1);
-    assert!(!continued(&guard, &token));
-
+    let params = r#"{"capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let result = r#""result":{"protocolVersion":"2025-11-25","capabilities":{}}"#;
     for (days, timeout) in [(2, 2 * DAY), (30, 7 * DAY)] {
-        let (_, respond) = begun(TransportSettings {
+        let clock = clock();
+        let transport = TransportSettings {
             ttl: seconds(days * DAY),
             sep1359: true,
             ..TransportSettings::default()
-        });
+        };
+        let guard = guard_with(&clock, |guard| guard.transport(transport));
+        let (_, step) = initialized(&guard, params, result);
+        let Step::Respond(respond) = step else {
+            panic!("{step:?}")
+        };
         assert_eq!(respond.timeout, Some(timeout));
+        let token = respond.header.unwrap();
+        let is_there = || {
+            let (_, step) = over_http(&guard, ClientValue::Text(&token), LIST);
+            matches!(step, Step::Deliver(_))
+        };
+        clock.pass(timeout - 1);
+        assert!(is_there());
+        clock.pass(1);
+        assert!(!is_there());
     }
 }
 

@@ -7,7 +7,6 @@ mod initialize;
 mod keys;
 mod lifetimes;
 mod links;
-mod order;
 mod requests;
 mod time_limit;
 

@@ -221,51 +221,11 @@ fn no_arguments_in_any_form_are_one_call() {
     }
 }
 
-/// A count of tokens would say that two were made.
 #[test]
-fn a_cursor_that_stays_is_not_sealed_again() {
+fn only_is_of_arguments_alone() {
     let clock = clock();
-    let guard = guard_with(&clock, |guard| guard.events(true));
-    let cursor = clock.view("alice").cursor("tools/list").seal(b"2").unwrap();
-    let answered = |token: &str| {
-        let (mut exchange, _) = guard.message(Message {
-            method: "tools/list",
-            token: ClientValue::Text(cursor.as_str()),
-            principal: Some(Ok(alice())),
-            ..Message::default()
-        });
-        let result = HandlerResult {
-            token: ClientValue::Text(token),
-            ..HandlerResult::default()
-        };
-        let step = exchange.on(Event::Result(result)).unwrap();
-        let Step::Respond(respond) = step else {
-            panic!("{step:?}")
-        };
-        (respond.token.unwrap(), exchange.events().len())
-    };
-    assert_eq!(answered("2"), (cursor.as_str().to_owned(), 1));
-    let (another, events) = answered("3");
-    assert_eq!(events, 2);
-    assert_ne!(another, cursor.as_str());
-}
-
-#[test]
-fn only_is_of_its_own_target_and_of_arguments_alone() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| {
-        guard.only("first", ["x"]).only("play", ["id"])
-    });
+    let guard = guard_with(&clock, |guard| guard.only("play", ["id"]));
     let view = clock.view("alice");
-    let bound = RequestContext::only("tools/call", "play", Some(r#"{"id":7}"#), &["id"]).unwrap();
-    let state = view.request_state(&bound).seal(b"asked").unwrap();
-    let (_, step) = guard.message(Message {
-        arguments: Some(r#"{"id":7,"trace":1}"#),
-        token: ClientValue::Text(state.as_str()),
-        ..call()
-    });
-    assert!(matches!(step, Step::Deliver(deliver) if deliver.opened.as_deref() == Some("asked")));
-
     // A resource of such a name has no arguments at all.
     let bound = RequestContext::new("resources/read", "play", None).unwrap();
     let state = view.request_state(&bound).seal(b"asked").unwrap();
@@ -313,12 +273,6 @@ fn a_state_is_sealed_where_a_request_can_carry_it() {
     assert!(exchange.seal_state("{").is_err(), "no JSON");
     let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
     assert_ne!(tokens[0], tokens[1]);
-    let token = ClientValue::Text(&tokens[0]);
-    match responded(&mut exchange, HandlerResult { token, ..ASKS }) {
-        Step::Respond(respond) => assert_eq!(respond.token, Some(tokens[0].clone())),
-        other => panic!("{other:?}"),
-    }
-    assert!(exchange.seal_state("1").is_err(), "it has been answered");
 
     let (mut exchange, step) = guard.message(Message {
         method: "tools/list",

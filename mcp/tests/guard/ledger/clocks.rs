@@ -1,12 +1,11 @@
-//! Clocks and fences: records that a ledger lost, and clocks that are wrong.
+//! Clocks: a ledger that lost its records, and a replica that was stopped. Clocks that are wrong: ledger.json.
 
-use crate::common::AUDIENCE;
-use sealwax_mcp::ledger::{Namespace, Script};
+use sealwax_mcp::ledger::Script;
 use sealwax_mcp::{
     ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings, Message, Scope, Step,
 };
 
-use super::replica::{ALLOWANCE, DAY, Replica, alice, call, code, read};
+use super::replica::{DAY, Replica, alice, call, code, read};
 
 /// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
 #[test]
@@ -59,46 +58,6 @@ fn what_is_unknown_is_told_with_the_ledgers_age() {
             refused.message
         );
     }
-}
-
-/// A clock that was far ahead has let records of ends expire, so nothing from before is accepted afterwards.
-#[test]
-fn a_clock_that_was_far_ahead_revives_nothing() {
-    let replica = Replica::new();
-    let open = Namespace::new(AUDIENCE, "").open();
-    let was_ahead = |seconds| {
-        let mut ledger = replica.ledger.borrow_mut();
-        assert_eq!(ledger.run(&open, replica.now() + seconds)[0], "ok");
-    };
-    let (session, other) = (replica.created(), replica.created());
-    let delete = Message {
-        method: "sessions/delete",
-        ..read(&session)
-    };
-    replica.enter(delete).unwrap();
-    was_ahead(300);
-    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
-    replica.enter(read(&other)).unwrap();
-
-    was_ahead(30 * DAY);
-    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
-    assert_eq!(code(replica.enter(read(&other)).unwrap_err()), -32043);
-    replica.pass(ALLOWANCE + 1);
-    replica.enter(read(&replica.created())).unwrap();
-}
-
-/// Records that were lost stay lost while a clock is behind.
-#[test]
-fn a_clock_that_was_behind_revives_nothing() {
-    let replica = Replica::new();
-    let (session, state) = (replica.created(), replica.asked());
-    replica.pass(60);
-    replica.lose_everything();
-    let open = Namespace::new(AUDIENCE, "").open();
-    let behind = replica.now() - 9000;
-    assert_eq!(replica.ledger.borrow_mut().run(&open, behind)[0], "ok");
-    assert_eq!(code(replica.second_round(&state).unwrap_err()), -32602);
-    assert_eq!(code(replica.enter(read(&session)).unwrap_err()), -32043);
 }
 
 /// The ledger is opened before a token leaves, or the token would be unknown when it comes back.

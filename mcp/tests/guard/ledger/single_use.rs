@@ -4,8 +4,7 @@ use crate::common::{AUDIENCE, ring};
 use sealwax::Codec;
 use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::{
-    ClientValue, Confirm, Event, Exchange, Guard, HandleOp, HandleOpKind, Happened, Item, Message,
-    Step,
+    ClientValue, Confirm, Event, Exchange, Guard, HandleOp, HandleOpKind, Item, Message, Step,
 };
 
 use super::replica::{Replica, START, alice, call, code, open, read, seal, tool};
@@ -73,37 +72,11 @@ fn a_revocation_is_remembered_for_a_second_at_least() {
     }
 }
 
-/// Those who count openings count a renewal once.
 #[test]
-fn a_handle_that_is_renewed_was_opened_once() {
-    let replica = Replica::with(|guard| guard.events(true));
-    let exchange = replica.enter(call()).unwrap();
-    let happened = |kind| {
-        let handle_type = "basket";
-        let (mut acting, step) = exchange.handle(HandleOp { handle_type, kind });
-        let step = replica.settle(&mut acting, step);
-        let Step::Done(made) = step else {
-            panic!("{step:?}")
-        };
-        let events = acting.events();
-        let [event] = &events[..] else {
-            panic!("{events:?}")
-        };
-        assert_eq!(event.item, Item::HandleState);
-        (made, event.event)
-    };
-    let (first, event) = happened(seal("1", None));
-    assert_eq!(event, Happened::Sealed);
-    let (opened, event) = happened(open(&first));
-    assert_eq!(event, Happened::Opened);
-    let (_, event) = happened(seal("2", opened.predecessor));
-    assert_eq!(event, Happened::Sealed);
-
-    // Nobody asked for these.
+fn nothing_is_collected_for_nobody() {
     let replica = Replica::new();
     let state = replica.asked();
-    let mut exchange = replica.second_round(&state).unwrap();
-    assert!(exchange.events().is_empty());
+    assert!(replica.second_round(&state).unwrap().events().is_empty());
 }
 
 /// The log names a consent that was used by the id under which it was sealed; one that is not ours has none.

@@ -29,15 +29,16 @@ type step struct {
 }
 
 type arg struct {
-	I32     *int64
-	I64     *uint64
-	I8      *byte
-	Load    string
-	Bytes   *string
-	Out     *uint32
-	As      string
-	Struct  *uint32
-	Members [][2]json.RawMessage
+	I32       *int64
+	I64       *uint64
+	Load      string
+	Bytes     string
+	Addresses []struct {
+		At uint32
+		Of arg
+	}
+	Out *uint32
+	As  string
 }
 
 type testCase struct {
@@ -158,39 +159,16 @@ func (e *engine) argument(a arg) uint64 {
 		return *a.I64
 	case a.Load != "":
 		return uint64(binary.LittleEndian.Uint32(e.read(e.named[a.Load], 4)))
-	case a.Bytes != nil:
-		return e.give(must(hex.DecodeString(*a.Bytes)))
 	case a.Out != nil:
 		at := e.give(make([]byte, *a.Out))
 		e.named[a.As] = uint32(at)
 		return at
-	case a.Struct != nil:
-		return e.give(e.structure(a))
 	}
-	panic("an argument of no kind")
-}
-
-func (e *engine) structure(a arg) []byte {
-	data := make([]byte, *a.Struct)
-	for _, m := range a.Members {
-		var offset uint32
-		var member arg
-		if err := json.Unmarshal(m[0], &offset); err != nil {
-			log.Fatal(err)
-		}
-		if err := json.Unmarshal(m[1], &member); err != nil {
-			log.Fatal(err)
-		}
-		switch {
-		case member.I8 != nil:
-			data[offset] = *member.I8
-		case member.I64 != nil:
-			binary.LittleEndian.PutUint64(data[offset:], *member.I64)
-		default:
-			binary.LittleEndian.PutUint32(data[offset:], uint32(e.argument(member)))
-		}
+	data := must(hex.DecodeString(a.Bytes))
+	for _, address := range a.Addresses {
+		binary.LittleEndian.PutUint32(data[address.At:], uint32(e.argument(address.Of)))
 	}
-	return data
+	return e.give(data)
 }
 
 func must[T any](value T, err error) T {
