@@ -12,8 +12,8 @@ use crate::{Environment, Error, KeyRing};
 
 const DEFAULT_PAYLOAD_LIMIT: usize = 4096;
 const MAX_PAYLOAD_LIMIT: usize = 1 << 20;
-const DEFAULT_SKEW: Duration = Duration::from_secs(60);
-const MAX_SKEW: Duration = Duration::from_secs(300);
+const DEFAULT_CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
+const MAX_CLOCK_TOLERANCE: Duration = Duration::from_secs(300);
 const DEFAULT_SESSION_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Seals and opens the tokens of one service: a key ring, an audience and limits.
@@ -48,7 +48,7 @@ pub(crate) struct Inner {
 #[derive(Clone, Copy, Debug)]
 struct Limits {
     payload: usize,
-    skew: Duration,
+    clock_tolerance: Duration,
     session_max_age: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Codec {
             audience: audience.into(),
             limits: Limits {
                 payload: DEFAULT_PAYLOAD_LIMIT,
-                skew: DEFAULT_SKEW,
+                clock_tolerance: DEFAULT_CLOCK_TOLERANCE,
                 session_max_age: DEFAULT_SESSION_MAX_AGE,
             },
         }
@@ -129,8 +129,8 @@ impl Codec {
 
     /// Returns the time by which another replica's clock may be ahead.
     #[must_use]
-    pub fn skew(&self) -> Duration {
-        self.0.limits.skew
+    pub fn clock_tolerance(&self) -> Duration {
+        self.0.limits.clock_tolerance
     }
 
     /// Returns the clock and the source of randomness.
@@ -151,7 +151,7 @@ impl Codec {
     pub(crate) fn clock(&self) -> Clock {
         Clock {
             now_ms: self.0.environment.now_ms(),
-            skew: self.0.limits.skew,
+            clock_tolerance: self.0.limits.clock_tolerance,
         }
     }
 }
@@ -196,8 +196,8 @@ impl CodecBuilder {
 
     /// Sets the time by which another replica's clock may be ahead: 60 s by default, 300 s at most.
     #[must_use]
-    pub fn skew(mut self, skew: Duration) -> Self {
-        self.limits.skew = skew;
+    pub fn clock_tolerance(mut self, clock_tolerance: Duration) -> Self {
+        self.limits.clock_tolerance = clock_tolerance;
         self
     }
 
@@ -228,8 +228,8 @@ impl CodecBuilder {
                 "payload limit: expected at most {MAX_PAYLOAD_LIMIT} bytes, found {found}"
             )));
         }
-        if limits.skew > MAX_SKEW {
-            return Err(Error::argument("skew: expected at most 300 seconds"));
+        if limits.clock_tolerance > MAX_CLOCK_TOLERANCE {
+            return Err(Error::argument("clock tolerance: expected at most 300 seconds"));
         }
         let codec = Codec(Arc::new(Inner {
             keys: CurrentKeys::new(ring),

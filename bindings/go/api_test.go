@@ -116,7 +116,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		errs[fmt.Sprint("lifetime of a session ", n)] = failure(alice.Sessions(wrong...).Create(nil))
 	}
 	for n, wrong := range []Option{
-		WithPayloadLimit(1<<20 + 1), WithPayloadLimit(-1), WithSkew(301 * time.Second), WithSkew(-1), WithSkew(time.Millisecond),
+		WithPayloadLimit(1<<20 + 1), WithPayloadLimit(-1), WithClockTolerance(301 * time.Second), WithClockTolerance(-1), WithClockTolerance(time.Millisecond),
 		WithKeysInterval(0), WithKeysInterval(25 * time.Hour),
 	} {
 		errs[fmt.Sprint("option ", n)] = failure(New(ring, "a", wrong))
@@ -138,7 +138,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	refuses(t, ErrTooLarge, failure(viewFor(t, codecFor(t), "alice").Session().Seal(make([]byte, 4097))))
-	large := must(codecFor(t, WithPayloadLimit(1<<20), WithSkew(5*time.Minute), WithSessionMaxAge(time.Hour)).Anonymous())
+	large := must(codecFor(t, WithPayloadLimit(1<<20), WithClockTolerance(5*time.Minute), WithSessionMaxAge(time.Hour)).Anonymous())
 	payload := bytes.Repeat([]byte("x"), 1<<20)
 	token := must(large.Session().Seal(payload))
 	same(t, "payload", bytes.Equal(must(large.Session().Open(token)).Payload(), payload), true)

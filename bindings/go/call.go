@@ -11,7 +11,7 @@ const (
 	principalMax   = 20480
 )
 
-// written calls a function that writes at most limit bytes, in any shard.
+// written calls a function that writes at most limit bytes, in any pooled instance.
 func written(limit int, write func(c *host.Call, out host.Ptr, limit int32, size host.Ptr) int32) (found []byte, err error) {
 	err = host.Do(func(c *host.Call) error {
 		found, err = c.Written(limit, func(out host.Ptr, limit int32, size host.Ptr) int32 { return write(c, out, limit, size) })

@@ -38,7 +38,7 @@ const (
 	ErrUnauthentic Code = "unauthentic"
 	// ErrPrincipalMismatch is authentic, but issued to somebody else.
 	ErrPrincipalMismatch Code = "principal_mismatch"
-	// ErrNotYetValid is issued further in the future than the allowed clock skew.
+	// ErrNotYetValid is issued further in the future than the allowed clock tolerance.
 	ErrNotYetValid Code = "not_yet_valid"
 	// ErrExpired is past its own lifetime or the given maximum age.
 	ErrExpired Code = "expired"

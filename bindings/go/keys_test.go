@@ -83,7 +83,7 @@ func TestGoroutinesShareACodecWhoseKeysChange(t *testing.T) {
 		}
 	}
 	group.Wait()
-	// A token's id is of its nonce: no two alike, whichever shard drew them.
+	// A token's id is of its nonce: no two alike, whichever pooled instance drew them.
 	all := slices.Concat(ids...)
 	slices.Sort(all)
 	same(t, "ids", len(slices.Compact(all)), 8*250)

@@ -116,7 +116,7 @@ func (s Sessions) Verify(sessionID string) (*Identifier, error) {
 	})
 }
 
-// writeOf calls a function of an opened session, in the shard where that lives.
+// writeOf calls a function of an opened session, in the pooled instance where that lives.
 func (s Sessions) writeOf(
 	session *Session, write func(c *host.Call, session, view, life, out host.Ptr, limit int32, size host.Ptr) int32,
 ) (SessionMetadata, error) {

@@ -67,7 +67,7 @@ func ToRequest(context RequestContext) Binding {
 
 func (v *View) sealer(purpose host.Purpose, err error) Sealer { return Sealer{v, purpose, err} }
 
-// do runs f with the view's address in a shard.
+// do runs f with the view's address in a pooled instance.
 func (v *View) do(f func(c *host.Call, view host.Ptr) error) error {
 	if v == nil || v.host == nil {
 		return unmade("view")

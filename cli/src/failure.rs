@@ -184,7 +184,7 @@ fn tip(error: &Error) -> Option<String> {
             "give --issuer, --client and --subject as when it was issued, or --anonymous".into()
         }
         Error::NotYetValid { issued_at, now } => format!(
-            "it was issued at {}, {} from now; --skew allows for 5m at most",
+            "it was issued at {}, {} from now; --clock-tolerance allows for 5m at most",
             moment(*issued_at),
             told(issued_at.saturating_sub(*now)),
         ),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwax::report;
 use sealwax_mcp::LedgerSettings;
-use sealwax_mcp::ledger::redis::{self, Dialogue, Next, Redis};
+use sealwax_mcp::ledger::redis::{self, StoreMachine, Next, Redis};
 use sealwax_mcp::ledger::{Command, Namespace, Opened, Preflight, RecordKind, Reply, sqlite};
 
 use crate::failure::Failure;
@@ -208,7 +208,7 @@ impl<'a> Store<'a> {
     fn run(&self, command: Command) -> Result<Option<Opened>, Stop> {
         let script = command.script;
         let texts = match &self.place {
-            Place::Server(_) => self.dialogue(command)?,
+            Place::Server(_) => self.machine(command)?,
             Place::File(path) => {
                 let (sqlite, run) = (path.clone(), command);
                 match self.input.ask(Ask::Run { sqlite, run })? {
@@ -231,14 +231,14 @@ impl<'a> Store<'a> {
     }
 
     /// Checks the server, and runs a command on it.
-    fn dialogue(&self, command: Command) -> Result<Vec<String>, Stop> {
+    fn machine(&self, command: Command) -> Result<Vec<String>, Stop> {
         // Nothing else uses this connection.
         let redis = Redis::new(true);
         self.talk(redis.check())?;
         self.talk(redis.begin(command))
     }
 
-    fn talk(&self, (mut dialogue, mut next): (Dialogue, Next)) -> Result<Vec<String>, Stop> {
+    fn talk(&self, (mut machine, mut next): (StoreMachine, Next)) -> Result<Vec<String>, Stop> {
         loop {
             let send = match next {
                 Next::Send(send) => send.args.into_iter().map(Cow::into_owned).collect(),
@@ -248,7 +248,7 @@ impl<'a> Store<'a> {
                 _ => return Err(Failure::store("expected another step").into()),
             };
             next = match self.send(send)? {
-                Answer::Store(answer) => dialogue.on(answer.clone()),
+                Answer::Store(answer) => machine.on(answer.clone()),
                 other => return Err(self.unanswered(other).into()),
             };
         }

@@ -16,8 +16,8 @@ use crate::input::{Input, Stop};
 use crate::options::wrong;
 use crate::step::Done;
 
-/// The largest skew, in seconds.
-const MOST_SKEW: u64 = 300;
+/// The largest clock tolerance, in seconds.
+const MOST_CLOCK_TOLERANCE: u64 = 300;
 
 pub(crate) fn keygen(input: &Input<'_>) -> Result<Done, Stop> {
     let count = input.options().number("count", 1, u16::MAX.into())?;
@@ -61,8 +61,8 @@ fn claim(number: Option<u64>) -> u32 {
 
 pub(crate) fn open(input: &Input<'_>) -> Result<Done, Stop> {
     let bound = Bound::of(input)?;
-    let (max_age, skew) = times(input)?;
-    let view = view(input, |codec| codec.payload_limit(bound.limit).skew(skew))?;
+    let (max_age, clock_tolerance) = times(input)?;
+    let view = view(input, |codec| codec.payload_limit(bound.limit).clock_tolerance(clock_tolerance))?;
     let sealer = view.sealer(bound.purpose());
     let sealer = match max_age {
         Some(max_age) => sealer.max_age(max_age),
@@ -105,8 +105,8 @@ fn facts<K>(opened: &Opened<K>) -> String {
 
 pub(crate) fn session_id(input: &Input<'_>) -> Result<Done, Stop> {
     let is_new = is_new(input)?;
-    let (max_age, skew) = times(input)?;
-    let view = view(input, |codec| codec.skew(skew))?;
+    let (max_age, clock_tolerance) = times(input)?;
+    let view = view(input, |codec| codec.clock_tolerance(clock_tolerance))?;
     Ok(Done::line(match is_new {
         true => view.mint_session_id()?,
         false => view.verify_session_id(&input.stdin_text("the session id")?, max_age)?,
@@ -115,9 +115,9 @@ pub(crate) fn session_id(input: &Input<'_>) -> Result<Done, Stop> {
 
 pub(crate) fn handle(input: &Input<'_>) -> Result<Done, Stop> {
     let is_new = is_new(input)?;
-    let (max_age, skew) = times(input)?;
+    let (max_age, clock_tolerance) = times(input)?;
     let handle_type = input.options().required("type")?;
-    let view = view(input, |codec| codec.skew(skew))?;
+    let view = view(input, |codec| codec.clock_tolerance(clock_tolerance))?;
     Handle::check_type(handle_type)?;
     Ok(Done::line(match is_new {
         true => view.mint_handle(handle_type)?,
@@ -208,15 +208,15 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// Returns the maximum age, and the skew.
+/// Returns the maximum age, and the clock tolerance.
 fn times(input: &Input<'_>) -> Result<(Option<Duration>, Duration), Failure> {
     let options = input.options();
     let max_age = options.duration("max-age", 0, u64::MAX)?;
-    let skew = options.duration("skew", 0, u64::MAX)?.unwrap_or(60);
-    if skew > MOST_SKEW {
-        return Err(wrong("skew", "expected 5m at most"));
+    let clock_tolerance = options.duration("clock-tolerance", 0, u64::MAX)?.unwrap_or(60);
+    if clock_tolerance > MOST_CLOCK_TOLERANCE {
+        return Err(wrong("clock-tolerance", "expected 5m at most"));
     }
-    Ok((max_age.map(Duration::from_secs), Duration::from_secs(skew)))
+    Ok((max_age.map(Duration::from_secs), Duration::from_secs(clock_tolerance)))
 }
 
 fn view(

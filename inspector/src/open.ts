@@ -46,7 +46,7 @@ export function open(text: string, seen: Inspected, fields: Fields): Result {
     keys: ring,
     audience,
     payloadLimit: whole(fields.payloadLimit),
-    skew: whole(fields.skew),
+    clockTolerance: whole(fields.clockTolerance),
   });
   using view = codec.view(principal(fields));
   switch (seen.what) {

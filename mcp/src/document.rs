@@ -21,11 +21,11 @@ use serde::Serialize;
 
 pub use event::{Members, on, told};
 pub use handle::{fork, handle, link};
-pub use ledger::{judge, run};
+pub use ledger::{evaluate, run};
 pub use message::{http, invalid, leaves, line, message, revoke};
 pub(crate) use plain::next;
 pub use plain::{Next, principal, request, result};
-pub use redis::{answered, dialogue};
+pub use redis::{answered, machine};
 pub use report::{events, report};
 pub use settings::guard;
 pub use sqlite::{sqlite, sqlite_answered};

@@ -41,8 +41,8 @@ pub mod kind {
     pub const HANDLE: u8 = 6;
     /// Makes what is known of a Redis between commands. Its answer is [`MADE`].
     pub const STORE: u8 = 7;
-    /// Begins the dialogue with a Redis about a command, or a check of it: a document.
-    pub const DIALOGUE: u8 = 8;
+    /// Begins the store machine with a Redis about a command, or a check of it: a document.
+    pub const STORE_MACHINE: u8 = 8;
     /// Makes a ledger in memory: of how many bytes, and the time. Its answer is [`MADE`].
     pub const MEMORY: u8 = 9;
     /// Begins the exchange of an HTTP request: method, `MCP-Protocol-Version`, `Mcp-Session-Id`, `Content-Encoding`, the body if it is
@@ -55,10 +55,10 @@ pub mod kind {
     /// Begins the exchange of a message of the SDK's, on a connection: it, and the id of the request that it belongs to, as JSON.
     pub const LEAVES: u8 = 14;
 
-    /// Begins the dialogue with a file of SQLite about a command, or about opening it: a document.
+    /// Begins the store machine with a file of SQLite about a command, or about opening it: a document.
     pub const SQLITE: u8 = 15;
 
-    /// What became of a delivered message, a document, and the value beside it; for a dialogue, an answer.
+    /// What became of a delivered message, a document, and the value beside it; for a store machine, an answer.
     pub const EVENT: u8 = 16;
     /// The members of a result: `resultType`, `cacheScope` and the token; and the whole result, where `deliver` asks for it.
     pub const RESULT: u8 = 17;
@@ -87,7 +87,7 @@ pub mod kind {
     /// The answer to what was asked: as JSON, or what was thrown, or what is wrong. With none of these it did not come in time.
     pub const TOLD: u8 = 23;
 
-    /// The answer: a step, or what is next in a dialogue, as a document; and the bytes that belong to it.
+    /// The answer: a step, or what is next in a store machine, as a document; and the bytes that belong to it.
     pub const STEP: u8 = 32;
     /// The answer: `deliver`, with what takes the token's place; and its events.
     pub const DELIVER: u8 = 33;
@@ -137,9 +137,9 @@ pub enum Machine {
     /// What is known of a Redis.
     Store(redis::Redis),
     /// One command for a Redis.
-    Dialogue(Box<redis::Dialogue>),
+    StoreMachine(Box<redis::StoreMachine>),
     /// One command for a file of SQLite.
-    Sqlite(Box<sqlite::Dialogue>),
+    Sqlite(Box<sqlite::StoreMachine>),
     /// A ledger in memory.
     Memory(Box<Memory>),
     /// A connection on stdio.
@@ -180,14 +180,14 @@ impl Machine {
                 Self::Store(redis::Redis::new(given.has(flag::WAITS))),
                 Answer::of(kind::MADE, None),
             )),
-            (kind::DIALOGUE, Some(Self::Store(store))) => {
-                let (dialogue, next) = document::dialogue(store, given.document())?;
-                Ok((Self::Dialogue(Box::new(dialogue)), step(next)))
+            (kind::STORE_MACHINE, Some(Self::Store(store))) => {
+                let (machine, next) = document::machine(store, given.document())?;
+                Ok((Self::StoreMachine(Box::new(machine)), step(next)))
             }
             (kind::MEMORY, None) => memory(given),
             (kind::SQLITE, None) => {
-                let (dialogue, next) = document::sqlite(given.document())?;
-                Ok((Self::Sqlite(Box::new(dialogue)), step(next)))
+                let (machine, next) = document::sqlite(given.document())?;
+                Ok((Self::Sqlite(Box::new(machine)), step(next)))
             }
             _ => Err(NO_FRAME),
         }
@@ -218,11 +218,11 @@ impl Machine {
     pub fn on(&mut self, given: &Frame<'_>) -> Result<Answer, Error> {
         match self {
             Self::Exchange(exchange) => on(exchange, given),
-            Self::Dialogue(dialogue) if given.kind == kind::EVENT => {
-                document::answered(dialogue, given.document()).map(step)
+            Self::StoreMachine(machine) if given.kind == kind::EVENT => {
+                document::answered(machine, given.document()).map(step)
             }
-            Self::Sqlite(dialogue) if given.kind == kind::EVENT => {
-                document::sqlite_answered(dialogue, given.document()).map(step)
+            Self::Sqlite(machine) if given.kind == kind::EVENT => {
+                document::sqlite_answered(machine, given.document()).map(step)
             }
             Self::Memory(memory) if given.kind == kind::RUN => {
                 let (command, now) = given.numbered()?;

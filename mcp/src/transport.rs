@@ -10,7 +10,7 @@ use self::negotiated::{Initialized, Params, negotiated, open, seal};
 use crate::exchange::admission::{Admission, RefusedAt};
 use crate::guard::Settings;
 use crate::ledger::Check;
-use crate::ledger::LARGEST_SKEW;
+use crate::ledger::LARGEST_CLOCK_TOLERANCE;
 use crate::message::context::{About, Context};
 use crate::message::input::{ClientValue, Event, HandlerResult, Outcome, OwnedClientValue};
 use crate::message::text::token_id;
@@ -432,7 +432,7 @@ impl TransportFlow {
             key_id: None,
             check: Some(Check::Force),
             issued_at: 0,
-            started_at: now.saturating_add(LARGEST_SKEW),
+            started_at: now.saturating_add(LARGEST_CLOCK_TOLERANCE),
             until: None,
         };
         let admission = Admission::of_transport(token);

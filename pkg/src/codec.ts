@@ -18,7 +18,7 @@ export interface Limits {
   /** The largest payload in bytes: 4,096 by default, at most 1 MiB. */
   readonly payloadLimit?: number | undefined;
   /** How many seconds another replica's clock may be ahead: 60 by default, at most 300. */
-  readonly skew?: number | undefined;
+  readonly clockTolerance?: number | undefined;
   /** The maximum age of a data-layer session, in seconds: 30 days by default. */
   readonly sessionMaxAge?: number | undefined;
 }
@@ -88,7 +88,7 @@ export class Codec {
     const { keys, keysFile, keysInterval, logger, audience, ...limits } = options(
       given,
       ...['keys', 'keysFile', 'keysInterval', 'logger', 'audience'],
-      ...['payloadLimit', 'skew', 'sessionMaxAge'],
+      ...['payloadLimit', 'clockTolerance', 'sessionMaxAge'],
     );
     const path = optional(text, 'keysFile', keysFile);
     if (path !== undefined && keys !== undefined) {
@@ -104,7 +104,7 @@ export class Codec {
     const checkedAudience = text('audience', audience);
     const checkedLimits = {
       payloadLimit: optional(count, 'payloadLimit', limits.payloadLimit),
-      skew: optional(count, 'skew', limits.skew),
+      clockTolerance: optional(count, 'clockTolerance', limits.clockTolerance),
       sessionMaxAge: optional(count, 'sessionMaxAge', limits.sessionMaxAge),
     };
     const own = path === undefined ? undefined : readRing(path);

@@ -25,7 +25,7 @@ export interface DestructiveOptions {
   readonly fallback?: string | undefined;
 }
 
-export interface DialogueStep {
+export interface StoreStep {
   readonly done?: readonly string[] | undefined;
   readonly failed?: string | undefined;
   readonly load?: readonly (readonly string[])[] | undefined;

@@ -4,7 +4,7 @@
  */
 
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api';
-import type { GuardEvent, Hooks, Refused } from './mcp/hooks.js';
+import type { TokenEvent, Hooks, Refusal } from './mcp/hooks.js';
 
 /**
  * Returns the hooks of a {@link Guard} that record its metrics:
@@ -85,12 +85,12 @@ const DURATIONS = [
   ...[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
 ];
 
-function keyOf({ keyId }: GuardEvent): Attributes {
+function keyOf({ keyId }: TokenEvent): Attributes {
   return keyId === undefined ? {} : { 'sealwax.key.id': keyId };
 }
 
 /** A client may have made up a method that is none of the protocol's: those count as one. */
-function methodOf({ method, customMethod }: GuardEvent | Refused): Attributes {
+function methodOf({ method, customMethod }: TokenEvent | Refusal): Attributes {
   if (method === undefined) return {};
   return { 'mcp.method.name': customMethod ? '_OTHER' : method };
 }

@@ -7,7 +7,7 @@ use super::error::Error;
 /// The server's time, and the time by which another server's clock may be ahead.
 pub(crate) struct Clock {
     pub now_ms: u64,
-    pub skew: Duration,
+    pub clock_tolerance: Duration,
 }
 
 impl Clock {
@@ -16,11 +16,11 @@ impl Clock {
         self.now_ms / 1000
     }
 
-    /// Allows the skew for the future, and nothing for the past. Sealed tokens count in seconds: 1 of
+    /// Allows the tolerance for the future, and nothing for the past. Sealed tokens count in seconds: 1 of
     /// these `per_second`; ids and handles in milliseconds: 1000. Errors are in seconds.
     pub fn check(&self, per_second: u64, issued: u64, ends: Option<u64>) -> Result<(), Error> {
         let now = self.now_ms / (1000 / per_second);
-        if issued > now.saturating_add(self.skew.as_secs() * per_second) {
+        if issued > now.saturating_add(self.clock_tolerance.as_secs() * per_second) {
             let (issued_at, now) = (issued / per_second, now / per_second);
             return Err(Error::NotYetValid { issued_at, now });
         }

@@ -42,7 +42,7 @@ pub enum Error {
     Unauthentic,
     /// Authentic, but issued to another principal.
     PrincipalMismatch,
-    /// Issued further in the future than the allowed clock skew.
+    /// Issued further in the future than the allowed clock tolerance.
     NotYetValid {
         /// The time of issue, in Unix seconds.
         issued_at: u64,

@@ -129,12 +129,12 @@ const TIMES: [u64; 16] = [
     u64::MAX,
 ];
 
-const SKEW: u128 = 60;
+const CLOCK_TOLERANCE: u128 = 60;
 
 /// SPEC.md, section 9, steps 7 and 8: sums saturate.
 fn expected(issued: u64, now: u64, ttl: Option<u64>, unit: u128) -> Result<(), &'static str> {
     let sum = |seconds: u128| (u128::from(issued) + seconds * unit).min(u64::MAX.into());
-    if u128::from(issued) > (u128::from(now) + SKEW * unit).min(u64::MAX.into()) {
+    if u128::from(issued) > (u128::from(now) + CLOCK_TOLERANCE * unit).min(u64::MAX.into()) {
         Err("not_yet_valid")
     } else if ttl.is_some_and(|ttl| u128::from(now) >= sum(ttl.into())) {
         Err("expired")

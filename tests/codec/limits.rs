@@ -37,14 +37,14 @@ fn limits_are_configurable_up_to_their_hard_limits() {
         .payload_limit((1 << 20) + 1)
         .build();
     assert_eq!(too_much.unwrap_err().code(), "invalid_argument");
-    let skewed = |seconds| {
+    let tolerant = |seconds| {
         Codec::builder(ring(), AUDIENCE)
-            .skew(Duration::from_secs(seconds))
+            .clock_tolerance(Duration::from_secs(seconds))
             .build()
     };
     let five_minutes = Duration::from_secs(300);
-    assert_eq!(skewed(300).unwrap().skew(), five_minutes);
-    assert_eq!(skewed(301).unwrap_err().code(), "invalid_argument");
+    assert_eq!(tolerant(300).unwrap().clock_tolerance(), five_minutes);
+    assert_eq!(tolerant(301).unwrap_err().code(), "invalid_argument");
 }
 
 #[test]

@@ -19,7 +19,7 @@ import time
 import checker
 from common import Ledger, languages, with_files
 from servers import Clock, Line, Valkey, wait_until
-from world import GOES_ON, LIFE, SKEW, Client, Ender, World
+from world import GOES_ON, LIFE, CLOCK_TOLERANCE, Client, Ender, World
 
 
 def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> None:
@@ -44,8 +44,8 @@ def one_that_forgets(seconds: float, seed: object, commands: dict[str, str]) -> 
             "kill": lambda: killed(valkey, world.chance),
             "empty": lambda: emptied(valkey),
             "clock ahead": lambda: ahead(valkey, clock, world),
-            "clock behind": lambda: behind(valkey, clock, 2 * (LIFE + SKEW), world),
-            "clock a little behind": lambda: behind(valkey, clock, SKEW // 5, world),
+            "clock behind": lambda: behind(valkey, clock, 2 * (LIFE + CLOCK_TOLERANCE), world),
+            "clock a little behind": lambda: behind(valkey, clock, CLOCK_TOLERANCE // 5, world),
             "full": lambda: full(valkey, world.chance),
         }
         world.play(seconds, faults)
@@ -83,9 +83,9 @@ def ahead(valkey: Valkey, clock: Clock, world: World) -> None:
 
     def noticed() -> bool:
         kept = valkey.client.get(world.clients[0].ledger.key("fence"))
-        return int(kept.split(" ")[2]) > time.time() + SKEW
+        return int(kept.split(" ")[2]) > time.time() + CLOCK_TOLERANCE
 
-    clock.jump(2 * (LIFE + SKEW))
+    clock.jump(2 * (LIFE + CLOCK_TOLERANCE))
     time.sleep(world.chance.uniform(0.5, 1))
     wait_until(noticed, GOES_ON)
     clock.jump(0)

@@ -14,7 +14,7 @@ from common import TOLERANCE, Agent, Died, Ledger, Token, new_attempt, new_id
 from servers import wait_until
 
 LIFE = 600
-SKEW = 300
+CLOCK_TOLERANCE = 300
 #: How many seconds clients may take to go on after a fault: the clock tolerance, and a new connection on a busy machine.
 GOES_ON = 120
 #: How many of the tokens that are over are presented again after each fault.
@@ -193,7 +193,7 @@ class Ender(Client):
         if revoke:
             command = self.ledger.revoke(who)
         else:
-            command = self.ledger.admit(Token("end", token.kind, token.id, token.issued, token.until + SKEW), who=who)
+            command = self.ledger.admit(Token("end", token.kind, token.id, token.issued, token.until + CLOCK_TOLERANCE), who=who)
         for reply in self.ask_twice(command):
             self.world.checker.ended(name, reply, time.monotonic())
         self.opens(name, token, who)

@@ -21,7 +21,7 @@ import yaml
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import REGISTRY
-from sealwax.mcp import GuardEvent, Refusal
+from sealwax.mcp import TokenEvent, Refusal
 from sealwax.otel import instruments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +38,7 @@ def emitted() -> set[str]:
     """Return the names of all metrics and labels that the instruments of a guard give."""
     provider = MeterProvider([PrometheusMetricReader()])
     hooks = instruments(provider.get_meter("sealwax"))
-    hooks["on_event"](GuardEvent("opened", "cursor", micros=7, key_id="cafe0123", age=1, method="tools/list"))
+    hooks["on_event"](TokenEvent("opened", "cursor", micros=7, key_id="cafe0123", age=1, method="tools/list"))
     hooks["on_refused"](Refusal("expired", "cursor", "expired", method="tools/list"))
     samples = [one for family in REGISTRY.collect() for one in family.samples if one.name.startswith("sealwax")]
     return {name for sample in samples for name in (sample.name, *sample.labels)}

@@ -67,8 +67,8 @@ impl Check {
 /// The checks that are left out.
 pub type Without<'a> = &'a [Check];
 
-/// The clock skew that an opener allows, in seconds.
-pub(crate) const SKEW: u64 = 60;
+/// The clock tolerance that an opener allows, in seconds.
+pub(crate) const CLOCK_TOLERANCE: u64 = 60;
 
 /// Opens a text: the error's code, if it does not.
 ///
@@ -105,7 +105,7 @@ pub fn open(text: &Text<'_>, opener: &Opener, without: Without<'_>) -> Result<()
         return Err("principal_mismatch");
     }
     let claims = &cipher.claims;
-    if claims.issued > opener.now + SKEW && checks(Check::NotYet) {
+    if claims.issued > opener.now + CLOCK_TOLERANCE && checks(Check::NotYet) {
         return Err("not_yet_valid");
     }
     if opener.now >= claims.issued + u64::from(claims.ttl) && checks(Check::Lifetime) {

@@ -27,7 +27,7 @@ pub enum Fault {
     NoMargin,
     /// An end is kept as long as the settings of its time let the token open.
     EndBySettings,
-    /// What is over by the store's clock is judged all the same.
+    /// What is over by the store's clock is evaluated all the same.
     NoExpiry,
     /// A commit takes the place of any state.
     CommitBlindly,

@@ -1,7 +1,7 @@
 //! An exhaustive model of the ledger: replicas of a service, their clients, the network and a store that fails. The
 //! promises of LEDGER.md hold in every state that can be reached within a scenario's bounds.
 //!
-//! The store's verdicts are those of the core ([`Command::judge`](sealwax_mcp::ledger::Command::judge)); only the fence
+//! The store's verdicts are those of the core ([`Command::evaluate`](sealwax_mcp::ledger::Command::evaluate)); only the fence
 //! of Redis is written again here, and compared with the scripts by `tests/vectors/ledger.json`.
 
 mod ask;

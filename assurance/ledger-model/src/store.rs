@@ -63,17 +63,17 @@ impl Store {
                 }
             }
         }
-        let judged = as_before(command, &values, fault).judge(now, &values);
+        let evaluated = as_before(command, &values, fault).evaluate(now, &values);
         for Write {
             key, value, until, ..
-        } in judged.writes
+        } in evaluated.writes
         {
             match value {
                 Some(value) => self.records.insert(key, (value, until)),
                 None => self.records.remove(&key),
             };
         }
-        judged.reply
+        evaluated.reply
     }
 
     pub(crate) fn value(&self, key: &str) -> Option<&str> {
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-/// The command, so that the core judges it as it did with the faults that this model found in it.
+/// The command, so that the core evaluates it as it did with the faults that this model found in it.
 fn as_before(command: &Command, values: &[Option<String>], fault: Option<Fault>) -> Command {
     let mut command = command.clone();
     let known = match fault {

@@ -4,8 +4,8 @@ use sealwax_mcp::ledger::Command;
 
 use crate::{Bounds, Past, Settings, Store};
 
-/// The skew up to which a codec accepts what is of the future.
-const SKEW: u64 = 60;
+/// The clock tolerance up to which a codec accepts what is of the future.
+const CLOCK_TOLERANCE: u64 = 60;
 
 /// What a token is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -192,7 +192,7 @@ impl World {
     }
 
     pub(crate) fn sound(&self, token: &Token, now: u64, settings: &Settings) -> bool {
-        token.issued <= now + SKEW
+        token.issued <= now + CLOCK_TOLERANCE
             && token.end.is_none_or(|end| now < end)
             && now < token.started + settings.max_age
     }

@@ -80,7 +80,7 @@
 // Authentic, but issued to another principal.
 #define SEALWAX_PRINCIPAL_MISMATCH 52
 
-// Issued further in the future than the allowed clock skew.
+// Issued further in the future than the allowed clock tolerance.
 #define SEALWAX_NOT_YET_VALID 60
 
 // Past its lifetime or the given maximum age.
@@ -163,8 +163,8 @@
 // answer is SEALWAX_MADE.
 #define SEALWAX_STORE 7
 
-// A frame that begins the dialogue about a command, of a store: a document. Without a command it is a check of the server.
-#define SEALWAX_DIALOGUE 8
+// A frame that begins the store machine about a command, of a store: a document. Without a command it is a check of the server.
+#define SEALWAX_STORE_MACHINE 8
 
 // A frame that makes a ledger in memory, without a parent: its size in bytes, and the time in Unix
 // seconds from which it remembers. The answer is SEALWAX_MADE.
@@ -188,12 +188,12 @@
 // JSON. The answer is SEALWAX_STEP.
 #define SEALWAX_LEAVES 14
 
-// A frame that begins the dialogue with a file of SQLite, without a parent: a document, a command, or with `durable` how the
+// A frame that begins the store machine with a file of SQLite, without a parent: a document, a command, or with `durable` how the
 // file is opened.
 #define SEALWAX_SQLITE 15
 
 // A frame that tells an exchange what became of a delivered message: a document, and a value; a
-// dialogue or a run of the command its answer: a document.
+// store machine or a run of the command its answer: a document.
 #define SEALWAX_EVENT 16
 
 // A frame that tells an exchange the result of a delivered message: `resultType`, `cacheScope`,
@@ -238,7 +238,7 @@
 // Tells that the answer is whole. The answer is SEALWAX_STEP, and the rest of its body.
 #define SEALWAX_ANSWERED 28
 
-// An answer: a step, or what is next in a dialogue or a run of the command: a document.
+// An answer: a step, or what is next in a store machine or a run of the command: a document.
 #define SEALWAX_STEP 32
 
 // An answer: the step `deliver`: what takes the place of the token that the request brought; and
@@ -309,7 +309,7 @@ typedef struct sealwax_codec sealwax_codec;
 // A secret and the keys derived from it. It is wiped when the last object that shares it is freed.
 typedef struct sealwax_key sealwax_key;
 
-// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it or with a file of SQLite, a ledger in memory, or a run
+// A state machine: a guard, one of its exchanges, what is known of a Redis, a store machine with it or with a file of SQLite, a ledger in memory, or a run
 // of the command `sealwax`. Threads may share a guard and what is known of a Redis; any other changes, so only one thread may
 // use it at a time. It stays valid when its parent is freed.
 //
@@ -353,7 +353,7 @@ typedef struct sealwax_limits {
   // The limit of a payload in bytes: 4,096 by default, 1 MiB at most.
   const uint64_t *payload;
   // The seconds by which another replica's clock may be ahead: 60 by default, 300 at most.
-  const uint64_t *skew;
+  const uint64_t *clock_tolerance;
   // The maximum age of a data-layer session in seconds, over all its renewals: 30 days by
   // default.
   const uint64_t *session_max_age;
@@ -920,13 +920,13 @@ sealwax_status sealwax_machine_on(struct sealwax_machine *machine,
 // Frees a machine, which cancels an exchange at any step; NULL is allowed.
 void sealwax_machine_free(struct sealwax_machine *machine);
 
-// Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
+// Evaluates a command in a store's transaction: `now` is the store's own clock in Unix seconds,
 // `values` a JSON array of the values of the command's keys, null for a missing one. Returns a
 // JSON object: `reply`, and the `writes` to do in the same transaction (LEDGER.md).
 //
 // Fails with SEALWAX_INVALID_ARGUMENT for an invalid command, and unless there is one value for
 // each key.
-sealwax_status sealwax_ledger_judge(const char *command,
+sealwax_status sealwax_ledger_evaluate(const char *command,
                                     size_t command_len,
                                     uint64_t now,
                                     const char *values,

@@ -19,7 +19,7 @@ pub struct Limits {
     /// The limit of a payload in bytes: 4,096 by default, 1 MiB at most.
     pub payload: *const u64,
     /// The seconds by which another replica's clock may be ahead: 60 by default, 300 at most.
-    pub skew: *const u64,
+    pub clock_tolerance: *const u64,
     /// The maximum age of a data-layer session in seconds, over all its renewals: 30 days by
     /// default.
     pub session_max_age: *const u64,
@@ -90,8 +90,8 @@ pub(crate) unsafe fn builder(ring: &Ring, audience: &str, limits: *const Limits)
             if let Some(bytes) = limits.payload.as_ref() {
                 builder = builder.payload_limit(usize::try_from(*bytes).unwrap_or(usize::MAX));
             }
-            if let Some(skew) = input::seconds(limits.skew) {
-                builder = builder.skew(skew);
+            if let Some(clock_tolerance) = input::seconds(limits.clock_tolerance) {
+                builder = builder.clock_tolerance(clock_tolerance);
             }
             if let Some(max_age) = input::seconds(limits.session_max_age) {
                 builder = builder.session_max_age(max_age);

@@ -9,14 +9,14 @@ use crate::input;
 use crate::output::Buffer;
 use crate::status::Status;
 
-/// Judges a command in a store's transaction: `now` is the store's own clock in Unix seconds,
+/// Evaluates a command in a store's transaction: `now` is the store's own clock in Unix seconds,
 /// `values` a JSON array of the values of the command's keys, null for a missing one. Returns a
 /// JSON object: `reply`, and the `writes` to do in the same transaction (LEDGER.md).
 ///
 /// Fails with SEALWAX_INVALID_ARGUMENT for an invalid command, and unless there is one value for
 /// each key.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sealwax_ledger_judge(
+pub unsafe extern "C" fn sealwax_ledger_evaluate(
     command: *const c_char,
     command_len: usize,
     now: u64,
@@ -30,6 +30,6 @@ pub unsafe extern "C" fn sealwax_ledger_judge(
     call(error, || {
         let command = input::text("command", command, command_len)?;
         let values = input::text("values", values, values_len)?;
-        Buffer::text(out, cap, len)?.write(document::judge(command, now, values)?.as_bytes())
+        Buffer::text(out, cap, len)?.write(document::evaluate(command, now, values)?.as_bytes())
     })
 }

@@ -38,8 +38,8 @@ pub const SEALWAX_HANDLE: u8 = 6;
 /// A frame that makes what is known of a Redis or a Valkey between commands, without a parent. The
 /// answer is SEALWAX_MADE.
 pub const SEALWAX_STORE: u8 = 7;
-/// A frame that begins the dialogue about a command, of a store: a document. Without a command it is a check of the server.
-pub const SEALWAX_DIALOGUE: u8 = 8;
+/// A frame that begins the store machine about a command, of a store: a document. Without a command it is a check of the server.
+pub const SEALWAX_STORE_MACHINE: u8 = 8;
 /// A frame that makes a ledger in memory, without a parent: its size in bytes, and the time in Unix
 /// seconds from which it remembers. The answer is SEALWAX_MADE.
 pub const SEALWAX_MEMORY: u8 = 9;
@@ -57,11 +57,11 @@ pub const SEALWAX_LINE: u8 = 13;
 /// Begins the exchange of a message of the SDK's, of the `parent`, a connection: it, and the id of the request that it belongs to, as
 /// JSON. The answer is SEALWAX_STEP.
 pub const SEALWAX_LEAVES: u8 = 14;
-/// A frame that begins the dialogue with a file of SQLite, without a parent: a document, a command, or with `durable` how the
+/// A frame that begins the store machine with a file of SQLite, without a parent: a document, a command, or with `durable` how the
 /// file is opened.
 pub const SEALWAX_SQLITE: u8 = 15;
 /// A frame that tells an exchange what became of a delivered message: a document, and a value; a
-/// dialogue or a run of the command its answer: a document.
+/// store machine or a run of the command its answer: a document.
 pub const SEALWAX_EVENT: u8 = 16;
 /// A frame that tells an exchange the result of a delivered message: `resultType`, `cacheScope`,
 /// and the member that the method's token fields name.
@@ -94,7 +94,7 @@ pub const SEALWAX_PIECE: u8 = 27;
 /// Tells that the answer is whole. The answer is SEALWAX_STEP, and the rest of its body.
 pub const SEALWAX_ANSWERED: u8 = 28;
 
-/// An answer: a step, or what is next in a dialogue or a run of the command: a document.
+/// An answer: a step, or what is next in a store machine or a run of the command: a document.
 pub const SEALWAX_STEP: u8 = 32;
 /// An answer: the step `deliver`: what takes the place of the token that the request brought; and
 /// the events. Report a result that has the member which the method's token fields name.
@@ -140,7 +140,7 @@ const _: () = {
     assert!(SEALWAX_REPORT == kind::REPORT);
     assert!(SEALWAX_HANDLE == kind::HANDLE);
     assert!(SEALWAX_STORE == kind::STORE);
-    assert!(SEALWAX_DIALOGUE == kind::DIALOGUE);
+    assert!(SEALWAX_STORE_MACHINE == kind::STORE_MACHINE);
     assert!(SEALWAX_MEMORY == kind::MEMORY);
     assert!(SEALWAX_INVALID == kind::INVALID);
     assert!(SEALWAX_FLAG_ID_IN_USE == flag::ID_IN_USE);
@@ -180,7 +180,7 @@ const _: () = {
     assert!(SEALWAX_FLAG_CHANGES == flag::CHANGES);
 };
 
-/// A state machine: a guard, one of its exchanges, what is known of a Redis, a dialogue with it or with a file of SQLite, a ledger in memory, or a run
+/// A state machine: a guard, one of its exchanges, what is known of a Redis, a store machine with it or with a file of SQLite, a ledger in memory, or a run
 /// of the command `sealwax`. Threads may share a guard and what is known of a Redis; any other changes, so only one thread may
 /// use it at a time. It stays valid when its parent is freed.
 ///

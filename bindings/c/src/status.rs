@@ -37,7 +37,7 @@ pub const SEALWAX_UNKNOWN_KEY: i32 = 50;
 pub const SEALWAX_UNAUTHENTIC: i32 = 51;
 /// Authentic, but issued to another principal.
 pub const SEALWAX_PRINCIPAL_MISMATCH: i32 = 52;
-/// Issued further in the future than the allowed clock skew.
+/// Issued further in the future than the allowed clock tolerance.
 pub const SEALWAX_NOT_YET_VALID: i32 = 60;
 /// Past its lifetime or the given maximum age.
 pub const SEALWAX_EXPIRED: i32 = 61;

@@ -84,11 +84,11 @@ func (s *SQLite) Run(ctx context.Context, command Command) ([]string, error) {
 
 // talk does what the core says about a command, or about opening the file, and returns the ledger's reply.
 func talk(ctx context.Context, conn *sql.Conn, about any) ([]string, error) {
-	dialogue, next, err := engine.BeginSQLite(about)
+	machine, next, err := engine.BeginSQLite(about)
 	if err != nil {
 		return nil, err
 	}
-	defer dialogue.Free()
+	defer machine.Free()
 	var failure error
 	for {
 		var rows []*string
@@ -117,7 +117,7 @@ func talk(ctx context.Context, conn *sql.Conn, about any) ([]string, error) {
 				failure = err
 			}
 		}
-		if next, err = dialogue.On(rows, err); err != nil {
+		if next, err = machine.On(rows, err); err != nil {
 			return nil, err
 		}
 	}

@@ -22,7 +22,7 @@ type Guard struct {
 	principals Principals
 	ledger     ledger.Ledger
 	onRefused  []func(Refusal)
-	onEvent    []func(Event)
+	onEvent    []func(TokenEvent)
 	logger     *slog.Logger
 
 	// questions are the functions of [WithConfirmFunc], by the tools' names.

@@ -33,8 +33,8 @@ type Refusal struct {
 	Target string
 }
 
-// Event is the argument of [OnEvent]: what happened to a token that was not refused.
-type Event struct {
+// TokenEvent is the argument of [OnEvent]: what happened to a token that was not refused.
+type TokenEvent struct {
 	// Event is opened, which passed every check, sealed, ended or revoked.
 	Event string
 	// Kind is request-state, cursor, handle-state, handle, link or session.
@@ -124,7 +124,7 @@ func (g *Guard) observe(ctx context.Context, event *engine.TokenEvent, took time
 	if event.Age != nil {
 		age = time.Duration(*event.Age) * time.Second
 	}
-	told := Event{
+	told := TokenEvent{
 		Event: event.Event, Kind: event.Kind, Took: took, KeyID: event.KeyID, ID: event.ID, Age: age,
 		Principal: principalOf(event.Issuer, event.Client, event.Subject),
 		Method:    event.Method, CustomMethod: event.CustomMethod, Target: event.Target,

@@ -106,7 +106,7 @@ func single(values []string) any {
 
 // read returns the body. One that breaks off is none.
 func (t *transport) read(w http.ResponseWriter, r *http.Request) (body []byte, tooLarge bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.maxBodySize))
 	if err != nil {
 		limit := new(http.MaxBytesError)
 		return nil, errors.As(err, &limit)

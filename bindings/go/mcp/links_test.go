@@ -21,7 +21,7 @@ import (
 func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 	var took []time.Duration
 	s := newShop(codecOf(freshKeys()), principal(alice), sealwaxmcp.WithLedger(must(ledger.NewMemory())),
-		sealwaxmcp.OnEvent(func(event sealwaxmcp.Event) { took = append(took, event.Took) }))
+		sealwaxmcp.OnEvent(func(event sealwaxmcp.TokenEvent) { took = append(took, event.Took) }))
 	links := must(sealwaxmcp.NewLinks[note](s.guard, "report", sealwaxmcp.LinkTTL(time.Hour), sealwaxmcp.LinkOnce()))
 	var link string
 	s.tool("link", func(ctx context.Context) (_ string, err error) {

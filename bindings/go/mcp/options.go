@@ -164,7 +164,7 @@ func OnRefused(hook func(Refusal)) Option {
 
 // OnEvent is called with whatever was opened, sealed, ended or revoked. It must not wait. The package
 // github.com/sealwax/sealwax-go/mcp/otel makes metrics of both.
-func OnEvent(hook func(Event)) Option {
+func OnEvent(hook func(TokenEvent)) Option {
 	return func(g *Guard) error { g.onEvent = append(g.onEvent, hook); return nil }
 }
 

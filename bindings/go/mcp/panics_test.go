@@ -60,7 +60,7 @@ func TestAPanicOfAHookChangesNothing(t *testing.T) {
 		sealwaxmcp.WithLogger(slog.New(slog.NewTextHandler(&text, nil))),
 		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { panic("password=hunter2") }),
 		sealwaxmcp.OnRefused(func(sealwaxmcp.Refusal) { told.Add(1) }),
-		sealwaxmcp.OnEvent(func(sealwaxmcp.Event) { panic("password=hunter2") }))
+		sealwaxmcp.OnEvent(func(sealwaxmcp.TokenEvent) { panic("password=hunter2") }))
 	c := within(t, s.server)
 	if answered := states.present(t, c, states.good(t, c)); !strings.Contains(answered, states.taken) {
 		t.Errorf("a good one: %s", answered)

@@ -44,9 +44,9 @@ func SEP1359() TransportOption {
 	return func(t *transport) error { t.settings.SEP1359 = true; return nil }
 }
 
-// MaxBody is the largest body of a request over HTTP: 4 MiB by default, as in the SDK.
-func MaxBody(size int64) TransportOption {
-	return func(t *transport) error { t.maxBody = size; return nil }
+// MaxBodySize is the largest body of a request over HTTP: 4 MiB by default, as in the SDK.
+func MaxBodySize(size int64) TransportOption {
+	return func(t *transport) error { t.maxBodySize = size; return nil }
 }
 
 // transport has a guard's rules for sessions of the transport.
@@ -54,11 +54,11 @@ type transport struct {
 	guard    *Guard
 	settings engine.Transport
 	rules    *engine.Guard
-	maxBody  int64
+	maxBodySize  int64
 }
 
 func (g *Guard) transport(settings engine.Transport, options []TransportOption) (*transport, error) {
-	t := &transport{guard: g, settings: settings, maxBody: mcp.DefaultMaxRequestBodyBytes}
+	t := &transport{guard: g, settings: settings, maxBodySize: mcp.DefaultMaxRequestBodyBytes}
 	if err := set(t, options); err != nil {
 		return nil, err
 	}

@@ -80,7 +80,7 @@ func (c wireCase) play(t *testing.T) {
 		asked++
 		return sealwax.Subject("alice")
 	}), sealwaxmcp.WithLogger(quiet), sealwaxmcp.OnRefused(func(r sealwaxmcp.Refusal) { codes = append(codes, r.Code) })))
-	options := []sealwaxmcp.TransportOption{sealwaxmcp.MaxBody(maxBody)}
+	options := []sealwaxmcp.TransportOption{sealwaxmcp.MaxBodySize(maxBody)}
 	if c.Settings.Transport.SEP1359 {
 		options = append(options, sealwaxmcp.SEP1359(), sealwaxmcp.TransportTTL(10*time.Minute))
 	}

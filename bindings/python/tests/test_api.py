@@ -125,7 +125,7 @@ def test_keys_are_keys_texts_rings_or_several_of_them() -> None:
     codec = sealwax.Codec(keys=one, audience="https://mcp.example.com")
     assert codec.set_keys([other, one])
     assert not codec.set_keys(sealwax.KeyRing([other, one]))
-    large = sealwax.Codec(keys=KEY, audience="a", payload_limit=1 << 20, skew=300)
+    large = sealwax.Codec(keys=KEY, audience="a", payload_limit=1 << 20, clock_tolerance=300)
     session = large.view(anonymous=True).session()
     assert session.open(session.seal(bytes(1 << 20))).payload == bytes(1 << 20)
 
@@ -137,7 +137,7 @@ MISTAKES: list[tuple[type[Exception], str, Mistake]] = [
     (sealwax.InvalidKey, "SEALWAX_KEYS", lambda *_: sealwax.KeyRing(cast("Any", [KEY, None]))),
     (sealwax.InvalidKey, "expected", lambda *_: sealwax.Key.from_secret(bytes(31))),
     (sealwax.TooLarge, "payload", lambda _, alice: alice.session().seal(bytes(4097))),
-    (sealwax.InvalidArgument, "skew", lambda *_: sealwax.Codec(keys=KEY, audience="a", skew=-1)),
+    (sealwax.InvalidArgument, "clock_tolerance", lambda *_: sealwax.Codec(keys=KEY, audience="a", clock_tolerance=-1)),
     # Nobody is no default.
     (sealwax.InvalidArgument, "expected", lambda codec, _: codec.view()),
     (

@@ -21,7 +21,7 @@ extern "C" {
     #[wasm_bindgen(method, getter, js_name = payloadLimit)]
     fn payload_limit(this: &Limits) -> Option<f64>;
     #[wasm_bindgen(method, getter)]
-    fn skew(this: &Limits) -> Option<f64>;
+    fn clock_tolerance(this: &Limits) -> Option<f64>;
     #[wasm_bindgen(method, getter, js_name = sessionMaxAge)]
     fn session_max_age(this: &Limits) -> Option<f64>;
 }
@@ -34,8 +34,8 @@ impl Codec {
         if let Some(bytes) = limits.payload_limit() {
             builder = builder.payload_limit(size(bytes));
         }
-        if let Some(skew) = limits.skew() {
-            builder = builder.skew(seconds(skew));
+        if let Some(clock_tolerance) = limits.clock_tolerance() {
+            builder = builder.clock_tolerance(seconds(clock_tolerance));
         }
         if let Some(max_age) = limits.session_max_age() {
             builder = builder.session_max_age(seconds(max_age));

@@ -1,4 +1,4 @@
-//! Stores that say anything: the readers of a ledger's replies and of a Redis's answers, the judge on any records, and
+//! Stores that say anything: the readers of a ledger's replies and of a Redis's answers, the evaluation of any records, and
 //! the ledger in memory beside a plain map.
 
 use std::collections::HashMap;
@@ -14,8 +14,8 @@ use crate::world::NOW;
 #[derive(Arbitrary, Debug)]
 enum Input<'a> {
     Reply(AnyScript, Vec<Text<'a>>),
-    Dialogue(Dialogue<'a>),
-    Judge {
+    StoreMachine(StoreMachine<'a>),
+    Evaluate {
         command: AnyCommand<'a>,
         later: i16,
         values: Vec<Option<Vec<Text<'a>>>>,
@@ -74,7 +74,7 @@ const WORDS: [&str; 22] = [
 ];
 
 #[derive(Arbitrary, Debug)]
-struct Dialogue<'a> {
+struct StoreMachine<'a> {
     waits: bool,
     commands: Vec<(AnyCommand<'a>, bool, Vec<Said<'a>>)>,
 }
@@ -179,8 +179,8 @@ impl AnyCommand<'_> {
 pub fn run(input: &[u8]) -> bool {
     match crate::read(input) {
         Some(Input::Reply(script, reply)) => replied(script.script(), &texts(&reply)),
-        Some(Input::Dialogue(dialogue)) => talked(&dialogue),
-        Some(Input::Judge {
+        Some(Input::StoreMachine(machine)) => talked(&machine),
+        Some(Input::Evaluate {
             command,
             later,
             values,
@@ -188,7 +188,7 @@ pub fn run(input: &[u8]) -> bool {
             let values = values
                 .iter()
                 .map(|value| value.as_ref().map(|parts| texts(parts).join(" ")));
-            judged(
+            evaluated(
                 &command.command(),
                 NOW.saturating_add_signed(later.into()),
                 &values.collect::<Vec<_>>(),
@@ -236,17 +236,17 @@ impl Said<'_> {
     }
 }
 
-/// The dialogue with a Redis ends, replies what the server said, and says `ok` alone only where that is true.
-fn talked(dialogue: &Dialogue<'_>) -> bool {
-    let (store, same) = (Redis::new(dialogue.waits), Redis::new(dialogue.waits));
+/// The store machine with a Redis ends, replies what the server said, and says `ok` alone only where that is true.
+fn talked(machine: &StoreMachine<'_>) -> bool {
+    let (store, same) = (Redis::new(machine.waits), Redis::new(machine.waits));
     let mut was_done = false;
-    for (command, checks, said) in dialogue.commands.iter().take(4) {
+    for (command, checks, said) in machine.commands.iter().take(4) {
         let command = command.command();
         let (about, (mut talk, mut next)) = match checks {
             true => (json!({}), store.check()),
             false => (json!(command), store.begin(command.clone())),
         };
-        let (mut by_document, mut step) = document::dialogue(&same, &about.to_string()).unwrap();
+        let (mut by_document, mut step) = document::machine(&same, &about.to_string()).unwrap();
         let (mut heard, mut waited, mut own) = (Vec::new(), false, None);
         let mut said = said.iter();
         loop {
@@ -254,10 +254,10 @@ fn talked(dialogue: &Dialogue<'_>) -> bool {
             let Next::Send(sent) = &next else { break };
             if sent.args[0] == "WAIT" {
                 waited = true;
-                assert!(sent.own && dialogue.waits);
+                assert!(sent.own && machine.waits);
             }
             own = own.max(Some(sent.own));
-            assert!(!sent.own || dialogue.waits);
+            assert!(!sent.own || machine.waits);
             let Some(said) = said.next() else {
                 return was_done;
             };
@@ -341,31 +341,31 @@ fn agrees(next: &Next, document: &str) {
 }
 
 /// Whatever is stored: a command writes under its own keys, and one that is refused nothing but the fence.
-fn judged(command: &Command, now: u64, values: &[Option<String>]) -> bool {
-    let judged = command.judge(now, values);
+fn evaluated(command: &Command, now: u64, values: &[Option<String>]) -> bool {
+    let evaluated = command.evaluate(now, values);
     let known = ["ok", "unsupported", "ahead", "lost", "broken"];
-    let verdict = &*judged.reply[0];
+    let verdict = &*evaluated.reply[0];
     assert!(
         known.contains(&verdict) || WORDS[..6].contains(&verdict),
         "{verdict}"
     );
-    for write in &judged.writes {
+    for write in &evaluated.writes {
         let at = command.keys.iter().position(|key| *key == write.key);
         let at = at.expect("its own keys");
         if write.value.is_some() {
-            assert!(verdict == "ok" || at < 2, "{judged:?}");
+            assert!(verdict == "ok" || at < 2, "{evaluated:?}");
         }
     }
     if let Some(values) = (values.len() == command.keys.len()).then_some(values) {
         let document =
-            document::judge(&json!(command).to_string(), now, &json!(values).to_string());
+            document::evaluate(&json!(command).to_string(), now, &json!(values).to_string());
         let document: Value = serde_json::from_str(&document.unwrap()).unwrap();
-        assert_eq!(document, json!(judged));
+        assert_eq!(document, json!(evaluated));
     }
     verdict == "ok"
 }
 
-/// The ledger in memory does what the judge says, as a map without limits would.
+/// The ledger in memory does what the evaluation says, as a map without limits would.
 fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
     let is_large = capacity >= 1 << 20;
     let mut memory = Memory::new(capacity as usize, NOW);
@@ -395,9 +395,9 @@ fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
             .iter()
             .map(|key| map.get(key).map(|(value, _)| value.clone()))
             .collect();
-        let judged = command.judge(now, &values);
-        assert_eq!(reply, judged.reply);
-        for write in judged.writes {
+        let evaluated = command.evaluate(now, &values);
+        assert_eq!(reply, evaluated.reply);
+        for write in evaluated.writes {
             match write.value {
                 Some(value) => drop(map.insert(write.key, (value, write.until))),
                 None => drop(map.remove(&write.key)),
@@ -410,13 +410,13 @@ fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
 
 fn documents(first: &str, second: &str, third: &str) -> bool {
     let _ = Preflight::of(first);
-    let _ = document::judge(first, NOW, second);
+    let _ = document::evaluate(first, NOW, second);
     let mut memory = Memory::new(1 << 16, NOW);
     let ran = document::run(&mut memory, first, NOW);
     let redis = Redis::new(false);
-    if let Ok((mut dialogue, _)) = document::dialogue(&redis, first) {
-        let _ = document::answered(&mut dialogue, second);
-        let _ = document::answered(&mut dialogue, third);
+    if let Ok((mut machine, _)) = document::machine(&redis, first) {
+        let _ = document::answered(&mut machine, second);
+        let _ = document::answered(&mut machine, third);
     }
     ran.is_ok_and(|reply| serde_json::from_str::<Vec<String>>(&reply).is_ok())
 }

@@ -239,7 +239,7 @@ fn same(input: &Input<'_>, clock: &Still, token: &Sealed, ttl: u32) -> bool {
         }
         () if place.who != from.place.who => Some("principal_mismatch"),
         () if input.payload.len() > limits.payload() => Some("too_large"),
-        () if NOW > now.saturating_add(limits.skew()) => Some("not_yet_valid"),
+        () if NOW > now.saturating_add(limits.clock_tolerance()) => Some("not_yet_valid"),
         () if ends.is_some_and(|end| now >= end) => Some("expired"),
         () => None,
     };

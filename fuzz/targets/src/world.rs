@@ -163,7 +163,7 @@ impl Place {
     fn codec(self, clock: &Still, limits: Limits) -> Codec {
         Codec::builder(self.ring.ring(), self.audience.text())
             .payload_limit(limits.payload())
-            .skew(std::time::Duration::from_secs(limits.skew()))
+            .clock_tolerance(std::time::Duration::from_secs(limits.clock_tolerance()))
             .build_in(clock.clone())
             .unwrap()
     }
@@ -173,7 +173,7 @@ impl Place {
 #[derive(Arbitrary, Clone, Copy, Debug, Default)]
 pub struct Limits {
     payload: u8,
-    skew: Option<u8>,
+    clock_tolerance: Option<u8>,
 }
 
 impl Limits {
@@ -183,8 +183,8 @@ impl Limits {
     }
 
     /// 60 seconds unless given.
-    pub fn skew(self) -> u64 {
-        self.skew.map_or(60, u64::from)
+    pub fn clock_tolerance(self) -> u64 {
+        self.clock_tolerance.map_or(60, u64::from)
     }
 }
 

@@ -7,21 +7,21 @@ use super::{NO_DOCUMENT, write};
 use crate::ledger::{Command, Memory};
 use sealwax::Error;
 
-/// Judges a command in a store's transaction: see [`Command::judge`]. `values` is an array of
+/// Evaluates a command in a store's transaction: see [`Command::evaluate`]. `values` is an array of
 /// strings and nulls.
 ///
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid command, and unless there is one value for each key.
 #[inline(never)]
-pub fn judge(document: &str, now: u64, values: &str) -> Result<String, Error> {
+pub fn evaluate(document: &str, now: u64, values: &str) -> Result<String, Error> {
     let command = command(document)?;
     let values = serde_json::from_slice(values.as_bytes()).map_err(|_| NO_DOCUMENT)?;
     let values: Vec<Option<&str>> = read(&values)?;
     if values.len() != command.keys.len() {
         return Err(NO_DOCUMENT);
     }
-    Ok(write(&command.judge(now, &values)))
+    Ok(write(&command.evaluate(now, &values)))
 }
 
 /// Runs a command on a ledger in memory, at `now` in Unix seconds; returns its reply, as a JSON

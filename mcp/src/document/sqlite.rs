@@ -1,4 +1,4 @@
-//! The dialogue with a file of SQLite.
+//! The store machine with a file of SQLite.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ledger::command_of;
 use super::read::parse;
 use super::{NO_DOCUMENT, write};
-use crate::ledger::sqlite::{Answer, Dialogue, Next, Statement};
+use crate::ledger::sqlite::{Answer, StoreMachine, Next, Statement};
 use sealwax::Error;
 
 /// What a file's client does next: exactly one of these.
@@ -27,28 +27,28 @@ pub(super) struct SqliteStep {
     failed: Option<String>,
 }
 
-/// Begins the dialogue about a command, or about opening a file: see [`Dialogue`].
+/// Begins the store machine about a command, or about opening a file: see [`StoreMachine`].
 ///
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid document.
 #[inline(never)]
-pub fn sqlite(document: &str) -> Result<(Dialogue, String), Error> {
+pub fn sqlite(document: &str) -> Result<(StoreMachine, String), Error> {
     let document = parse(document)?;
-    let (dialogue, next) = match document["script"] {
-        Value::Null => Dialogue::open(document["durable"] != Value::Bool(false)),
-        _ => Dialogue::begin(command_of(&document)?),
+    let (machine, next) = match document["script"] {
+        Value::Null => StoreMachine::open(document["durable"] != Value::Bool(false)),
+        _ => StoreMachine::begin(command_of(&document)?),
     };
-    Ok((dialogue, written(next)))
+    Ok((machine, written(next)))
 }
 
-/// Reports what became of the last step: see [`Dialogue::on`].
+/// Reports what became of the last step: see [`StoreMachine::on`].
 ///
 /// # Errors
 ///
 /// [`Error::InvalidArgument`] for an invalid document.
 #[inline(never)]
-pub fn sqlite_answered(dialogue: &mut Dialogue, document: &str) -> Result<String, Error> {
+pub fn sqlite_answered(machine: &mut StoreMachine, document: &str) -> Result<String, Error> {
     let document = parse(document)?;
     let answer = match (&document["error"], &document["rows"]) {
         (Value::String(why), _) => Answer::Error(why.clone()),
@@ -62,7 +62,7 @@ pub fn sqlite_answered(dialogue: &mut Dialogue, document: &str) -> Result<String
         }
         _ => return Err(NO_DOCUMENT),
     };
-    Ok(written(dialogue.on(answer)))
+    Ok(written(machine.on(answer)))
 }
 
 fn written(next: Next) -> String {

@@ -41,7 +41,7 @@ fn definitions() -> BTreeMap<String, Value> {
         .for_serialize()
         .into_generator();
     got.subschema_for::<step::Document<'_>>();
-    got.subschema_for::<redis::DialogueStep<'_>>();
+    got.subschema_for::<redis::StoreStep<'_>>();
     got.subschema_for::<sqlite::SqliteStep>();
     let mut all: BTreeMap<_, _> = given.take_definitions(true).into_iter().collect();
     all.extend(got.take_definitions(true));

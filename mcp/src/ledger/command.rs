@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CEILING, LARGEST_SKEW, Namespace, RecordKind};
+use super::{CEILING, LARGEST_CLOCK_TOLERANCE, Namespace, RecordKind};
 use crate::message::members::Millis;
 use sealwax::{Error, Principal};
 
@@ -45,7 +45,7 @@ pub(super) const TOKEN: usize = 7;
 pub enum Script {
     /// `open`: begins a new ledger, and returns the start of its memory.
     Open,
-    /// `admit`: judges all tokens of a request, and records them only if all of them pass.
+    /// `admit`: evaluates all tokens of a request, and records them only if all of them pass.
     Admit,
     /// `commit`: makes a written state the latest one of its session.
     Commit,
@@ -206,7 +206,7 @@ impl Namespace {
         if retain_for.is_some_and(|retain_for| retain_for.as_secs() == 0) {
             return Err(Error::argument("retain for: expected at least a second"));
         }
-        let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_SKEW));
+        let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_CLOCK_TOLERANCE));
         let args = [retain_for.as_secs(), now].map(|time| time.to_string());
         Ok(Command::new(
             Script::Revoke,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
-use super::{Command, Judgement, Script, Write};
+use super::{Command, Evaluation, Script, Write};
 
 /// A ledger for one process. Other replicas do not see it, and a restart loses it.
 ///
@@ -80,7 +80,7 @@ impl Memory {
         self.sweep(now);
         let keys = command.keys.iter();
         let values: Vec<_> = keys.map(|key| self.value(key)).collect();
-        let Judgement { reply, writes } = command.judge(now, &values);
+        let Evaluation { reply, writes } = command.evaluate(now, &values);
         let owner = self.owner(command);
         let (own, writes): (Vec<_>, Vec<_>) = writes
             .into_iter()

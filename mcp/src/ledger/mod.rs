@@ -2,14 +2,14 @@
 //! the latest state of each session, and the principals that were signed out.
 //!
 //! A [`Command`] is one atomic step at a store. Redis and Valkey run it as a Lua script
-//! ([`Script::lua`]). A store with transactions uses [`Command::judge`]: in one transaction, it
-//! reads the values of the command's keys, and writes what the judgement says. [`Memory`] does so
+//! ([`Script::lua`]). A store with transactions uses [`Command::evaluate`]: in one transaction, it
+//! reads the values of the command's keys, and writes what the evaluation says. [`Memory`] does so
 //! in the memory of one process, `Sqlite` in a file (feature `sqlite`). LEDGER.md has keys, values
 //! and scripts.
 
 mod command;
 
-mod judge;
+mod evaluate;
 mod memory;
 mod namespace;
 mod preflight;
@@ -19,7 +19,7 @@ pub mod sqlite;
 
 pub(crate) use command::{Check, Commit, Subject};
 pub use command::{Command, Script};
-pub use judge::{Judgement, Write};
+pub use evaluate::{Evaluation, Write};
 pub use memory::Memory;
 pub use namespace::{Namespace, RecordKind};
 pub use preflight::Preflight;
@@ -33,6 +33,6 @@ use std::time::Duration;
 /// ended is remembered for so long, whatever lifetimes are configured then or later.
 pub const CEILING: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
-/// The largest clock skew that the format allows, in seconds. Ends and uses are remembered for so
+/// The largest clock tolerance that the format allows, in seconds. Ends and uses are remembered for so
 /// much longer.
-pub(crate) const LARGEST_SKEW: u64 = 300;
+pub(crate) const LARGEST_CLOCK_TOLERANCE: u64 = 300;

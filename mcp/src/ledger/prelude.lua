@@ -1,4 +1,4 @@
--- How each script begins; `finish.lua` is how it ends. `mcp/src/ledger/judge.rs` does the same for stores with transactions.
+-- How each script begins; `finish.lua` is how it ends. `mcp/src/ledger/evaluate.rs` does the same for stores with transactions.
 -- Every run makes its functions anew, so there is one.
 
 local call, find, match = redis.call, string.find, string.match

@@ -1,7 +1,7 @@
-//! The dialogue with a Redis or a Valkey, without input and output: a check of the server, and one about each command.
+//! The store machine with a Redis or a Valkey, without input and output: a check of the server, and one about each command.
 //!
-//! A store's client sends what [`Next::Send`] says and reports the answer to [`Dialogue::on`], until
-//! [`Next::Done`]. A dialogue sends a script whole if the server does not have it, and has a replica confirm what must
+//! A store's client sends what [`Next::Send`] says and reports the answer to [`StoreMachine::on`], until
+//! [`Next::Done`]. A store machine sends a script whole if the server does not have it, and has a replica confirm what must
 //! survive a fail-over.
 
 use std::borrow::Cow;
@@ -25,10 +25,10 @@ struct State {
     must_confirm: AtomicBool,
 }
 
-/// The dialogue about one command, or a check. Dropping it at any time is harmless: the same attempt can be sent
+/// The store machine about one command, or a check. Dropping it at any time is harmless: the same attempt can be sent
 /// again.
 #[derive(Debug)]
-pub struct Dialogue {
+pub struct StoreMachine {
     store: Arc<State>,
     /// None of a check.
     command: Option<Command>,
@@ -67,12 +67,12 @@ pub struct Send {
     /// The command's name and its arguments.
     pub args: Vec<Cow<'static, str>>,
     /// Whether it is sent on a connection for commands that a replica confirms, the same for a whole
-    /// dialogue. `WAIT` blocks that connection, and covers what was written on it, so what need not
-    /// be confirmed has another one. Dialogues may share it, and then wait for each other.
+    /// store machine. `WAIT` blocks that connection, and covers what was written on it, so what need not
+    /// be confirmed has another one. Machines may share it, and then wait for each other.
     pub own: bool,
 }
 
-/// How a command is sent without a dialogue, where `own` is false: this, the number of keys, keys and arguments. The server is
+/// How a command is sent without a store machine, where `own` is false: this, the number of keys, keys and arguments. The server is
 /// checked as before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -80,7 +80,7 @@ pub struct Send {
 pub struct Plain {
     /// The beginning of the command.
     pub send: [&'static str; 2],
-    /// The answer that is the ledger's reply. With any other, begin a dialogue, and report it in place of the answer to the first
+    /// The answer that is the ledger's reply. With any other, begin a store machine, and report it in place of the answer to the first
     /// command, if that is not `own`.
     pub passes: [&'static str; 2],
 }
@@ -113,31 +113,31 @@ impl Redis {
 
     /// Begins to check a server: whenever the client has connected, since another one may answer then, and after a failure.
     #[must_use]
-    pub fn check(&self) -> (Dialogue, Next) {
-        let dialogue = self.dialogue(None, Phase::Checking);
-        let next = dialogue.send(vec!["INFO".into()]);
-        (dialogue, next)
+    pub fn check(&self) -> (StoreMachine, Next) {
+        let machine = self.machine(None, Phase::Checking);
+        let next = machine.send(vec!["INFO".into()]);
+        (machine, next)
     }
 
-    /// Begins the dialogue about a command with a server that was checked.
+    /// Begins the store machine about a command with a server that was checked.
     #[must_use]
-    pub fn begin(&self, command: Command) -> (Dialogue, Next) {
+    pub fn begin(&self, command: Command) -> (StoreMachine, Next) {
         let State { waits, .. } = *self.0;
         let must_confirm = self.0.must_confirm.load(Ordering::Relaxed);
         // Where nothing can be confirmed, opening tells whether the server is another one by now.
         let unfit = must_confirm && !waits && command.script != Script::Open;
         let own = waits && (must_confirm || command.may_need_a_replica());
-        let mut dialogue = self.dialogue(Some(command), Phase::Over);
-        dialogue.own = own;
+        let mut machine = self.machine(Some(command), Phase::Over);
+        machine.own = own;
         let next = match unfit {
             true => Next::Unfit(UNFIT.into()),
-            false => dialogue.run(false),
+            false => machine.run(false),
         };
-        (dialogue, next)
+        (machine, next)
     }
 
-    fn dialogue(&self, command: Option<Command>, phase: Phase) -> Dialogue {
-        Dialogue {
+    fn machine(&self, command: Option<Command>, phase: Phase) -> StoreMachine {
+        StoreMachine {
             store: self.0.clone(),
             command,
             phase,
@@ -147,7 +147,7 @@ impl Redis {
     }
 }
 
-impl Dialogue {
+impl StoreMachine {
     /// Reports the answer to what was sent, and returns what is next.
     pub fn on(&mut self, answer: Answer) -> Next {
         match (std::mem::replace(&mut self.phase, Phase::Over), answer) {
@@ -196,7 +196,7 @@ impl Dialogue {
         &self.warned
     }
 
-    /// Returns, after [`Next::Done`], how later commands of this script may be sent without a dialogue. If it is `None`, all
+    /// Returns, after [`Next::Done`], how later commands of this script may be sent without a store machine. If it is `None`, all
     /// later commands take one.
     #[must_use]
     pub fn plain(&self) -> Option<Plain> {
@@ -320,16 +320,16 @@ mod tests {
         assert!(check.warned()[0].contains("appendonly"));
         let scripts: Vec<_> = check.loads().iter().map(|load| load[2]).collect();
         assert_eq!(scripts, Script::ALL.map(Script::lua));
-        let (mut dialogue, next) = store.begin(command(Script::Commit, &[]));
+        let (mut machine, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
-        let next = dialogue.on(Answer::Error("NOSCRIPT No matching script".into()));
+        let next = machine.on(Answer::Error("NOSCRIPT No matching script".into()));
         assert_eq!(sent(&next), ("EVAL", false));
-        assert_eq!(dialogue.on(texts(&["ok", "0"])), done(&["ok", "0"]));
+        assert_eq!(machine.on(texts(&["ok", "0"])), done(&["ok", "0"]));
         // The server has it now.
-        let plain = dialogue.plain().map(|plain| plain.send[1]);
+        let plain = machine.plain().map(|plain| plain.send[1]);
         assert_eq!(plain, Some(Script::Commit.sha1()));
 
-        assert_eq!(dialogue.loads().len(), 0);
+        assert_eq!(machine.loads().len(), 0);
 
         let (mut check, _) = store.check();
         let evicts = FIT.replace(
@@ -344,9 +344,9 @@ mod tests {
     fn what_ends_is_confirmed_on_a_connection_of_its_own() {
         let store = Redis::new(true);
         for (replicas, reply) in [(1, vec!["ok", "1"]), (0, vec!["ok", "1", "unconfirmed"])] {
-            let (mut dialogue, next) = store.begin(command(Script::Admit, &["", "", "", "end"]));
+            let (mut machine, next) = store.begin(command(Script::Admit, &["", "", "", "end"]));
             assert_eq!(sent(&next), ("EVALSHA", true));
-            let next = dialogue.on(texts(&["ok", "1"]));
+            let next = machine.on(texts(&["ok", "1"]));
             let Next::Send(wait) = next else {
                 panic!("{next:?}")
             };
@@ -354,47 +354,47 @@ mod tests {
                 (wait.args.join(" ").as_str(), wait.own),
                 ("WAIT 1 150", true)
             );
-            assert_eq!(dialogue.on(Answer::Number(replicas)), done(&reply));
+            assert_eq!(machine.on(Answer::Number(replicas)), done(&reply));
         }
         // A client without such a connection reports that nothing confirmed it.
         let rest = Redis::new(false);
-        let (mut dialogue, next) = rest.begin(command(Script::Revoke, &[]));
+        let (mut machine, next) = rest.begin(command(Script::Revoke, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
         let reply = done(&["ok", "1", "unconfirmed"]);
-        assert_eq!(dialogue.on(texts(&["ok", "1"])), reply);
-        assert_eq!(dialogue.plain(), None);
+        assert_eq!(machine.on(texts(&["ok", "1"])), reply);
+        assert_eq!(machine.plain(), None);
     }
 
     #[test]
     fn where_a_fail_over_is_not_noticed_every_command_is_confirmed() {
         let store = Redis::new(true);
-        let (mut dialogue, next) = store.begin(command(
+        let (mut machine, next) = store.begin(command(
             Script::Admit,
             &["", "", "", "once", "1", "1", "9", "end"],
         ));
         assert_eq!(sent(&next), ("EVALSHA", false));
         // The same attempt again, where `WAIT` covers it.
-        let next = dialogue.on(texts(&["ok", "2"]));
+        let next = machine.on(texts(&["ok", "2"]));
         assert_eq!(sent(&next), ("EVALSHA", true));
-        assert_eq!(sent(&dialogue.on(texts(&["ok", "2"]))), ("WAIT", true));
-        assert_eq!(dialogue.on(Answer::Number(1)), done(&["ok", "2"]));
-        assert_eq!(dialogue.plain(), None);
+        assert_eq!(sent(&machine.on(texts(&["ok", "2"]))), ("WAIT", true));
+        assert_eq!(machine.on(Answer::Number(1)), done(&["ok", "2"]));
+        assert_eq!(machine.plain(), None);
         let (_, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", true));
         // Until the ledger is opened at a server that tells.
-        let (mut dialogue, _) = store.begin(command(Script::Open, &[]));
+        let (mut machine, _) = store.begin(command(Script::Open, &[]));
         let open = ["ok", "1", "1", "9", "0"];
-        assert_eq!(dialogue.on(texts(&open)), done(&open));
+        assert_eq!(machine.on(texts(&open)), done(&open));
         let (_, next) = store.begin(command(Script::Commit, &[]));
         assert_eq!(sent(&next), ("EVALSHA", false));
         // Opening is never confirmed: it changes nothing that a fail-over may lose.
-        let (mut dialogue, _) = store.begin(command(Script::Open, &[]));
+        let (mut machine, _) = store.begin(command(Script::Open, &[]));
         let open = ["ok", "1", "1", "9", "2"];
-        assert_eq!(dialogue.on(texts(&open)), done(&open));
+        assert_eq!(machine.on(texts(&open)), done(&open));
 
         let rest = Redis::new(false);
-        let (mut dialogue, _) = rest.begin(command(Script::Open, &[]));
-        let next = dialogue.on(texts(&["ok", "1", "1", "9", "2"]));
+        let (mut machine, _) = rest.begin(command(Script::Open, &[]));
+        let next = machine.on(texts(&["ok", "1", "1", "9", "2"]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
         let (_, next) = rest.begin(command(Script::Commit, &[]));
         assert!(matches!(&next, Next::Unfit(why) if why.contains("INFO")));
@@ -418,16 +418,16 @@ mod tests {
             ),
         ] {
             let store = Redis::new(true);
-            let (mut dialogue, _) = store.begin(command(Script::Commit, &[]));
+            let (mut machine, _) = store.begin(command(Script::Commit, &[]));
             let failed = format!("expected an answer, found {expected}");
             assert_eq!(
-                dialogue.on(Answer::Error(error.into())),
+                machine.on(Answer::Error(error.into())),
                 Next::Failed(failed)
             );
         }
         let store = Redis::new(true);
-        let (mut dialogue, _) = store.begin(command(Script::Commit, &[]));
-        assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
+        let (mut machine, _) = store.begin(command(Script::Commit, &[]));
+        assert!(matches!(machine.on(Answer::Number(1)), Next::Failed(_)));
     }
 
     fn any_answer() -> impl Strategy<Value = Answer> {
@@ -447,9 +447,9 @@ mod tests {
     }
 
     proptest! {
-        /// A server that lies makes no dialogue long, and confirms nothing that it has not told by the number of replicas.
+        /// A server that lies makes no store machine long, and confirms nothing that it has not told by the number of replicas.
         #[test]
-        fn whatever_a_server_answers_the_dialogue_ends(
+        fn whatever_a_server_answers_the_machine_ends(
             [waits, checks, ends]: [bool; 3],
             script in 0..4_usize,
             answers in vec((any_answer(), any::<bool>(), 0..4_i64), 8),
@@ -458,7 +458,7 @@ mod tests {
             let mode = if ends { "end" } else { "once" };
             let command = command(Script::ALL[script], &["", "", "", mode]);
             let script = command.script;
-            let (mut dialogue, mut next) = if checks { store.check() } else { store.begin(command) };
+            let (mut machine, mut next) = if checks { store.check() } else { store.begin(command) };
             let mut replied: Vec<String> = Vec::new();
             let mut sent = 0;
             for (any, fits, number) in answers {
@@ -475,7 +475,7 @@ mod tests {
                 prop_assert!(sent <= 5, "{send:?}");
                 prop_assert!(waits || !send.own);
                 let waited = send.args[0] == "WAIT";
-                next = dialogue.on(answer.clone());
+                next = machine.on(answer.clone());
                 if let (Answer::Texts(texts), false) = (&answer, waited) {
                     replied.clone_from(texts);
                 }
@@ -495,7 +495,7 @@ mod tests {
                 }
             }
             prop_assert!(!matches!(next, Next::Send(_)), "{next:?}");
-            prop_assert!(matches!(dialogue.on(Answer::Number(1)), Next::Failed(_)));
+            prop_assert!(matches!(machine.on(Answer::Number(1)), Next::Failed(_)));
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The ledger in a SQLite file: for the processes of one machine.
 //!
-//! Each command is one transaction: the time, the value of each key, the command's [judgement](super::Command::judge), its
-//! writes, and a few expired records less if there was one. [`Dialogue`] has that order, for every client of SQLite.
+//! Each command is one transaction: the time, the value of each key, the command's [evaluation](super::Command::evaluate), its
+//! writes, and a few expired records less if there was one. [`StoreMachine`] has that order, for every client of SQLite.
 
-mod dialogue;
+mod machine;
 #[cfg(feature = "sqlite")]
 mod engine;
 
-pub use dialogue::{Answer, Dialogue, Next, Statement};
+pub use machine::{Answer, StoreMachine, Next, Statement};
 #[cfg(feature = "sqlite")]
 pub use engine::{Sqlite, SqliteError};
 

@@ -1,18 +1,18 @@
 //! Times and ids as texts.
 
-use crate::ledger::{CEILING, LARGEST_SKEW};
+use crate::ledger::{CEILING, LARGEST_CLOCK_TOLERANCE};
 use sealwax::{Inspected, inspect};
 
 /// Returns the time from which a token that ends at `end` opens nowhere, in Unix seconds.
 pub(crate) fn until(end: Option<u64>) -> Option<u64> {
-    end.map(|end| end.saturating_add(LARGEST_SKEW))
+    end.map(|end| end.saturating_add(LARGEST_CLOCK_TOLERANCE))
 }
 
 /// Returns the time until which the ledger remembers what it is told of a token: `until`, if the
 /// token has an end of its own, and else the end of the longest life. A maximum age is not looked
 /// at, or a larger one would revive what ended.
 pub(crate) fn remembered(until: Option<u64>, started_at: u64) -> u64 {
-    let longest = started_at.saturating_add(CEILING.as_secs() + LARGEST_SKEW);
+    let longest = started_at.saturating_add(CEILING.as_secs() + LARGEST_CLOCK_TOLERANCE);
     until.map_or(longest, |until| until.min(longest))
 }
 

@@ -1,4 +1,4 @@
-//! The replies and writes of a store, by `vectors/ledger.json`: the core's judgement, and the names of keys.
+//! The replies and writes of a store, by `vectors/ledger.json`: the core's evaluation, and the names of keys.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ pub fn texts(value: &Value, now: i64) -> Vec<Option<String>> {
 }
 
 #[test]
-fn a_judgement_is_as_the_vectors_have_it() {
+fn an_evaluation_is_as_the_vectors_have_it() {
     let vectors = vectors();
     let (mut played, mut other_process) = (0, 0);
     for case in list(&vectors["cases"]) {
@@ -59,10 +59,10 @@ fn a_judgement_is_as_the_vectors_have_it() {
         let command = command(case, NOW);
         let values = Value::from(texts(&case["values"], NOW));
         let now = u64::try_from(NOW).unwrap();
-        let judged = document::judge(&command.to_string(), now, &values.to_string()).unwrap();
-        let judged: Value = serde_json::from_str(&judged).unwrap();
+        let evaluated = document::evaluate(&command.to_string(), now, &values.to_string()).unwrap();
+        let evaluated: Value = serde_json::from_str(&evaluated).unwrap();
         assert_eq!(
-            judged["reply"],
+            evaluated["reply"],
             Value::from(texts(&case["reply"], NOW)),
             "{case}"
         );
@@ -73,7 +73,7 @@ fn a_judgement_is_as_the_vectors_have_it() {
             .zip(list(&values))
             .collect();
         let mut after = BTreeMap::new();
-        for write in list(&judged["writes"]) {
+        for write in list(&evaluated["writes"]) {
             let key = text(write, "key");
             let left = match write["value"].as_str() {
                 Some(value) => json!([
@@ -125,10 +125,10 @@ fn what_the_ledger_did_not_write_is_broken() {
         vec!["100".into(), "0".into()],
     );
     for mark_value in ["", "+7", "-7", " 7", "7.0", "7x", "18446744073709551616"] {
-        let judged = revoke.judge(1_800_000_000, &[Some(mark_value)]);
-        assert_eq!(judged.reply, ["broken", mark], "{mark_value:?}");
+        let evaluated = revoke.evaluate(1_800_000_000, &[Some(mark_value)]);
+        assert_eq!(evaluated.reply, ["broken", mark], "{mark_value:?}");
     }
-    assert_eq!(revoke.judge(1_800_000_000, &[Some("7")]).reply[0], "ok");
+    assert_eq!(revoke.evaluate(1_800_000_000, &[Some("7")]).reply[0], "ok");
 }
 
 /// A command comes from an adapter of any version: one that this version does not know decides nothing.
@@ -149,8 +149,8 @@ fn a_command_that_is_not_whole_is_unsupported() {
             let command = json!({"script": script, "keys": keys, "args": args});
             let command: Command = serde_json::from_value(command).unwrap();
             let values: Vec<_> = values.iter().map(Value::as_str).collect();
-            let judged = command.judge(now, &values);
-            judged.reply == ["unsupported"] && judged.writes.is_empty()
+            let evaluated = command.evaluate(now, &values);
+            evaluated.reply == ["unsupported"] && evaluated.writes.is_empty()
         };
         assert!(!is_unsupported(whole.clone()), "{script}");
         for part in 0..3 {

@@ -342,7 +342,7 @@ fn machines_have_their_own_parents_and_frames() {
     let (mut guard, _) = guard(&json!({"ledger": {}}));
     let (mut exchange, _) = made(&guard, kind::MESSAGE, 0, &call(Absent, NO_SESSION));
     let (mut store, _) = made(None, kind::STORE, 0, &[]);
-    let (mut dialogue, _) = made(&store, kind::DIALOGUE, 0, &[Text(REVOKE)]);
+    let (mut machine, _) = made(&store, kind::STORE_MACHINE, 0, &[Text(REVOKE)]);
     let memory = [Text("1048576"), Text(NOW)];
     let (mut memory, _) = made(None, kind::MEMORY, 0, &memory);
     let (connection, _) = made(&guard, kind::CONNECTION, 0, &[]);
@@ -364,7 +364,7 @@ fn machines_have_their_own_parents_and_frames() {
         ),
         (kind::HANDLE, &[Text(r#"{"op":"mint","type":"order"}"#)], 2),
         (kind::STORE, &[], 0),
-        (kind::DIALOGUE, &[Text(REVOKE)], 3),
+        (kind::STORE_MACHINE, &[Text(REVOKE)], 3),
         (kind::MEMORY, &[Text("1048576"), Text(NOW)], 0),
         (10, &settings, 9),
         (kind::EVENT, &settings, 9),
@@ -377,7 +377,7 @@ fn machines_have_their_own_parents_and_frames() {
             Some(&guard),
             Some(&exchange),
             Some(&store),
-            Some(&dialogue),
+            Some(&machine),
             Some(&memory),
             Some(&connection),
         ];
@@ -394,7 +394,7 @@ fn machines_have_their_own_parents_and_frames() {
         for machine in [&mut guard, &mut store] {
             assert!(is_refused(machine, kind, &event));
         }
-        for machine in [&mut exchange, &mut dialogue, &mut memory] {
+        for machine in [&mut exchange, &mut machine, &mut memory] {
             // None of them is at this event, and none has its time.
             assert!(is_refused(machine, kind, &event), "{kind}");
         }

@@ -1,4 +1,4 @@
-import type { Fault, Item, TokenEvent, Refused as WrittenRefusal } from '../documents.js';
+import type { Fault, Item, Refused as WrittenRefusal, TokenEvent as WrittenEvent } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
 import { type Logger, write } from '../log.js';
 import type { Principal } from '../principal.js';
@@ -24,7 +24,7 @@ interface Circumstances {
 }
 
 /** A refusal or a failure to seal, for the server's log only. */
-export interface Refused extends Circumstances {
+export interface Refusal extends Circumstances {
   /** When it was refused, such as `2026-07-28T12:00:00.000Z`. */
   readonly time: string;
   /** `error` is a fault of the service or its store. */
@@ -54,7 +54,7 @@ export interface Refused extends Circumstances {
 }
 
 /** What happened to a token that was not refused. */
-export interface GuardEvent extends Circumstances {
+export interface TokenEvent extends Circumstances {
   /**
    * `opened` passed every check, that of the `ledger` too; `sealed` is in an answer; `ended` and `revoked` are recorded.
    */
@@ -72,8 +72,8 @@ export interface GuardEvent extends Circumstances {
 
 /** Functions of the application that the guard calls at once; it waits for none. */
 export interface Hooks {
-  onRefused(refused: Refused): void;
-  onEvent(event: GuardEvent): void;
+  onRefused(refused: Refusal): void;
+  onEvent(event: TokenEvent): void;
 }
 
 /** Where a guard reports to. */
@@ -94,13 +94,13 @@ export function report(
   write(listener.logger, line, fields);
   const { onRefused } = listener;
   if (onRefused === undefined) return;
-  const told = { ...fields, code: fields.code as Refused['code'] };
+  const told = { ...fields, code: fields.code as Refusal['code'] };
   const more = { ...(principal && { principal }), ...(cause !== undefined && { cause }) };
   called(listener, 'onRefused', () => onRefused({ ...told, ...more }));
 }
 
 /** Reports an event of the engine, which has a listener if it gives any. */
-export function observe(listener: Listener, event: TokenEvent, micros: number): void {
+export function observe(listener: Listener, event: WrittenEvent, micros: number): void {
   called(listener, 'onEvent', () => listener.onEvent?.({ ...event, micros }));
 }
 

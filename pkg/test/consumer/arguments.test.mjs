@@ -38,7 +38,7 @@ test('a value of the wrong type is a TypeError, and so is a misspelt option', ()
     () => new Codec({ keys: 7, audience: 'a' }),
     () => new Codec({ keys: [[key]], audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
-    () => new Codec({ keys, audience: 'a', skew: '60' }),
+    () => new Codec({ keys, audience: 'a', clockTolerance: '60' }),
     () => new KeyRing([7]),
     () => new KeyRing({}),
     () => Key.parse(1),
@@ -115,7 +115,7 @@ test('mistakes are the core’s to refuse', () => {
   for (const [act, message] of [
     [() => new Codec({ keys }), /audience: expected/],
     [() => new Codec({ keys, audience: 'a', payloadLimit: 2 ** 32 + 1 })],
-    [() => new Codec({ keys, audience: 'a', skew: 301 })],
+    [() => new Codec({ keys, audience: 'a', clockTolerance: 301 })],
     ...[
       undefined,
       {},

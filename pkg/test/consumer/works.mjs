@@ -42,7 +42,7 @@ export async function works(keep = () => {}) {
     'an id': () => inspect(view.mintSessionId()),
     'what a handle is': () => inspect(handle),
     'what a key is': () => inspect(keys),
-    'a codec': () => new Codec({ keys, audience: 'x', skew: 1 }).free(),
+    'a codec': () => new Codec({ keys, audience: 'x', clockTolerance: 1 }).free(),
     'the same keys': () => codec.setKeys(keys),
     'an answer': () => answer('data-layer', { sessionId: 'x', error: new TypeError() }),
     'an answer to a tool': () => answer('handle'),

@@ -78,7 +78,7 @@ test('what answers in another way is no ledger', async () => {
   await fails(garbage, /INFO: expected the answer of a Redis or a Valkey/);
 });
 
-test('once a server was checked, a command takes no document, and whatever else it answers takes a dialogue', async (t) => {
+test('once a server was checked, a command takes no document, and whatever else it answers takes a machine', async (t) => {
   const fit =
     'redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nrun_id:1\r\nmaster_replid:2\r\nevicted_keys:0';
   let [sent, replies] = [[], []];

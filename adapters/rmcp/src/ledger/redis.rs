@@ -8,7 +8,7 @@ use futures::future::{BoxFuture, Shared, join_all};
 use futures::{FutureExt as _, TryFutureExt as _};
 use redis::aio::ConnectionLike;
 use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
-use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Dialogues, Send as ToSend};
+use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Machines, Send as ToSend};
 use tokio::time::timeout;
 
 use super::{Command, Ledger, LedgerError, Reply};
@@ -44,7 +44,7 @@ pub struct Redis {
 
 /// The server, and what the log was told of it.
 struct Store {
-    dialogues: Dialogues,
+    machines: Machines,
     connect: Box<dyn Fn() -> RedisFuture<'static, Arc<dyn Connection>> + Send + Sync>,
     warned: Once,
 }
@@ -124,7 +124,7 @@ impl Redis {
         let shared = |connection| Arc::new(connection) as Arc<dyn Connection>;
         let connect = Box::new(move || connect().map_ok(shared).boxed());
         let store = Store {
-            dialogues: Dialogues::new(true),
+            machines: Machines::new(true),
             connect,
             warned: Once::new(),
         };
@@ -152,13 +152,13 @@ impl Redis {
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
-        let (mut dialogue, mut next) = self.store.dialogues.begin(command.clone());
+        let (mut machine, mut next) = self.store.machines.begin(command.clone());
         // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
         let mut used = [const { None }; 2];
         while let Next::Send(send) = next {
             let connecting =
                 used[usize::from(send.own)].get_or_insert_with(|| self.connecting(key, send.own));
-            next = dialogue.on(self.sent(connecting, &send).await?);
+            next = machine.on(self.sent(connecting, &send).await?);
         }
         ended(next)
     }
@@ -209,7 +209,7 @@ fn command(texts: &[impl AsRef<str>]) -> Cmd {
     command
 }
 
-/// Returns the reply of a dialogue that has nothing more to send.
+/// Returns the reply of a store machine that has nothing more to send.
 fn ended(next: Next) -> Result<Vec<String>, LedgerError> {
     let failed = match next {
         Next::Done(reply) => return Ok(reply),
@@ -242,7 +242,7 @@ impl Store {
     /// Returns a connection whose server has been checked, and which of its settings may lose records.
     async fn connect(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
         let connection = (self.connect)().await.map_err(failed)?;
-        let (mut check, mut next) = self.dialogues.check();
+        let (mut check, mut next) = self.machines.check();
         while let Next::Send(send) = next {
             let said = connection.ask(key, command(&send.args)).await;
             next = check.on(Answer::Text(said.map_err(failed)?));

@@ -18,7 +18,7 @@ use super::http_request::{BoxError, Boxed, boxed, serve};
 use super::settings;
 use crate::guard::Guard;
 
-const BODY_LIMIT: usize = 4 * 1024 * 1024;
+const MAX_BODY_SIZE: usize = 4 * 1024 * 1024;
 
 impl Guard {
     /// Returns a layer that gives `Mcp-Session-Id` to clients of the revisions up to 2025-11-25, and verifies it
@@ -51,7 +51,7 @@ impl Guard {
         SessionLayer {
             guard: self.clone(),
             settings: settings(),
-            body_limit: BODY_LIMIT,
+            max_body_size: MAX_BODY_SIZE,
         }
     }
 }
@@ -61,7 +61,7 @@ impl Guard {
 pub struct SessionLayer {
     guard: Guard,
     settings: TransportSettings,
-    body_limit: usize,
+    max_body_size: usize,
 }
 
 impl SessionLayer {
@@ -111,8 +111,8 @@ impl SessionLayer {
 
     /// Sets the largest body of a request, in bytes: 4 MiB by default.
     #[must_use]
-    pub fn body_limit(mut self, bytes: usize) -> Self {
-        self.body_limit = bytes;
+    pub fn max_body_size(mut self, bytes: usize) -> Self {
+        self.max_body_size = bytes;
         self
     }
 }
@@ -125,7 +125,7 @@ impl<S> Layer<S> for SessionLayer {
             inner,
             guard: self.guard.clone(),
             engine: Arc::new(self.guard.around(self.settings)),
-            body_limit: self.body_limit,
+            max_body_size: self.max_body_size,
         }
     }
 }
@@ -136,7 +136,7 @@ pub struct SessionService<S> {
     inner: S,
     guard: Guard,
     engine: Arc<Result<sealwax_mcp::Guard, Error>>,
-    body_limit: usize,
+    max_body_size: usize,
 }
 
 impl<S, B, R> Service<Request<B>> for SessionService<S>
@@ -161,7 +161,7 @@ where
         let ready = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, ready);
         let (guard, engine) = (self.guard.clone(), Arc::clone(&self.engine));
-        let limit = self.body_limit;
+        let limit = self.max_body_size;
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let body = Limited::new(body, limit).collect().await;

@@ -90,7 +90,7 @@ async fn play(case: &Value) {
         .build()
         .unwrap()
         .layer()
-        .body_limit(LIMIT);
+        .max_body_size(LIMIT);
     if case["settings"]["transport"]["sep1359"] == true {
         layer = layer.sep1359().ttl(Duration::from_secs(600));
     }

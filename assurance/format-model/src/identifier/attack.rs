@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::verifying::spells;
 use super::{Body, Check, Form, Minted, Text, Ulid, Verifier, Without, verify};
 use crate::attack::{AUDIENCES, HOLDERS, LABELS};
-use crate::opening::SKEW;
+use crate::opening::CLOCK_TOLERANCE;
 use crate::{Attack, Key, NOW};
 
 const FORMS: [Form; 4] = [
@@ -202,7 +202,7 @@ fn judge(
     wrong(Attack::Kind, !same_kind);
     wrong(Attack::Audience, named.audience != verifier.audience);
     wrong(Attack::Label, same_kind && named.form != verifier.form);
-    wrong(Attack::Early, named.ulid.made > verifier.now + SKEW * 1000);
+    wrong(Attack::Early, named.ulid.made > verifier.now + CLOCK_TOLERANCE * 1000);
     wrong(Attack::Late, over);
     // Its holder ended it as it was minted; then this text is presented.
     let same_id = !without.contains(&Check::IdOfBytes) || spells(text, named, without);

@@ -1,7 +1,7 @@
 //! The verification of SPEC.md, sections 6, 7 and 9, in its order, and without some of its checks.
 
 use super::{Body, Form, Minted, Ptag, Text, Ulid, Verifier};
-use crate::opening::SKEW;
+use crate::opening::CLOCK_TOLERANCE;
 use crate::{Holder, Key};
 
 /// A check, which can be left out.
@@ -119,7 +119,7 @@ pub fn verify(
         return Err("principal_mismatch");
     }
     let made = text.ulid.made;
-    if made > verifier.now + SKEW * 1000 && checks(Check::NotYet) {
+    if made > verifier.now + CLOCK_TOLERANCE * 1000 && checks(Check::NotYet) {
         return Err("not_yet_valid");
     }
     if verifier

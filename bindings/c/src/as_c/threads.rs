@@ -146,18 +146,18 @@ fn requests_at_one_guard() {
 }
 
 #[test]
-fn dialogues_of_one_redis() {
+fn store_machines_of_one_redis() {
     let waits = frame(SEALWAX_STORE, SEALWAX_FLAG_WAITS, &[]);
     let redis = Shared(begin(ptr::null(), ptr::null(), &waits).0.cast_const());
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(move || {
-                let revoke = frame(SEALWAX_DIALOGUE, 0, &[REVOKE]);
-                let (dialogue, first) = begin(ptr::null(), redis.get(), &revoke);
+                let revoke = frame(SEALWAX_STORE_MACHINE, 0, &[REVOKE]);
+                let (machine, first) = begin(ptr::null(), redis.get(), &revoke);
                 assert!(first.1.contains("EVALSHA"));
                 let missing = r#"{"error":"NOSCRIPT No"}"#;
-                assert_eq!(tell(dialogue, SEALWAX_EVENT, &[missing]).0, SEALWAX_STEP);
-                c!(sealwax_machine_free(dialogue));
+                assert_eq!(tell(machine, SEALWAX_EVENT, &[missing]).0, SEALWAX_STEP);
+                c!(sealwax_machine_free(machine));
             });
         }
     });

@@ -90,7 +90,7 @@ func NewRedis() (*Redis, error) {
 	return r, r.renew(nothing)
 }
 
-// Plain is how a command is sent without a dialogue: Send, the number of keys, keys and arguments; Passes is then the reply.
+// Plain is how a command is sent without a store machine: Send, the number of keys, keys and arguments; Passes is then the reply.
 type Plain struct{ Send, Passes []string }
 
 // Next is what to do next for a command.
@@ -105,35 +105,35 @@ type Next struct {
 	Warned []string   `json:"warned"`
 }
 
-// Dialogue is what is said to a Redis: for one command, or a check of it.
-type Dialogue struct{ machine }
+// StoreMachine is what is said to a Redis: for one command, or a check of it.
+type StoreMachine struct{ machine }
 
-// Begin begins the dialogue about a command; without one, a check.
-func (r *Redis) Begin(command *Command) (*Dialogue, *Next, error) {
+// Begin begins the store machine about a command; without one, a check.
+func (r *Redis) Begin(command *Command) (*StoreMachine, *Next, error) {
 	about := raw([]byte("{}"))
 	if command != nil {
 		about = document(command)
 	}
-	f := frame{kindDialogue, 0, []text{about}}
+	f := frame{kindStoreMachine, 0, []text{about}}
 	r.turn.Lock()
 	defer r.turn.Unlock()
-	if dialogue, next, err := r.dialogue(f); err == nil {
-		return dialogue, next, nil
+	if machine, next, err := r.machineOf(f); err == nil {
+		return machine, next, nil
 	}
 	// The instance may have ended. What was known of the store is found out again.
 	if err := r.renew(nothing); err != nil {
 		return nil, nil, err
 	}
-	return r.dialogue(f)
+	return r.machineOf(f)
 }
 
-func (r *Redis) dialogue(f frame) (*Dialogue, *Next, error) {
-	d, next := &Dialogue{}, &Next{}
+func (r *Redis) machineOf(f frame) (*StoreMachine, *Next, error) {
+	d, next := &StoreMachine{}, &Next{}
 	return d, next, r.do(func(c *host.Call, at host.Ptr) error { return d.begin(c, at, f, next) })
 }
 
 // On reports the answer to what was sent, and returns what is next.
-func (d *Dialogue) On(sent any) (*Next, error) {
+func (d *StoreMachine) On(sent any) (*Next, error) {
 	next := &Next{}
 	return next, d.on(frame{kindEvent, 0, []text{document(sent)}}, next)
 }

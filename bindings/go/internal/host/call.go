@@ -9,11 +9,11 @@ import (
 // Ptr is an address in the memory of the module; 0 is NULL.
 type Ptr = int32
 
-// Call is one crossing into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the
+// Call is one call into the module. It has the functions of sealwax.h as methods, Xsealwax_…. It ends when the
 // function that got it returns.
 type Call struct {
 	*module.Module
-	shard *shard
+	pooled *pooled
 	in    *instance
 	// The scratch: what is used of it, and its rest.
 	start, at, end Ptr
@@ -154,7 +154,7 @@ func (c *Call) WipeStack() { clear(c.memory()[:stackSize]) }
 
 func (c *Call) memory() []byte { return *c.in.memory }
 
-func (s *shard) begin() *Call {
+func (s *pooled) begin() *Call {
 	start := s.in.scratch
 	s.call = Call{s.in.Module, s, s.in, start, start, start + scratchSize, s.call.more[:0], 0}
 	return &s.call

@@ -9,16 +9,16 @@ import (
 )
 
 // Limits are those of a codec; nil is the default.
-type Limits struct{ Payload, Skew, SessionMaxAge *uint64 }
+type Limits struct{ Payload, ClockTolerance, SessionMaxAge *uint64 }
 
-// Codec is a codec in every shard, and its present keys.
+// Codec is a codec in every pooled instance, and its present keys.
 type Codec struct {
 	audience string
 	limits   Limits
 	clock    *Clock
 	ring     atomic.Pointer[Ring]
 	object   *Shared
-	// The ring that the object of each shard has, under the shard's lock.
+	// The ring that the object of each pooled instance has, under the pooled instance's lock.
 	has []*Ring
 	// Held while keys are set.
 	setting sync.Mutex
@@ -29,11 +29,11 @@ type Codec struct {
 
 // NewCodec returns a codec, on the system's clock if the clock is nil.
 func NewCodec(ring *Ring, audience string, limits Limits, clock *Clock) (*Codec, error) {
-	k := &Codec{audience: audience, limits: limits, clock: clock, has: make([]*Ring, len(shards()))}
+	k := &Codec{audience: audience, limits: limits, clock: clock, has: make([]*Ring, len(pool()))}
 	k.ring.Store(ring)
 	k.object = Share((*module.Module).Xsealwax_codec_free, func(c *Call) (Ptr, error) {
 		ring := k.ring.Load()
-		k.has[c.shard.number] = ring
+		k.has[c.pooled.number] = ring
 		return k.create(c, ring)
 	})
 	err := Do(func(c *Call) error {
@@ -51,7 +51,7 @@ func (k *Codec) create(c *Call, ring *Ring) (made Ptr, err error) {
 	out := c.Room(4)
 	audience, audienceLen := c.Text(k.audience)
 	limits := c.Room(12)
-	for n, limit := range []*uint64{k.limits.Payload, k.limits.Skew, k.limits.SessionMaxAge} {
+	for n, limit := range []*uint64{k.limits.Payload, k.limits.ClockTolerance, k.limits.SessionMaxAge} {
 		binary.LittleEndian.PutUint32(c.View(limits+4*Ptr(n), 4), uint32(c.PutUint64(limit)))
 	}
 	return made, ring.With(c, func(ring Ptr) error {
@@ -69,7 +69,7 @@ func (k *Codec) create(c *Call, ring *Ring) (made Ptr, err error) {
 	})
 }
 
-// At returns the codec's address in the call's shard, with its present keys and at its clock's time.
+// At returns the codec's address in the call's pooled instance, with its present keys and at its clock's time.
 func (k *Codec) At(c *Call) (Ptr, error) {
 	if err := k.clock.bring(c); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (k *Codec) At(c *Call) (Ptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	if ring := k.ring.Load(); k.has[c.shard.number] != ring {
+	if ring := k.ring.Load(); k.has[c.pooled.number] != ring {
 		if _, err := k.set(c, at, ring); err != nil {
 			return 0, err
 		}
@@ -92,12 +92,12 @@ func (k *Codec) set(c *Call, at Ptr, ring *Ring) (changed bool, err error) {
 		return c.Check(c.Xsealwax_codec_set_keys(at, ring, out, c.Error()))
 	})
 	if err == nil {
-		k.has[c.shard.number] = ring
+		k.has[c.pooled.number] = ring
 	}
 	return c.View(out, 1)[0] != 0, err
 }
 
-// SetKeys replaces the keys in every shard, and reports whether they are others than before.
+// SetKeys replaces the keys in every pooled instance, and reports whether they are others than before.
 func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 	k.setting.Lock()
 	defer k.setting.Unlock()
@@ -107,7 +107,7 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 			return err
 		}
 		if changed, err = k.set(c, at, ring); err == nil {
-			// From here on, each shard that does not have them takes them before it uses the codec.
+			// From here on, each pooled instance that does not have them takes them before it uses the codec.
 			k.ring.Store(ring)
 		}
 		return err
@@ -115,8 +115,8 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 	if err != nil || !changed {
 		return false, err
 	}
-	// The old keys are to be wiped now, and not when a shard is next used. One that fails has lost its instance, and them with it.
-	for _, each := range shards() {
+	// The old keys are to be wiped now, and not when a pooled instance is next used. One that fails has lost its instance, and them with it.
+	for _, each := range pool() {
 		if k.object.made.Load()&(1<<each.number) == 0 {
 			continue
 		}
@@ -136,7 +136,7 @@ type Principal struct {
 	Anonymous               bool
 }
 
-// View is a codec for one principal, in every shard, with the keys that the codec had when it was made.
+// View is a codec for one principal, in every pooled instance, with the keys that the codec had when it was made.
 type View struct {
 	Codec  *Codec
 	object *Shared
@@ -150,7 +150,7 @@ func (k *Codec) NewView(p Principal) *View {
 		if err != nil {
 			return 0, err
 		}
-		if k.has[c.shard.number] != ring {
+		if k.has[c.pooled.number] != ring {
 			if codec, err = k.create(c, ring); err != nil {
 				return 0, err
 			}
@@ -173,7 +173,7 @@ func newView(c *Call, codec Ptr, p Principal) (Ptr, error) {
 	return c.Ptr(out), err
 }
 
-// Do runs f with the view's address in a shard, at its clock's time.
+// Do runs f with the view's address in a pooled instance, at its clock's time.
 func (v *View) Do(f func(c *Call, view Ptr) error) error {
 	return v.object.Do(func(c *Call, view Ptr) error {
 		if err := v.Codec.clock.bring(c); err != nil {
@@ -183,7 +183,7 @@ func (v *View) Do(f func(c *Call, view Ptr) error) error {
 	})
 }
 
-// At returns the view's address in the call's shard, at its clock's time.
+// At returns the view's address in the call's pooled instance, at its clock's time.
 func (v *View) At(c *Call) (Ptr, error) {
 	if err := v.Codec.clock.bring(c); err != nil {
 		return 0, err

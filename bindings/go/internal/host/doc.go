@@ -2,10 +2,10 @@
 //
 // The packages above it call the functions of sealwax.h, whose comments are their documentation, under the same names.
 //
-// # Shards
+// # Pooled instances
 //
-// An instance of the module belongs to one goroutine at a time. A shard is an instance and its lock, which is held for
-// one [Call]; there are as many as processors. [Do] runs a function with a shard that is free:
+// An instance of the module belongs to one goroutine at a time. A pooled instance is an instance and its lock, which is held for
+// one [Call]; there are as many as processors. [Do] runs a function with a pooled instance that is free:
 //
 //	err := host.Do(func(c *host.Call) error {
 //		name, nameLen := c.Text("tools/list")
@@ -23,7 +23,7 @@
 //
 // # Objects
 //
-// A [Shared] object lives in every shard: it is made in a shard when it is first needed there, and freed in all of them
+// A [Shared] object lives in every pooled instance: it is made in a pooled instance when it is first needed there, and freed in all of them
 // when it is closed, or when the garbage collector finds it. [Codec] and [View] are made of it, and so is a guard:
 //
 //	type Guard struct{ object *host.Shared }
@@ -38,10 +38,10 @@
 //	}
 //
 // With each call of a guard or one of its exchanges, call [Codec.At] too: it brings the codec's new keys, and a test
-// clock's time, to the shard.
+// clock's time, to the pooled instance.
 //
-// An [Owned] object lives in one shard: an exchange, a ledger in memory, a dialogue. [Call.Own] returns one that was
-// made in a call, and its [Owned.Do] runs a function in the same shard:
+// An [Owned] object lives in one pooled instance: an exchange, a ledger in memory, a store machine. [Call.Own] returns one that was
+// made in a call, and its [Owned.Do] runs a function in the same pooled instance:
 //
 //	err = host.Do(func(c *host.Call) error {
 //		at, err := guard.object.At(c)

@@ -75,9 +75,9 @@ func failing(t *testing.T, name string, at int, panics bool) *faulty {
 	return f
 }
 
-// anew drops the instance of shard 0: the next one has the present imports.
+// anew drops the instance of pooled instance 0: the next one has the present imports.
 func anew() {
-	if s := shards()[0]; s.in != nil {
+	if s := pool()[0]; s.in != nil {
 		s.in.drop()
 		s.in = nil
 	}
@@ -140,7 +140,7 @@ func TestAnImportThatFails(t *testing.T) {
 				failed := 0
 				var token []byte
 				for _, work := range []func(*Call) error{sealed(view, []byte("payload"), &token), mint(view), open(view, good), sealed(view, []byte("payload"), &token)} {
-					before := shards()[0].in
+					before := pool()[0].in
 					err := in(0, work)
 					if err == nil {
 						continue

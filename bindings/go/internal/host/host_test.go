@@ -46,9 +46,9 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// in runs f in a certain shard.
+// in runs f in a certain pooled instance.
 func in(n int, f func(*Call) error) error {
-	s := shards()[n]
+	s := pool()[n]
 	s.mutex.Lock()
 	return s.run(f)
 }
@@ -63,12 +63,12 @@ func newViewOf(codec *Codec, subject string) *View {
 	return codec.NewView(Principal{Subject: &subject})
 }
 
-// everywhere runs f in each shard.
+// everywhere runs f in each pooled instance.
 func everywhere(t *testing.T, f func(*Call) error) {
 	t.Helper()
-	for n := range shards() {
+	for n := range pool() {
 		if err := in(n, f); err != nil {
-			t.Errorf("shard %d: %v", n, err)
+			t.Errorf("pooled instance %d: %v", n, err)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestATrapEndsAnInstanceAlone(t *testing.T) {
 		"too large a text":    func(c *Call) error { c.Room(-1); return nil },
 	}
 	for name, trap := range traps {
-		memory := *shards()[1].in.memory
+		memory := *pool()[1].in.memory
 		if err := in(1, trap); err == nil || err.Error() != wordOfBug {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -155,7 +155,7 @@ func TestOwnedObjectsAreFreedOnce(t *testing.T) {
 
 // memories returns the size of all memories.
 func memories() (total int) {
-	for n := range shards() {
+	for n := range pool() {
 		_ = in(n, func(c *Call) error { total += len(c.memory()); return nil })
 	}
 	return total
@@ -193,7 +193,7 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-func TestAnObjectIsFreedInEachShardThatHasIt(t *testing.T) {
+func TestAnObjectIsFreedInEachPooledInstanceThatHasIt(t *testing.T) {
 	var made, freed atomic.Int64
 	object := Share(func(*module.Module, Ptr) { freed.Add(1) }, func(*Call) (Ptr, error) { made.Add(1); return 1, nil })
 	for range 3 {
@@ -202,20 +202,20 @@ func TestAnObjectIsFreedInEachShardThatHasIt(t *testing.T) {
 		}
 	}
 	object.release()
-	// A shard that was busy frees it once it is not: what other tests left behind may be freed there.
+	// A pooled instance that was busy frees it once it is not: what other tests left behind may be freed there.
 	everywhere(t, func(*Call) error { return nil })
 	if made.Load() != 2 || freed.Load() != 2 {
 		t.Errorf("expected 2 that are freed, found %d and %d", made.Load(), freed.Load())
 	}
 }
 
-// A shard that fails as it gets new keys has lost its instance, and the old keys with it: the change is made, and nobody hears that
+// A pooled instance that fails as it gets new keys has lost its instance, and the old keys with it: the change is made, and nobody hears that
 // it was not.
-func TestKeysReachEveryShard(t *testing.T) {
+func TestKeysReachEveryPooledInstance(t *testing.T) {
 	codec := newCodec(t)
 	everywhere(t, seal(newViewOf(codec, "alice"), nil))
 	// Out of its memory.
-	shards()[3].in.scratch = -scratchSize
+	pool()[3].in.scratch = -scratchSize
 	ring := RingOf([]byte(otherText))
 	for _, expected := range []bool{true, false} {
 		if changed, err := codec.SetKeys(ring); err != nil || changed != expected {
@@ -223,9 +223,9 @@ func TestKeysReachEveryShard(t *testing.T) {
 		}
 	}
 	everywhere(t, seal(newViewOf(codec, "alice"), nil))
-	for n := range shards() {
+	for n := range pool() {
 		if codec.has[n] != codec.ring.Load() {
-			t.Errorf("shard %d has other keys", n)
+			t.Errorf("pooled instance %d has other keys", n)
 		}
 	}
 	if _, err := codec.SetKeys(RingOf([]byte("swk1_short"))); err == nil {
@@ -236,10 +236,10 @@ func TestKeysReachEveryShard(t *testing.T) {
 // nowhere reports in which memory of the module some bytes are.
 func nowhere(t *testing.T, what string, secret []byte) {
 	t.Helper()
-	for n, s := range shards() {
+	for n, s := range pool() {
 		s.mutex.Lock()
 		if s.in != nil && bytes.Contains(*s.in.memory, secret) {
-			t.Errorf("%s is in the memory of shard %d", what, n)
+			t.Errorf("%s is in the memory of pooled instance %d", what, n)
 		}
 		s.mutex.Unlock()
 	}
@@ -248,10 +248,10 @@ func nowhere(t *testing.T, what string, secret []byte) {
 func TestWhatACallWroteIsWiped(t *testing.T) {
 	secret := must(hex.DecodeString(secretHex))
 	// Of other tests.
-	for n := range shards() {
-		shards()[n].mutex.Lock()
-		shards()[n].in = nil
-		shards()[n].mutex.Unlock()
+	for n := range pool() {
+		pool()[n].mutex.Lock()
+		pool()[n].in = nil
+		pool()[n].mutex.Unlock()
 	}
 	payload := []byte("what only the server and this client may read")
 	codec := newCodec(t)
@@ -288,7 +288,7 @@ func TestALargeInputLeavesNoLargeMemory(t *testing.T) {
 		}))
 	}
 	work(false)
-	if shards()[3].in != nil {
+	if pool()[3].in != nil {
 		t.Error("expected that the instance ended")
 	}
 	work(true)
@@ -296,19 +296,19 @@ func TestALargeInputLeavesNoLargeMemory(t *testing.T) {
 		t.Errorf("expected that what lives there alone stays: %v", err)
 	}
 	last.Close()
-	if shards()[3].in != nil {
+	if pool()[3].in != nil {
 		t.Error("expected that the instance ended")
 	}
 	ok(t, in(3, seal(view, nil)))
 }
 
-func TestACallPrefersAShardThatHasTheObject(t *testing.T) {
+func TestACallPrefersAPooledInstanceThatHasTheObject(t *testing.T) {
 	codec := newCodec(t)
 	view := newViewOf(codec, "alice")
 	ok(t, in(2, seal(view, nil)))
 	ok(t, view.Do(func(c *Call, _ Ptr) error {
-		if c.shard.number != 2 {
-			t.Errorf("expected shard 2, found %d", c.shard.number)
+		if c.pooled.number != 2 {
+			t.Errorf("expected pooled instance 2, found %d", c.pooled.number)
 		}
 		return nil
 	}))

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Key is a secret, in the memory of Go: every shard needs it at its own time. It is wiped when it is collected.
+// Key is a secret, in the memory of Go: every pooled instance needs it at its own time. It is wiped when it is collected.
 type Key struct{ *secret }
 
 type secret struct {

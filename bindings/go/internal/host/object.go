@@ -10,7 +10,7 @@ import (
 // Free frees an object: a method of the module, such as (*module.Module).Xsealwax_machine_free.
 type Free = func(*module.Module, Ptr)
 
-// Shared is an object that lives in every shard, made in each when it is first needed there. Any goroutine may use it.
+// Shared is an object that lives in every pooled instance, made in each when it is first needed there. Any goroutine may use it.
 type Shared struct {
 	*places
 	create func(*Call) (Ptr, error)
@@ -19,9 +19,9 @@ type Shared struct {
 // places is where a shared object lives; what frees it keeps them, and not the object.
 type places struct {
 	free Free
-	// Which of the shards have it.
+	// Which of the pooled instances have it.
 	made atomic.Uint64
-	// Each is its shard's, under the shard's lock.
+	// Each is its pooled instance's, under the pooled instance's lock.
 	in []place
 }
 
@@ -30,29 +30,29 @@ type place struct {
 	at Ptr
 }
 
-// Share returns an object that create makes in a shard.
+// Share returns an object that create makes in a pooled instance.
 func Share(free Free, create func(*Call) (Ptr, error)) *Shared {
-	s := &Shared{&places{free: free, in: make([]place, len(shards()))}, create}
+	s := &Shared{&places{free: free, in: make([]place, len(pool()))}, create}
 	runtime.AddCleanup(s, (*places).release, s.places)
 	return s
 }
 
-// At returns the object's address in the call's shard.
+// At returns the object's address in the call's pooled instance.
 func (s *Shared) At(c *Call) (Ptr, error) {
-	here := &s.in[c.shard.number]
+	here := &s.in[c.pooled.number]
 	if here.in == c.in {
 		return here.at, nil
 	}
 	at, err := s.create(c)
 	if err == nil {
 		*here = place{c.in, at}
-		s.made.Or(1 << c.shard.number)
+		s.made.Or(1 << c.pooled.number)
 	}
 	runtime.KeepAlive(s)
 	return at, err
 }
 
-// Do runs f as the function Do does, with the object's address: in a shard that has it, if one is free.
+// Do runs f as the function Do does, with the object's address: in a pooled instance that has it, if one is free.
 func (s *Shared) Do(f func(c *Call, at Ptr) error) error {
 	return do(s.made.Load(), func(c *Call) error {
 		at, err := s.At(c)
@@ -63,9 +63,9 @@ func (s *Shared) Do(f func(c *Call, at Ptr) error) error {
 	})
 }
 
-// release frees the object in each shard that has it.
+// release frees the object in each pooled instance that has it.
 func (p *places) release() {
-	for _, each := range shards() {
+	for _, each := range pool() {
 		if p.made.Load()&(1<<each.number) == 0 {
 			continue
 		}
@@ -78,7 +78,7 @@ func (p *places) release() {
 	}
 }
 
-// Owned is an object that lives in one shard, such as an exchange. One goroutine at a time may use it, but for a ledger
+// Owned is an object that lives in one pooled instance, such as an exchange. One goroutine at a time may use it, but for a ledger
 // in memory.
 type Owned struct {
 	*lone
@@ -87,7 +87,7 @@ type Owned struct {
 // lone is the object, which what frees it keeps.
 type lone struct {
 	place
-	shard  *shard
+	pooled  *pooled
 	free   Free
 	closed atomic.Bool
 }
@@ -95,16 +95,16 @@ type lone struct {
 // Own returns the object at an address, which was made in this call.
 func (c *Call) Own(at Ptr, free Free) *Owned {
 	c.in.owned++
-	o := &Owned{&lone{place: place{c.in, at}, shard: c.shard, free: free}}
+	o := &Owned{&lone{place: place{c.in, at}, pooled: c.pooled, free: free}}
 	runtime.AddCleanup(o, (*lone).close, o.lone)
 	return o
 }
 
-// Do runs f in the object's shard, with its address. It fails if the object was closed, or its instance ended.
+// Do runs f in the object's pooled instance, with its address. It fails if the object was closed, or its instance ended.
 func (o *Owned) Do(f func(c *Call, at Ptr) error) error {
 	defer runtime.KeepAlive(o)
-	o.shard.mutex.Lock()
-	return o.shard.run(func(c *Call) error {
+	o.pooled.mutex.Lock()
+	return o.pooled.run(func(c *Call) error {
 		if o.in != c.in || o.closed.Load() {
 			return fault()
 		}
@@ -119,7 +119,7 @@ func (l *lone) close() {
 	if l.closed.Swap(true) {
 		return
 	}
-	l.shard.free(func(in *instance) {
+	l.pooled.free(func(in *instance) {
 		if l.in == in {
 			in.owned--
 			l.free(in.Module, l.at)

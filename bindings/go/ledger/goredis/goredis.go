@@ -35,7 +35,7 @@ type Ledger struct {
 	checking chan struct{}
 	failed   error
 	warnings []string
-	// plain has how scripts are sent whose commands need no dialogue.
+	// plain has how scripts are sent whose commands need no store machine.
 	plain map[string]*engine.Plain
 	// watched has the clients of servers, of which each new connection counts.
 	watched map[*redis.Client]*dials
@@ -135,11 +135,11 @@ func (l *Ledger) say(ctx context.Context, conn *redis.Conn, command ledger.Comma
 // talk sends what the core says about a command, or without one to check the server, and returns its last word. first is answered
 // already.
 func (l *Ledger) talk(ctx context.Context, conn *redis.Conn, command *engine.Command, first any) (*engine.Next, error) {
-	dialogue, next, err := l.redis.Begin(command)
+	machine, next, err := l.redis.Begin(command)
 	if err != nil {
 		return nil, err
 	}
-	defer dialogue.Free()
+	defer machine.Free()
 	for len(next.Send) > 0 {
 		answer := first
 		first = nil
@@ -148,7 +148,7 @@ func (l *Ledger) talk(ctx context.Context, conn *redis.Conn, command *engine.Com
 				return nil, err
 			}
 		}
-		if next, err = dialogue.On(answer); err != nil {
+		if next, err = machine.On(answer); err != nil {
 			return nil, err
 		}
 	}

@@ -51,7 +51,7 @@ func Instruments(meter metric.Meter) ([]sealwaxmcp.Option, error) {
 		return nil, err
 	}
 	ctx := context.Background()
-	observe := func(event sealwaxmcp.Event) {
+	observe := func(event sealwaxmcp.TokenEvent) {
 		kind, what := attribute.String("sealwax.kind", event.Kind), attribute.String("sealwax.event", event.Event)
 		all := append([]attribute.KeyValue{what, kind}, method(event.Method, event.CustomMethod)...)
 		if event.KeyID != "" {

@@ -44,7 +44,7 @@ class Codec(Opaque):
 
     `audience` names the service,
     best by its public address: tokens of one service never open at another, even under the same
-    keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `skew` is the number of
+    keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `clock_tolerance` is the number of
     seconds that another replica's clock may be ahead, 60 by default, at most 300.
     `session_max_age` is the maximum age of a data-layer session in seconds, however often it is
     renewed, 30 days by default.
@@ -81,7 +81,7 @@ class Codec(Opaque):
         keys_interval: float = 5,
         audience: str,
         payload_limit: int | None = None,
-        skew: int | None = None,
+        clock_tolerance: int | None = None,
         session_max_age: int | None = None,
     ) -> None:
         path = None if keys_file is None else os.fspath(keys_file)
@@ -96,7 +96,7 @@ class Codec(Opaque):
         name = pair(text("audience", audience))
         numbers = {
             "payload": number("payload_limit", payload_limit),
-            "skew": number("skew", skew),
+            "clock_tolerance": number("clock_tolerance", clock_tolerance),
             "session_max_age": number("session_max_age", session_max_age),
         }
         limits = ffi.new("sealwax_limits *", numbers)
@@ -121,7 +121,7 @@ class Codec(Opaque):
         audience: str,
         keys_interval: float = 5,
         payload_limit: int | None = None,
-        skew: int | None = None,
+        clock_tolerance: int | None = None,
         session_max_age: int | None = None,
     ) -> Codec:
         """Return a codec with the keys of the environment.
@@ -139,7 +139,7 @@ class Codec(Opaque):
             keys_interval=keys_interval,
             audience=audience,
             payload_limit=payload_limit,
-            skew=skew,
+            clock_tolerance=clock_tolerance,
             session_max_age=session_max_age,
         )
 

@@ -28,7 +28,7 @@ DestructiveFacts: TypeAlias = "bool | DestructiveOptions"
 class DestructiveOptions(TypedDict):
     fallback: NotRequired[str | None]
 
-class DialogueStep(TypedDict):
+class StoreStep(TypedDict):
     done: NotRequired[Sequence[str] | None]
     failed: NotRequired[str | None]
     load: NotRequired[Sequence[Sequence[str]] | None]

@@ -95,7 +95,7 @@ class PrincipalMismatch(Refused):
 
 
 class NotYetValid(Refused):
-    """Issued further in the future than the allowed clock skew."""
+    """Issued further in the future than the allowed clock tolerance."""
 
     code = "not_yet_valid"
 

@@ -146,7 +146,7 @@ class SQLite:
 
     def _talk(self, about: dict[str, Any]) -> list[str]:
         """Do what the core says about a command, or about opening the file."""
-        dialogue, said = Machine.new(frame(lib.SEALWAX_SQLITE, (_json.document(about),)))
+        machine, said = Machine.new(frame(lib.SEALWAX_SQLITE, (_json.document(about),)))
         step: SqliteStep = json.loads(text_of(said))
         failure: BaseException | None = None
         while (done := step.get("done")) is None:
@@ -163,7 +163,7 @@ class SQLite:
                 except BaseException as error:
                     failure = failure or error
                     answer = {"error": str(error)}
-            step = dialogue.on(answer)
+            step = machine.on(answer)
         return list(done)
 
     def _rows(self, statements: Sequence[Statement]) -> list[str | None]:
@@ -206,7 +206,7 @@ class Redis:
             )
         self._store, _ = Machine.new(frame(lib.SEALWAX_STORE, flags=lib.SEALWAX_FLAG_WAITS))
         self._connections = Connections(client, self._check)
-        # How scripts are sent whose commands need no dialogue.
+        # How scripts are sent whose commands need no store machine.
         self._plain: dict[str, Plain] = {}
         #: Warnings about settings that may lose records, once the server was checked.
         self.warnings: list[str] = []
@@ -252,12 +252,12 @@ class Redis:
     async def _talk(self, connection: Connection, about: dict[str, Any], first: Any = None) -> Any:
         """Send what the core says, and return its last word. `first` is answered already."""
         # Nobody else has the connection meanwhile, so that `WAIT` covers what was sent.
-        given = frame(lib.SEALWAX_DIALOGUE, (_json.document(about),))
-        dialogue, step = Machine.new(given, self._store)
+        given = frame(lib.SEALWAX_STORE_MACHINE, (_json.document(about),))
+        machine, step = Machine.new(given, self._store)
         last = json.loads(text_of(step))
         while "send" in last:
             answer, first = first or await connection.execute(*last["send"]), None
-            last = dialogue.on(answer)
+            last = machine.on(answer)
         if "unfit" in last:
             raise LedgerUnfit(last["unfit"])
         if "failed" in last:

@@ -25,7 +25,7 @@ except ImportError as _missing:
     ) from _missing
 
 if TYPE_CHECKING:
-    from .mcp import GuardEvent, OnEvent, OnRefused, Refusal
+    from .mcp import TokenEvent, OnEvent, OnRefused, Refusal
 
 __all__ = ["Hooks", "instruments"]
 
@@ -82,7 +82,7 @@ def instruments(
         explicit_bucket_boundaries_advisory=_DURATIONS,
     )
 
-    def observe(event: GuardEvent) -> None:
+    def observe(event: TokenEvent) -> None:
         kind = {"sealwax.kind": event.kind}
         what = {"sealwax.event": event.event, **kind}
         key = {} if event.key_id is None else {"sealwax.key.id": event.key_id}
@@ -102,7 +102,7 @@ def instruments(
     return {"on_event": observe, "on_refused": refuse}
 
 
-def _method(told: GuardEvent | Refusal) -> dict[str, str]:
+def _method(told: TokenEvent | Refusal) -> dict[str, str]:
     if told.method is None:
         return {}
     # A client may have made up one that is none of the protocol's: those count as one.

@@ -125,7 +125,7 @@ def codec(
     keys: KeyRing | str | None = None,
     audience: str = AUDIENCE,
     payload_limit: int | None = None,
-    skew: int | None = None,
+    clock_tolerance: int | None = None,
     session_max_age: int | None = None,
 ) -> Codec:
     """Return a codec on a clock, by default with a fresh key: nothing of another test opens at it.
@@ -137,7 +137,7 @@ def codec(
         keys=KeyRing([Key.generate()]) if keys is None else keys,
         audience=audience,
         payload_limit=payload_limit,
-        skew=skew,
+        clock_tolerance=clock_tolerance,
         session_max_age=session_max_age,
     )
 

@@ -20,7 +20,7 @@ import sealwax
 from sealwax.ledger import Memory
 from sealwax.mcp import (
     Guard,
-    GuardEvent,
+    TokenEvent,
     HandleRefused,
     LedgerUnavailable,
     LinkRefused,
@@ -246,7 +246,7 @@ def refused(refusal: Refusal) -> None:
     say(reported={"code": refusal.code, "kind": refusal.kind})
 
 
-def happened(event: GuardEvent) -> None:
+def happened(event: TokenEvent) -> None:
     parts = (event.event, event.kind, event.key_id, event.age)
     say(happened=" ".join(str(part) for part in parts if part is not None))
 

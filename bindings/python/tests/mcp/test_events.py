@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 from shop import KEYS, served
 
 import sealwax
-from sealwax.mcp import GuardEvent, Refusal
+from sealwax.mcp import TokenEvent, Refusal
 from sealwax.otel import instruments
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def scraped() -> dict[str, float]:
 
 
 async def test_the_metrics_have_the_names_that_prometheus_is_asked_for(meter: Any) -> None:
-    heard: list[GuardEvent] = []
+    heard: list[TokenEvent] = []
     refused: list[Refusal] = []
     hooks = instruments(meter, on_event=heard.append, on_refused=refused.append)
     async with served(**hooks) as of:
@@ -102,7 +102,7 @@ def test_a_method_that_a_client_invented_is_no_value_of_a_label(meter: Any) -> N
     for method in ("acme/1", "acme/2"):
         custom: Any = {"method": method, "custom_method": True}
         hooks["on_refused"](Refusal("malformed", "cursor", "no token", **custom))
-        hooks["on_event"](GuardEvent("sealed", "cursor", 7, **custom))
+        hooks["on_event"](TokenEvent("sealed", "cursor", 7, **custom))
     counted = {name: value for name, value in scraped().items() if "_total" in name}
     assert counted == {
         f"sealwax_tokens_total {more} sealwax_kind=cursor": 2

@@ -79,7 +79,7 @@ pub enum Function {
     SessionFork,
     MachineNew,
     MachineOn,
-    Judge,
+    Evaluate,
     Inspect,
     Words,
     Context,
@@ -119,7 +119,7 @@ impl Function {
                 | Self::SessionRead
                 | Self::SessionRenew
                 | Self::SessionFork
-                | Self::Judge
+                | Self::Evaluate
                 | Self::Words
                 | Self::Claims
                 | Self::Answer

@@ -73,7 +73,7 @@ header! {
     sealwax_machine_new(In, In, Bytes, usize, Give, Texts, Len, Mut) -> Status;
     sealwax_machine_on(Mut, Bytes, usize, Texts, Len, Mut) -> Status;
     sealwax_machine_free(Mut) -> Nothing;
-    sealwax_ledger_judge(Bytes, usize, u64, Bytes, usize, Out, usize, Len, Mut) -> Status;
+    sealwax_ledger_evaluate(Bytes, usize, u64, Bytes, usize, Out, usize, Len, Mut) -> Status;
     sealwax_inspect(Bytes, usize, Mut, Mut) -> Status;
     sealwax_report_words(Bytes, usize, In, u64, Out, usize, Len, Mut) -> Status;
     sealwax_report_json(Bytes, usize, In, Out, usize, Len, Mut) -> Status;

@@ -466,9 +466,9 @@ impl Caller {
                 Function::MachineOn => {
                     sealwax_machine_on(machine, frame.0, frame.1, texts_out, len_out, error)
                 }
-                Function::Judge => {
+                Function::Evaluate => {
                     let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    sealwax_ledger_judge(
+                    sealwax_ledger_evaluate(
                         a.0,
                         a.1,
                         call.numbers[0],

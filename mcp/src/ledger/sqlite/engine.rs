@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::{Answer, Dialogue, Next, Statement};
+use super::{Answer, StoreMachine, Next, Statement};
 use crate::ledger::Command;
 
 /// A ledger in a SQLite file: for the processes of one machine, and across restarts.
@@ -57,7 +57,7 @@ impl Sqlite {
     fn opened(path: &Path, durable: bool) -> Result<Self, SqliteError> {
         create(path);
         let connection = Connection::open(path)?;
-        talk(&connection, Dialogue::open(durable))?;
+        talk(&connection, StoreMachine::open(durable))?;
         Ok(Self {
             connection: Mutex::new(connection),
         })
@@ -71,14 +71,14 @@ impl Sqlite {
     pub fn run(&self, command: &Command) -> Result<Vec<String>, SqliteError> {
         let connection = self.connection.lock();
         let connection = connection.unwrap_or_else(PoisonError::into_inner);
-        talk(&connection, Dialogue::begin(command.clone()))
+        talk(&connection, StoreMachine::begin(command.clone()))
     }
 }
 
-/// Does what a dialogue says, and returns the ledger's reply.
+/// Does what a store machine says, and returns the ledger's reply.
 fn talk(
     connection: &Connection,
-    (mut dialogue, mut next): (Dialogue, Next),
+    (mut machine, mut next): (StoreMachine, Next),
 ) -> Result<Vec<String>, SqliteError> {
     let mut failure = None;
     loop {
@@ -101,7 +101,7 @@ fn talk(
                 return Err(failure.unwrap_or(rusqlite::Error::InvalidQuery).into());
             }
         };
-        next = dialogue.on(answer);
+        next = machine.on(answer);
     }
 }
 

@@ -17,7 +17,7 @@ fn until_is_the_end_on_every_clock() {
         token: ClientValue::Text(state.as_str()),
         ..call()
     });
-    assert_eq!(until(step), START + 600 + SKEW);
+    assert_eq!(until(step), START + 600 + CLOCK_TOLERANCE);
 
     let (exchange, _) = guard.message(call());
     let handle = view.mint_handle("basket").unwrap();
@@ -28,7 +28,7 @@ fn until_is_the_end_on_every_clock() {
         };
         let handle_type = "basket";
         let (_, step) = exchange.handle(HandleOp { handle_type, kind });
-        assert_eq!(until(step), START + 400 * DAY + SKEW);
+        assert_eq!(until(step), START + 400 * DAY + CLOCK_TOLERANCE);
     }
 }
 

@@ -26,7 +26,7 @@ const START_MS: u64 = 1_800_000_000_001;
 const START: u64 = START_MS / 1000;
 const DAY: u64 = 86_400;
 /// The largest difference between clocks of replicas, in seconds.
-const SKEW: u64 = 300;
+const CLOCK_TOLERANCE: u64 = 300;
 
 fn clock() -> Clock {
     Clock::at_ms(START_MS)

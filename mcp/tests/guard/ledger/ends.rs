@@ -299,7 +299,7 @@ fn a_fence_with_white_space_in_a_word_is_broken() {
         ("1  2", "broken"),
         ("1 run", "broken"),
     ] {
-        let judged = end.judge(START, &[Some("1"), Some(fence), None, None, None]);
-        assert_eq!(judged.reply[0], word, "{fence:?}");
+        let evaluated = end.evaluate(START, &[Some("1"), Some(fence), None, None, None]);
+        assert_eq!(evaluated.reply[0], word, "{fence:?}");
     }
 }

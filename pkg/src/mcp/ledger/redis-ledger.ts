@@ -1,7 +1,7 @@
-import type { DialogueStep, Plain, RedisAnswer } from '../../documents.js';
+import type { StoreStep, Plain, RedisAnswer } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
-import { type Answer, DIALOGUE, EVENT, Machine, STORE, WAITS } from '../../machine.js';
+import { type Answer, STORE_MACHINE, EVENT, Machine, STORE, WAITS } from '../../machine.js';
 import { WIDE } from '../../module.js';
 import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {
@@ -71,7 +71,7 @@ export class RedisLedger implements Ledger {
   readonly #fit = new WeakSet<Connection>();
   #warnings: readonly string[] | undefined;
   #checked: Promise<unknown> | undefined;
-  /** How scripts are sent whose commands need no dialogue, while the server counts as checked. */
+  /** How scripts are sent whose commands need no store machine, while the server counts as checked. */
   #plain = new Map<string, Plain>();
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
@@ -108,14 +108,14 @@ export class RedisLedger implements Ledger {
         const sent = [...plain.send, `${keys.length}`, ...keys, ...args] as Parameters<Send>;
         const answer = await answered(this.#send(keys[0] ?? '', sent));
         const isPassed = 'texts' in answer && `${answer.texts}` === `${plain.passes}`;
-        return isPassed ? plain.passes : await this.#dialogue(command, answer);
+        return isPassed ? plain.passes : await this.#machine(command, answer);
       }
       do {
         this.#checked ??= this.check();
         await this.#checked;
         // Its connection may be over already.
       } while (this.#checked === undefined);
-      return await this.#dialogue(command);
+      return await this.#machine(command);
     } catch (error) {
       // The next reply may come from another server.
       this.#again();
@@ -148,7 +148,7 @@ export class RedisLedger implements Ledger {
   }
 
   /** Returns what the core says of a server. */
-  async #judged(send: (sent: Parameters<Send>) => PromiseLike<unknown>): Promise<DialogueStep> {
+  async #judged(send: (sent: Parameters<Send>) => PromiseLike<unknown>): Promise<StoreStep> {
     const check = this.#begin({});
     try {
       const asked = nextOf(check.first).send as Parameters<Send>;
@@ -174,21 +174,21 @@ export class RedisLedger implements Ledger {
     }
   }
 
-  /** Begins a dialogue about a command, or a check. */
+  /** Begins a store machine about a command, or a check. */
   #begin(about: Command | object): Machine {
     const texts = [JSON.stringify(about)];
-    return new Machine(this.#redis, { kind: DIALOGUE, texts }, WIDE);
+    return new Machine(this.#redis, { kind: STORE_MACHINE, texts }, WIDE);
   }
 
-  /** Has the core's dialogue about a command: sends what it says, and reports the answers to it; `first` came already. */
-  async #dialogue(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
+  /** Has the core's store machine about a command: sends what it says, and reports the answers to it; `first` came already. */
+  async #machine(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
     const checked = this.#checked;
-    const dialogue = this.#begin(command);
+    const machine = this.#begin(command);
     const [key = ''] = command.keys;
     const connections = this.#connections;
     let own: Connection | undefined;
     try {
-      for (let next = nextOf(dialogue.first), known = first; ; ) {
+      for (let next = nextOf(machine.first), known = first; ; ) {
         if (next.done !== undefined) {
           if (next.plain === undefined) this.#plain.clear();
           else if (this.#checked === checked) this.#plain.set(command.script, next.plain);
@@ -206,11 +206,11 @@ export class RedisLedger implements Ledger {
               : this.#send(key, sent),
           ));
         known = undefined;
-        next = told(dialogue, answer);
+        next = told(machine, answer);
       }
     } finally {
       if (own !== undefined) connections?.release(own);
-      dialogue.free();
+      machine.free();
     }
   }
 
@@ -219,12 +219,12 @@ export class RedisLedger implements Ledger {
   }
 }
 
-/** Reports an answer to a dialogue, and returns what is next. */
-function told(dialogue: Machine, answer: RedisAnswer): DialogueStep {
-  return nextOf(dialogue.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE));
+/** Reports an answer to a store machine, and returns what is next. */
+function told(machine: Machine, answer: RedisAnswer): StoreStep {
+  return nextOf(machine.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE));
 }
 
-function nextOf({ text }: Answer): DialogueStep {
+function nextOf({ text }: Answer): StoreStep {
   return JSON.parse(text as string);
 }
 
@@ -264,7 +264,7 @@ function senderOf(client: unknown): Send | undefined {
   return typeof given.exec === 'function' ? (...command) => given.exec(command) : undefined;
 }
 
-/** Converts a client's answer for the dialogue. An error of the server begins with its code; any other is the client's. */
+/** Converts a client's answer for the store machine. An error of the server begins with its code; any other is the client's. */
 async function answered(answer: PromiseLike<unknown>): Promise<RedisAnswer> {
   try {
     const found = await answer;

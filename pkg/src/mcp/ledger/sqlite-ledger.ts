@@ -83,16 +83,16 @@ export class SqliteLedger implements Ledger {
 
   #talk(about: unknown): Reply | Promise<Reply> {
     const texts = [JSON.stringify(about)];
-    const dialogue = new Machine(undefined, { kind: SQLITE, texts }, WIDE);
-    return this.#goOn(dialogue, dialogue.first);
+    const machine = new Machine(undefined, { kind: SQLITE, texts }, WIDE);
+    return this.#goOn(machine, machine.first);
   }
 
   /** Does what the core says, now or, where it says to wait, later. */
-  #goOn(dialogue: Machine, said: Answer, failure?: unknown): Reply | Promise<Reply> {
+  #goOn(machine: Machine, said: Answer, failure?: unknown): Reply | Promise<Reply> {
     const next: SqliteStep = JSON.parse(said.text as string);
     if (next.wait !== undefined) {
       const waited = new Promise<void>((resolve) => setTimeout(resolve, next.wait));
-      return waited.then(() => this.#goOn(dialogue, told(dialogue, { rows: [] })));
+      return waited.then(() => this.#goOn(machine, told(machine, { rows: [] })));
     }
     if (next.run !== undefined) {
       let [answer, first]: [SqliteAnswer, unknown] = [{ rows: [] }, failure];
@@ -102,9 +102,9 @@ export class SqliteLedger implements Ledger {
         answer = { error: String(Object(error).message) };
         first ??= error;
       }
-      return this.#goOn(dialogue, told(dialogue, answer), first);
+      return this.#goOn(machine, told(machine, answer), first);
     }
-    dialogue.free();
+    machine.free();
     if (next.done !== undefined) return next.done;
     throw failure ?? new LedgerFailure(next.failed);
   }
@@ -130,11 +130,11 @@ export class SqliteLedger implements Ledger {
 
 type Reply = readonly string[];
 
-function told(dialogue: Machine, answer: SqliteAnswer): Answer {
+function told(machine: Machine, answer: SqliteAnswer): Answer {
   try {
-    return dialogue.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE);
+    return machine.tell({ kind: EVENT, texts: [JSON.stringify(answer)] }, WIDE);
   } catch (error) {
-    dialogue.free();
+    machine.free();
     throw error;
   }
 }

@@ -12,7 +12,7 @@ import {
   type SealwaxErrorCode,
 } from 'sealwax';
 
-const codec = new Codec({ keys: KeyRing.parse(''), audience: 'a', skew: 30 });
+const codec = new Codec({ keys: KeyRing.parse(''), audience: 'a', clockTolerance: 30 });
 const alice = codec.view({ subject: 'alice', issuer: undefined });
 const payload = new Uint8Array();
 

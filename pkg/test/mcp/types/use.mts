@@ -12,14 +12,14 @@ import {
   type Command,
   type FetchHandler,
   Guard,
-  type GuardEvent,
+  type TokenEvent,
   type Ledger,
   LedgerUnfit,
   type Logger,
   MemoryLedger,
   type Negotiated,
   RedisLedger,
-  type Refused,
+  type Refusal,
   type RequestContext,
   type SelfContainedHandle,
   type Session,
@@ -32,8 +32,8 @@ const guard = new Guard({
   codec,
   principal: async (ctx: RequestContext): Promise<Principal> =>
     principalFromClaims({ sub: ctx.http?.req?.headers.get('x-user'), iss: ctx.sessionId }),
-  onRefused: async ({ code, id, principal }: Refused) => console.log(code, id, principal),
-  onEvent: ({ event, kind, keyId, age, micros }: GuardEvent) =>
+  onRefused: async ({ code, id, principal }: Refusal) => console.log(code, id, principal),
+  onEvent: ({ event, kind, keyId, age, micros }: TokenEvent) =>
     console.log(event, kind, keyId ?? 'none', age ?? 0, micros),
   logger: console,
   timeLimit: 0.5,

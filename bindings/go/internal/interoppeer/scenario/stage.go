@@ -220,7 +220,7 @@ func refused(refusal sealwaxmcp.Refusal) {
 	say(map[string]any{"reported": map[string]any{"code": refusal.Code, "kind": refusal.Kind}})
 }
 
-func happened(event sealwaxmcp.Event) {
+func happened(event sealwaxmcp.TokenEvent) {
 	words := []string{event.Event, event.Kind}
 	if event.KeyID != "" {
 		words = append(words, event.KeyID)

@@ -57,11 +57,11 @@ class Refusal:
     target: str | None = None
 
 
-class GuardEvent(NamedTuple):
+class TokenEvent(NamedTuple):
     """The argument of `on_event`: what happened to a token that was not refused.
 
-    >>> from sealwax.mcp import GuardEvent
-    >>> GuardEvent(event="opened", kind="cursor", micros=40, key_id="cafe0123", age=7).age
+    >>> from sealwax.mcp import TokenEvent
+    >>> TokenEvent(event="opened", kind="cursor", micros=40, key_id="cafe0123", age=7).age
     7
     """
 
@@ -92,7 +92,7 @@ class GuardEvent(NamedTuple):
 #: Called at once with every refusal: a plain function that does not wait.
 OnRefused: TypeAlias = Callable[[Refusal], None]
 #: Called at once with every event: a plain function that does not wait.
-OnEvent: TypeAlias = Callable[[GuardEvent], None]
+OnEvent: TypeAlias = Callable[[TokenEvent], None]
 
 
 class Listener(Protocol):
@@ -126,7 +126,7 @@ def report(listener: Listener, entry: documents.Refused) -> None:
 def observe(listener: Listener, event: documents.TokenEvent, micros: int) -> None:
     """Tell the author's hook of an event."""
     if (hook := listener.on_event) is not None:
-        told = GuardEvent(
+        told = TokenEvent(
             event["event"],
             event["kind"],
             micros,

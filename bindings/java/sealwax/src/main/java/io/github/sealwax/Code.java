@@ -29,7 +29,7 @@ public enum Code {
   UNAUTHENTIC(51),
   /** Authentic, but issued to somebody else. */
   PRINCIPAL_MISMATCH(52),
-  /** Issued further in the future than the allowed clock skew. */
+  /** Issued further in the future than the allowed clock tolerance. */
   NOT_YET_VALID(60),
   /** Past its own lifetime or the given maximum age. */
   EXPIRED(61);

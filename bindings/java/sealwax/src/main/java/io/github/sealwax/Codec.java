@@ -35,7 +35,7 @@ public final class Codec implements AutoCloseable {
   }
 
   private int limit(Function function) {
-    return object.library().cross(x -> (int) x.plain(function, object.in(x)));
+    return object.library().call(x -> (int) x.plain(function, object.in(x)));
   }
 
   /** Follows a file of keys from now on. */

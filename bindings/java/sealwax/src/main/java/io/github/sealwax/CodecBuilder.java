@@ -43,7 +43,7 @@ public final class CodecBuilder {
 
   private Duration keysInterval = Duration.ofSeconds(5);
   private @Nullable Integer payloadLimit;
-  private @Nullable Duration skew;
+  private @Nullable Duration clockTolerance;
   private @Nullable Duration sessionMaxAge;
 
   CodecBuilder(String audience) {
@@ -104,8 +104,8 @@ public final class CodecBuilder {
    * Sets by how much another replica's clock may be ahead, in whole seconds: 60 by default, 300 at
    * most.
    */
-  public CodecBuilder skew(Duration skew) {
-    this.skew = skew;
+  public CodecBuilder clockTolerance(Duration clockTolerance) {
+    this.clockTolerance = clockTolerance;
     return this;
   }
 
@@ -145,7 +145,7 @@ public final class CodecBuilder {
     CodecObject.Limits limits =
         new CodecObject.Limits(
             payloadLimit == null ? null : number("payloadLimit", payloadLimit),
-            Times.optionalSeconds("skew", skew),
+            Times.optionalSeconds("clockTolerance", clockTolerance),
             Times.optionalSeconds("sessionMaxAge", sessionMaxAge));
     Codec codec =
         new Codec(

@@ -1,10 +1,10 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 
 /** A handle that this service issued to the principal at hand. */
 public final class Handle extends Identifier {
-  Handle(String text, Crossing x, long identifier) {
+  Handle(String text, Call x, long identifier) {
     super(text, x, identifier);
   }
 }

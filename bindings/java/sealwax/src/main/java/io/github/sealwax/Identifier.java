@@ -1,6 +1,6 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.Objects;
@@ -24,7 +24,7 @@ public abstract sealed class Identifier permits SessionId, Handle {
   private final boolean needsReseal;
 
   /** Reads {@code sealwax_identifier}. */
-  Identifier(String text, Crossing x, long identifier) {
+  Identifier(String text, Call x, long identifier) {
     this.text = text;
     createdAt = x.readLong(identifier);
     endsAt = x.readLong(identifier + ENDS_AT);

@@ -1,6 +1,6 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import io.github.sealwax.internal.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -25,7 +25,7 @@ public record Lifetime(@Nullable Duration ttl) {
   }
 
   /** Returns a lifetime for C; 0 for the default. */
-  static long in(Crossing x, @Nullable Lifetime lifetime) {
+  static long in(Call x, @Nullable Lifetime lifetime) {
     if (lifetime == null) {
       return 0;
     }

@@ -1,6 +1,6 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -28,7 +28,7 @@ public sealed class Opened permits Session {
   private final byte[] tokenId;
 
   /** Reads {@code sealwax_opened}. */
-  Opened(byte[] payload, Crossing x, long opened) {
+  Opened(byte[] payload, Call x, long opened) {
     this.payload = payload;
     issuedAt = x.readLong(opened);
     expiresAt = x.readLong(opened + EXPIRES_AT);
@@ -52,7 +52,7 @@ public sealed class Opened permits Session {
   }
 
   /** Writes what renewing asks of it. */
-  long in(Crossing x) {
+  long in(Call x) {
     return x.struct(SIZE)
         .number(0)
         .number(0)

@@ -1,6 +1,6 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Output;
 import io.github.sealwax.internal.Replicated;
@@ -75,7 +75,7 @@ public final class Sealer {
   }
 
   private String seal(@Nullable Opened before, @Nullable Lifetime lifetime, byte[] payload) {
-    return view.cross(
+    return view.call(
         (x, address) -> {
           long purpose = purpose(x);
           long life = Lifetime.in(x, lifetime);
@@ -113,7 +113,7 @@ public final class Sealer {
   public Opened open(String token, @Nullable Duration maxAge) {
     byte[] wire = Text.untrusted(token);
     Long age = Times.optionalSeconds("maxAge", maxAge);
-    return view.cross(
+    return view.call(
         (x, address) -> {
           long purpose = purpose(x);
           long limit = x.number(age);
@@ -128,7 +128,7 @@ public final class Sealer {
         });
   }
 
-  private long purpose(Crossing x) {
+  private long purpose(Call x) {
     return x.struct(PURPOSE_WORDS * x.pointerSize())
         .integer(kind)
         .bytes(label)

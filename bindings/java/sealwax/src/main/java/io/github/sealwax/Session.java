@@ -1,6 +1,6 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import io.github.sealwax.internal.Pinned;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +11,7 @@ public final class Session extends Opened {
   final Pinned pinned;
   private final String id;
 
-  Session(byte[] payload, Crossing x, long opened, String id, Pinned pinned) {
+  Session(byte[] payload, Call x, long opened, String id, Pinned pinned) {
     super(payload, x, opened);
     this.id = id;
     this.pinned = pinned;

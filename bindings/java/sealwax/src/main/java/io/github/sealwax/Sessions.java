@@ -31,7 +31,7 @@ public final class Sessions {
    * @throws RefusedException {@code too_large} for a payload over the limit
    */
   public SessionMetadata create(byte[] payload) {
-    return view.replicated.cross(
+    return view.replicated.call(
         (x, address) -> {
           long life = Lifetime.in(x, lifetime);
           Output out = x.output(view.metadataLimit);
@@ -61,7 +61,7 @@ public final class Sessions {
   }
 
   private Session open(byte[] metadata) {
-    return view.replicated.cross(
+    return view.replicated.call(
         (x, address) -> {
           long place = x.room(x.pointerSize());
           x.with(address).withBytes(metadata).call(Function.SESSION_OPEN, place);
@@ -82,7 +82,7 @@ public final class Sessions {
    * @throws RefusedException {@code too_large} for a payload over the limit
    */
   public SessionMetadata renew(Session session, byte[] payload) {
-    return session.pinned.cross(
+    return session.pinned.call(
         (x, opened) -> {
           long address = view.replicated.in(x);
           long life = Lifetime.in(x, lifetime);
@@ -97,7 +97,7 @@ public final class Sessions {
 
   /** Creates a session that begins with the state of another; both continue. */
   public SessionMetadata fork(Session session) {
-    return session.pinned.cross(
+    return session.pinned.call(
         (x, opened) -> {
           long address = view.replicated.in(x);
           long life = Lifetime.in(x, lifetime);
@@ -114,7 +114,7 @@ public final class Sessions {
    */
   public SessionId verify(String sessionId) {
     byte[] wire = Text.untrusted(sessionId);
-    return view.replicated.cross(
+    return view.replicated.call(
         (x, address) -> {
           long identifier = x.room(Identifier.SIZE);
           x.with(address).withBytes(wire).call(Function.SESSION_VERIFY, identifier);

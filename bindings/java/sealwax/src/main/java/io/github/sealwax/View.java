@@ -1,7 +1,7 @@
 package io.github.sealwax;
 
 import io.github.sealwax.internal.CodecObject;
-import io.github.sealwax.internal.Crossing;
+import io.github.sealwax.internal.Call;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Output;
 import io.github.sealwax.internal.Replicated;
@@ -50,10 +50,10 @@ public final class View implements AutoCloseable {
             x -> codec.with(x, ring, (within, address) -> make(within, address, principal)),
             Function.VIEW_FREE);
     // A mistake in the principal shows here.
-    replicated.cross((x, made) -> made);
+    replicated.call((x, made) -> made);
   }
 
-  private static long make(Crossing x, long codec, Principal principal) {
+  private static long make(Call x, long codec, Principal principal) {
     long place = x.room(x.pointerSize());
     if (principal instanceof Principal.Caller caller) {
       byte[] issuer = Text.optional("issuer", caller.issuer());
@@ -127,7 +127,7 @@ public final class View implements AutoCloseable {
 
   /** Mints a session id: 64 characters, safe in an HTTP header. */
   public String mintSessionId() {
-    return replicated.cross(
+    return replicated.call(
         (x, view) -> {
           Output out = x.output(SESSION_ID_LENGTH);
           x.with(view).withOutput(out).call(Function.MINT_SESSION_ID, 0);
@@ -153,7 +153,7 @@ public final class View implements AutoCloseable {
   public SessionId verifySessionId(String sessionId, @Nullable Duration maxAge) {
     byte[] wire = Text.untrusted(sessionId);
     Long age = Times.optionalSeconds("maxAge", maxAge);
-    return replicated.cross(
+    return replicated.call(
         (x, view) -> {
           long identifier = x.room(Identifier.SIZE);
           x.with(view).withBytes(wire).call(Function.VERIFY_SESSION_ID, x.number(age), identifier);
@@ -170,7 +170,7 @@ public final class View implements AutoCloseable {
    */
   public String mintHandle(String handleType) {
     byte[] type = Text.bytes("handleType", handleType);
-    return replicated.cross(
+    return replicated.call(
         (x, view) -> {
           Output out = x.output(HANDLE_MAX);
           x.with(view).withBytes(type).withOutput(out).call(Function.MINT_HANDLE, 0);
@@ -197,7 +197,7 @@ public final class View implements AutoCloseable {
     byte[] type = Text.bytes("handleType", handleType);
     byte[] wire = Text.untrusted(handle);
     Long age = Times.optionalSeconds("maxAge", maxAge);
-    return replicated.cross(
+    return replicated.call(
         (x, view) -> {
           long identifier = x.room(Identifier.SIZE);
           x.with(view)

@@ -166,7 +166,7 @@ class ApiTest {
     refused(
         Code.INVALID_ARGUMENT,
         settings().payloadLimit(-1)::build,
-        settings().skew(Duration.ofSeconds(-1))::build,
+        settings().clockTolerance(Duration.ofSeconds(-1))::build,
         settings().keysInterval(Duration.ZERO)::build,
         Codec.builder("a")::build);
   }

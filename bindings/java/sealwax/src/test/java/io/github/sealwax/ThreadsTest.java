@@ -105,7 +105,7 @@ class ThreadsTest {
             }
           }
           while (!done.get()) {
-            // A view keeps its keys, in whichever shard it is used.
+            // A view keeps its keys, in whichever pooled instance it is used.
             View view = changing.view(Principal.anonymous());
             for (int again = 0; again < 5; again++) {
               view.session().open(view.session().seal(new byte[1]));

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The guard's engine: documents in and documents out, in the form of docs/engine.md. A guard is in
- * every shard that needs it; an exchange lives in one, from its beginning to its end.
+ * every pooled instance that needs it; an exchange lives in one, from its beginning to its end.
  */
 final class Engine {
   /** Of a client, what is no text. */
@@ -49,12 +49,12 @@ final class Engine {
             },
             Function.MACHINE_FREE);
     // The first use: it throws for settings that contradict themselves.
-    guard.cross((x, address) -> address);
+    guard.call((x, address) -> address);
   }
 
   /** Makes a machine of the guard, which has the present keys of its codec. */
   private Machine.Begun machine(Frame frame) {
-    return guard.cross(
+    return guard.call(
         (x, address) -> {
           codec.refresh(x);
           return Machine.begin(library, x, address, frame);
@@ -84,7 +84,7 @@ final class Engine {
   /** Checks a type of handles. */
   void checkHandleType(String type) {
     byte[] text = Text.bytes("type", type);
-    library.cross(
+    library.call(
         x -> {
           x.withBytes(text).call(Function.CHECK_HANDLE_TYPE);
           return null;

@@ -398,7 +398,7 @@ public final class Guard {
     private LedgerOptions ledgerOptions = LedgerOptions.DEFAULT;
     private Duration timeLimit = Duration.ofSeconds(1);
     private @Nullable Consumer<? super Refusal> onRefused;
-    private @Nullable Consumer<? super GuardEvent> onEvent;
+    private @Nullable Consumer<? super TokenEvent> onEvent;
 
     private Builder(Codec codec) {
       this.codec = codec;
@@ -487,7 +487,7 @@ public final class Guard {
      * @param onEvent the function
      * @return this builder
      */
-    public Builder onEvent(Consumer<? super GuardEvent> onEvent) {
+    public Builder onEvent(Consumer<? super TokenEvent> onEvent) {
       this.onEvent = Objects.requireNonNull(onEvent, "onEvent: expected a function, found none");
       return this;
     }

@@ -22,7 +22,7 @@ final class Hooks {
   private static final Map<String, Object> SESSION = Map.of("kind", "session");
 
   private final @Nullable Consumer<? super Refusal> onRefused;
-  private final @Nullable Consumer<? super GuardEvent> onEvent;
+  private final @Nullable Consumer<? super TokenEvent> onEvent;
   private final Reporter reporter;
 
   /** Writes the log's entry for a mistake that the engine did not see. */
@@ -32,7 +32,7 @@ final class Hooks {
 
   Hooks(
       @Nullable Consumer<? super Refusal> onRefused,
-      @Nullable Consumer<? super GuardEvent> onEvent,
+      @Nullable Consumer<? super TokenEvent> onEvent,
       Reporter reporter) {
     this.onRefused = onRefused;
     this.onEvent = onEvent;
@@ -68,7 +68,7 @@ final class Hooks {
 
   void happened(Map<String, Object> event, Duration took) {
     if (onEvent != null) {
-      call("onEvent", onEvent, guardEvent(event, took));
+      call("onEvent", onEvent, tokenEvent(event, took));
     }
   }
 
@@ -138,9 +138,9 @@ final class Hooks {
         (String) entry.get("target"));
   }
 
-  private static GuardEvent guardEvent(Map<String, Object> event, Duration took) {
+  private static TokenEvent tokenEvent(Map<String, Object> event, Duration took) {
     Object age = event.get("age");
-    return new GuardEvent(
+    return new TokenEvent(
         (String) event.get("event"),
         (String) event.get("kind"),
         took,

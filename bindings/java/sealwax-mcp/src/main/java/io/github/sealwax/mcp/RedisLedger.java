@@ -43,7 +43,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private volatile Machine known;
 
-  /** How scripts are sent whose commands need no dialogue. */
+  /** How scripts are sent whose commands need no store machine. */
   private final Map<String, Step> plain = new ConcurrentHashMap<>();
 
   private volatile List<String> warnings = List.of();
@@ -142,16 +142,16 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private CompletableFuture<List<String>> talked(
       RedisConnection connection, Command command, @Nullable Map<String, Object> first) {
-    Dialogue dialogue = new Dialogue(command.document());
-    Step next = dialogue.first;
+    StoreMachine machine = new StoreMachine(command.document());
+    Step next = machine.first;
     CompletableFuture<Step> last;
     if (Boolean.TRUE.equals(next.members().get("own"))) {
       last =
           connections(command)
               .withOwn(
-                  command.keys().get(0), own -> dialogue.talk(own, next, null), command.within());
+                  command.keys().get(0), own -> machine.talk(own, next, null), command.within());
     } else {
-      last = dialogue.talk(connection, next, first);
+      last = machine.talk(connection, next, first);
     }
     return last.thenApply(
         done -> {
@@ -166,7 +166,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   /** Checks the server of a new connection. */
   private CompletableFuture<RedisConnection> check(RedisConnection connection) {
-    Dialogue check = new Dialogue(Map.of());
+    StoreMachine check = new StoreMachine(Map.of());
     return check
         .talk(connection, check.first, null)
         .thenCompose(
@@ -191,14 +191,14 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   }
 
   /** What the core says to send: for one command, or to check a server. */
-  private final class Dialogue {
+  private final class StoreMachine {
     private final Machine machine;
     private final Step first;
 
-    Dialogue(Map<String, Object> about) {
+    StoreMachine(Map<String, Object> about) {
       byte[] written = Text.bytes("command", Json.write(about));
       try {
-        Machine.Begun begun = known.begin(new Frame(Frame.DIALOGUE, written));
+        Machine.Begun begun = known.begin(new Frame(Frame.STORE_MACHINE, written));
         machine = begun.machine();
         first = Step.read(begun.answer().text());
       } catch (InternalErrorException e) {

@@ -34,12 +34,12 @@ public final class SealwaxFilter implements Filter {
   private final Guard guard;
   private final Engine engine;
   private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
-  private final int bodyLimit;
+  private final int maxBodySize;
 
   private SealwaxFilter(Builder builder) {
     guard = builder.guard;
     extractor = builder.extractor;
-    bodyLimit = builder.bodyLimit;
+    maxBodySize = builder.maxBodySize;
     engine = guard.engineFor(builder.settings);
   }
 
@@ -127,7 +127,7 @@ public final class SealwaxFilter implements Filter {
       HttpServletResponse response,
       FilterChain chain)
       throws IOException, ServletException {
-    Step step = exchange.entered(request, bodyLimit);
+    Step step = exchange.entered(request, maxBodySize);
     if (!step.is("deliver")) {
       reply(step, response);
       return;
@@ -199,7 +199,7 @@ public final class SealwaxFilter implements Filter {
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private McpTransportContextExtractor<? super HttpServletRequest> extractor =
         request -> McpTransportContext.EMPTY;
-    private int bodyLimit = 4 << 20;
+    private int maxBodySize = 4 << 20;
 
     private Builder(Guard guard) {
       this.guard = guard;
@@ -285,7 +285,7 @@ public final class SealwaxFilter implements Filter {
      * @return this builder
      */
     public Builder maxBodySize(int bytes) {
-      bodyLimit = bytes;
+      maxBodySize = bytes;
       return this;
     }
 

@@ -41,14 +41,14 @@ final class TransportExchange implements AutoCloseable {
   }
 
   /** Returns the engine's decision on the request; it delivers with the bytes that it read. */
-  Step entered(HttpServletRequest request, int bodyLimit) throws IOException {
+  Step entered(HttpServletRequest request, int maxBodySize) throws IOException {
     Step step = caller.drive(exchange, first);
     byte[] body = null;
     if (step.asksBody()) {
       // Of its own type: on stdio the verifier has none to see that it is a stream.
       var stream = request.getInputStream();
-      body = stream.readNBytes(bodyLimit);
-      boolean fits = body.length < bodyLimit || stream.read() < 0;
+      body = stream.readNBytes(maxBodySize);
+      boolean fits = body.length < maxBodySize || stream.read() < 0;
       step = caller.drive(exchange, exchange.body(fits ? body : null));
     }
     if (!step.is("deliver")) {

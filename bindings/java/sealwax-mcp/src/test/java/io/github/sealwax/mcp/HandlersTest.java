@@ -365,9 +365,9 @@ class HandlersTest {
     assertTrue(Thread.interrupted());
   }
 
-  /** Also in a shard where they failed to be set. */
+  /** Also in a pooled instance where they failed to be set. */
   @Test
-  void aGuardHasThePresentKeysInEveryShard() {
+  void aGuardHasThePresentKeysInEveryPooledInstance() {
     Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
     Supplier<String> sealer =
         () -> {

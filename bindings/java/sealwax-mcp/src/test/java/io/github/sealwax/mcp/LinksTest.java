@@ -21,7 +21,7 @@ class LinksTest {
 
   private static final Principal ALICE = Principal.of("https://idp.example.com", null, "alice");
 
-  private final List<GuardEvent> events = new ArrayList<>();
+  private final List<TokenEvent> events = new ArrayList<>();
   private final Guard guard =
       Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
           .principal(context -> ALICE)
@@ -57,7 +57,7 @@ class LinksTest {
     assertEquals("OpenedLink[id=" + seen.id() + "]", seen.toString());
     assertEquals("used", assertThrows(LinkRefused.class, () -> reports.open(link)).code());
     assertEquals(2, events.stream().filter(one -> one.event().equals("opened")).count());
-    GuardEvent last = events.get(events.size() - 1);
+    TokenEvent last = events.get(events.size() - 1);
     assertEquals("link " + seen.id(), last.kind() + " " + last.id());
   }
 

@@ -38,7 +38,7 @@ final class Shop {
   private static final int PAGE = 2;
 
   final List<Refusal> refusals = new CopyOnWriteArrayList<>();
-  final List<GuardEvent> events = new CopyOnWriteArrayList<>();
+  final List<TokenEvent> events = new CopyOnWriteArrayList<>();
 
   /** The tools that ran. */
   final List<String> ran = new CopyOnWriteArrayList<>();

@@ -211,7 +211,7 @@ final class Stage implements AutoCloseable {
             (String) parts.get("subject"));
   }
 
-  private static void happened(GuardEvent event) {
+  private static void happened(TokenEvent event) {
     Object age = event.age() == null ? null : event.age().toSeconds();
     Channel.say(
         "happened",

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ProviderTest {
   @Test
   void theLibraryIsTheOneInC() {
-    int pointerSize = Library.shared().cross(crossing -> crossing.pointerSize());
+    int pointerSize = Library.shared().call(call -> call.pointerSize());
     assertEquals(8, pointerSize);
     assertEquals(8, Key.generate().id().length());
   }

@@ -3,7 +3,7 @@ package io.github.sealwax.internal;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** A codec in every shard, all with the same keys. */
+/** A codec in every pooled instance, all with the same keys. */
 public final class CodecObject implements AutoCloseable {
   private final Library library;
   private final byte[] audience;
@@ -12,7 +12,7 @@ public final class CodecObject implements AutoCloseable {
   private final Replicated codec;
 
   /**
-   * The rings that the copies have. An element belongs to the thread that holds its shard's lock.
+   * The rings that the copies have. An element belongs to the thread that holds its pooled instance's lock.
    */
   private final @Nullable Ring[] rings;
 
@@ -20,7 +20,7 @@ public final class CodecObject implements AutoCloseable {
   private volatile Ring ring;
 
   /** The limits of a codec; {@code null} is the default. */
-  public record Limits(@Nullable Long payload, @Nullable Long skew, @Nullable Long sessionMaxAge) {}
+  public record Limits(@Nullable Long payload, @Nullable Long clockTolerance, @Nullable Long sessionMaxAge) {}
 
   /**
    * Makes a codec, checked.
@@ -36,7 +36,7 @@ public final class CodecObject implements AutoCloseable {
     this.clock = clock;
     rings = new Ring[library.size()];
     codec = new Replicated(library, this::makeCurrent, Function.CODEC_FREE);
-    codec.cross((x, made) -> made);
+    codec.call((x, made) -> made);
   }
 
   /** Returns where it lives. */
@@ -54,21 +54,21 @@ public final class CodecObject implements AutoCloseable {
     codec.expectOpen();
   }
 
-  /** Returns its address in this shard, with the present keys. */
-  public long in(Crossing crossing) {
-    long made = codec.in(crossing);
+  /** Returns its address in this pooled instance, with the present keys. */
+  public long in(Call call) {
+    long made = codec.in(call);
     Ring present = ring;
-    if (rings[crossing.shard().index] != present) {
-      set(crossing, made, present);
-      rings[crossing.shard().index] = present;
+    if (rings[call.pooled().index] != present) {
+      set(call, made, present);
+      rings[call.pooled().index] = present;
     }
     return made;
   }
 
-  /** Gives the present keys to what was made of it in this shard, unless it was closed. */
-  public void refresh(Crossing crossing) {
+  /** Gives the present keys to what was made of it in this pooled instance, unless it was closed. */
+  public void refresh(Call call) {
     if (codec.isOpen()) {
-      in(crossing);
+      in(call);
     }
   }
 
@@ -77,18 +77,18 @@ public final class CodecObject implements AutoCloseable {
    *
    * @return what {@code body} returns
    */
-  public long with(Crossing crossing, Ring keys, ObjectFunction<Long> body) {
+  public long with(Call call, Ring keys, ObjectFunction<Long> body) {
     if (keys == ring && codec.isOpen()) {
-      long present = in(crossing);
-      if (rings[crossing.shard().index] == keys) {
-        return body.apply(crossing, present);
+      long present = in(call);
+      if (rings[call.pooled().index] == keys) {
+        return body.apply(call, present);
       }
     }
-    long former = make(crossing, keys);
+    long former = make(call, keys);
     try {
-      return body.apply(crossing, former);
+      return body.apply(call, former);
     } finally {
-      crossing.plain(Function.CODEC_FREE, former);
+      call.plain(Function.CODEC_FREE, former);
     }
   }
 
@@ -97,13 +97,13 @@ public final class CodecObject implements AutoCloseable {
     changing.lock();
     try {
       boolean changed =
-          codec.cross(
+          codec.call(
               (x, address) -> {
                 if (!set(x, in(x), next)) {
                   return false;
                 }
-                rings[x.shard().index] = next;
-                // From here on they are the keys of all shards: where they fail to be set now, they
+                rings[x.pooled().index] = next;
+                // From here on they are the keys of all pooled instances: where they fail to be set now, they
                 // are at the next use.
                 ring = next;
                 return true;
@@ -117,9 +117,9 @@ public final class CodecObject implements AutoCloseable {
     }
   }
 
-  private static boolean set(Crossing crossing, long present, Ring next) {
+  private static boolean set(Call call, long present, Ring next) {
     return next.with(
-        crossing,
+        call,
         (x, keys) -> {
           long changed = x.room(1);
           x.call(Function.CODEC_SET_KEYS, present, keys, changed);
@@ -127,22 +127,22 @@ public final class CodecObject implements AutoCloseable {
         });
   }
 
-  private long makeCurrent(Crossing crossing) {
+  private long makeCurrent(Call call) {
     Ring present = ring;
-    long made = make(crossing, present);
-    rings[crossing.shard().index] = present;
+    long made = make(call, present);
+    rings[call.pooled().index] = present;
     return made;
   }
 
-  private long make(Crossing crossing, Ring keys) {
+  private long make(Call call, Ring keys) {
     return keys.with(
-        crossing,
+        call,
         (x, ringAddress) -> {
           long place = x.room(x.pointerSize());
           long limit =
               x.struct(3 * x.pointerSize())
                   .word(x.number(limits.payload))
-                  .word(x.number(limits.skew))
+                  .word(x.number(limits.clockTolerance))
                   .word(x.number(limits.sessionMaxAge))
                   .address();
           long name = x.bytes(audience);

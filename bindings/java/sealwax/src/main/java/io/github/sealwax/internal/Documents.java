@@ -121,7 +121,7 @@ public final class Documents {
   public static byte[] requestContext(
       byte[] method, byte[] target, byte @Nullable [] arguments, @Nullable List<String> only) {
     return Library.shared()
-        .cross(
+        .call(
             x -> {
               long context = x.room(CONTEXT);
               long named = x.bytes(method);
@@ -155,7 +155,7 @@ public final class Documents {
             });
   }
 
-  private static long names(Crossing x, List<String> only) {
+  private static long names(Call x, List<String> only) {
     int size = x.pointerSize();
     long array = x.room(size * only.size());
     for (int index = 0; index < only.size(); index++) {
@@ -173,7 +173,7 @@ public final class Documents {
     byte[] name = Text.untrusted(method);
     byte[] found =
         Library.shared()
-            .cross(
+            .call(
                 x -> {
                   Output out = x.output(TOKEN_FIELDS_MAX);
                   x.withBytes(name).withOutput(out).call(Function.TOKEN_FIELDS);
@@ -187,7 +187,7 @@ public final class Documents {
     byte[] json = write("claims", claims);
     return read(
         Library.shared()
-            .cross(
+            .call(
                 x -> {
                   Output out = x.output(PRINCIPAL_MAX);
                   x.withBytes(json).withOutput(out).call(Function.PRINCIPAL_FROM_CLAIMS);
@@ -200,7 +200,7 @@ public final class Documents {
     byte[] name = Text.bytes("profile", profile);
     byte[] echoed = sessionId == null ? null : Text.untrusted(sessionId);
     return Library.shared()
-        .cross(
+        .call(
             x -> {
               Output out = x.output(ANSWER_MAX);
               x.withBytes(name)
@@ -217,7 +217,7 @@ public final class Documents {
     byte[] found = Text.untrusted(text);
     return read(
         Library.shared()
-            .cross(
+            .call(
                 x -> {
                   Output out = x.output(REPORT_MAX);
                   x.withBytes(found).with(0).withOutput(out).call(Function.REPORT_JSON);

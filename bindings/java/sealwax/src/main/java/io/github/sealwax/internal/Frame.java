@@ -17,7 +17,7 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   public static final int REPORT = 5;
   public static final int HANDLE = 6;
   public static final int STORE = 7;
-  public static final int DIALOGUE = 8;
+  public static final int STORE_MACHINE = 8;
   public static final int MEMORY = 9;
   public static final int HTTP = 11;
 
@@ -62,7 +62,7 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   }
 
   /** Writes it, and adds it to the arguments of the next call. */
-  Crossing addTo(Crossing x) {
+  Call addTo(Call x) {
     long size = HEAD + LENGTH * texts.length;
     for (byte[] text : texts) {
       size += text == null ? 0 : text.length;
@@ -86,12 +86,12 @@ public record Frame(int kind, int flags, byte @Nullable []... texts) {
   @SuppressWarnings("ArrayRecordComponent") // It is read once, and compared with nothing.
   public record Answer(int kind, int flags, @Nullable String text, byte @Nullable [] bytes) {
     /** Reads that of a machine which was made. */
-    public static Answer made(Crossing x, long made) {
+    public static Answer made(Call x, long made) {
       return read(x, made + 8);
     }
 
     /** Reads the one whose address and size are at {@code place}. */
-    static Answer read(Crossing x, long place) {
+    static Answer read(Call x, long place) {
       long frame = x.readWord(place);
       int head = x.readInt(frame);
       int count = head >>> 8 & 0xFF;

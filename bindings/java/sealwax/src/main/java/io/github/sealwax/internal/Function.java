@@ -3,7 +3,7 @@ package io.github.sealwax.internal;
 /**
  * The functions of {@code sealwax.h} that Java calls, with their types: {@code p} is a pointer or
  * {@code size_t}, {@code i} a number of 32 bits, {@code l} one of 64, {@code v} nothing; the result
- * comes first. A function whose last pointer is its error is called by {@link Crossing#call}.
+ * comes first. A function whose last pointer is its error is called by {@link Call#call}.
  */
 public enum Function {
   ABI_VERSION("i"),

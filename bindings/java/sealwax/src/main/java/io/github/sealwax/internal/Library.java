@@ -6,27 +6,27 @@ import java.lang.ref.Cleaner;
 import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
-/** The functions of the ABI for any number of threads: as many shards as processors. */
+/** The functions of the ABI for any number of threads: as many pooled instances as processors. */
 public final class Library {
   /** The ABI that this was written for: SEALWAX_ABI_VERSION. */
   private static final int ABI = 1;
 
-  /** An object keeps the numbers of its shards as bits. */
-  private static final int MOST_SHARDS = Long.SIZE;
+  /** An object keeps the numbers of its pooled instances as bits. */
+  private static final int MOST_INSTANCES = Long.SIZE;
 
   static final Cleaner CLEANER = Cleaner.create();
 
-  private final Shard[] shards;
+  private final PooledInstance[] pool;
 
   /**
-   * The number of shards that were ever used. A thread takes another only if all of these are busy.
+   * The number of pooled instances that were ever used. A thread takes another only if all of these are busy.
    */
   private volatile int begun = 1;
 
   private Library(InstanceProvider provider, int count) {
-    shards = new Shard[Math.min(count, MOST_SHARDS)];
-    for (int index = 0; index < shards.length; index++) {
-      shards[index] = new Shard(index, provider);
+    pool = new PooledInstance[Math.min(count, MOST_INSTANCES)];
+    for (int index = 0; index < pool.length; index++) {
+      pool[index] = new PooledInstance(index, provider);
     }
   }
 
@@ -41,7 +41,7 @@ public final class Library {
       // Loaded later, on the small stack of some thread, this class could fail for good.
       Failures.of(0, "");
       Library library = new Library(provider, Runtime.getRuntime().availableProcessors());
-      int abi = library.cross(x -> (int) x.plain(Function.ABI_VERSION));
+      int abi = library.call(x -> (int) x.plain(Function.ABI_VERSION));
       if (abi != ABI) {
         throw new InternalErrorException(
             "expected a library of ABI " + ABI + ", found " + abi, null);
@@ -56,68 +56,68 @@ public final class Library {
   }
 
   /** Returns another library, with instances of its own. For tests. */
-  public static Library of(InstanceProvider provider, int shards) {
-    return new Library(provider, shards);
+  public static Library of(InstanceProvider provider, int pool) {
+    return new Library(provider, pool);
   }
 
   int size() {
-    return shards.length;
+    return pool.length;
   }
 
-  Shard shard(int index) {
-    return shards[index];
+  PooledInstance pooled(int index) {
+    return pool[index];
   }
 
-  /** Runs {@code body} in any shard. It must not cross again, nor wait. */
-  public <T extends @Nullable Object> T cross(java.util.function.Function<Crossing, T> body) {
-    return cross(0, body);
+  /** Runs {@code body} in any pooled instance. It must not call again, nor wait. */
+  public <T extends @Nullable Object> T call(java.util.function.Function<Call, T> body) {
+    return call(0, body);
   }
 
-  /** Runs {@code body} in the shard {@code first} if it is free, else in any. */
-  <T extends @Nullable Object> T cross(int first, java.util.function.Function<Crossing, T> body) {
-    Shard shard = take(first);
-    return run(shard, body);
+  /** Runs {@code body} in the pooled instance {@code first} if it is free, else in any. */
+  <T extends @Nullable Object> T call(int first, java.util.function.Function<Call, T> body) {
+    PooledInstance pooled = take(first);
+    return run(pooled, body);
   }
 
-  /** Runs {@code body} in this shard. */
-  <T extends @Nullable Object> T crossIn(int index, java.util.function.Function<Crossing, T> body) {
-    Shard shard = shards[index];
-    shard.lock.lock();
-    return run(shard, body);
+  /** Runs {@code body} in this pooled instance. */
+  <T extends @Nullable Object> T callIn(int index, java.util.function.Function<Call, T> body) {
+    PooledInstance pooled = pool[index];
+    pooled.lock.lock();
+    return run(pooled, body);
   }
 
-  private Shard take(int first) {
-    if (shards[first].lock.tryLock()) {
-      return shards[first];
+  private PooledInstance take(int first) {
+    if (pool[first].lock.tryLock()) {
+      return pool[first];
     }
     int known = begun;
     for (int index = 0; index < known; index++) {
-      if (shards[index].lock.tryLock()) {
-        return shards[index];
+      if (pool[index].lock.tryLock()) {
+        return pool[index];
       }
     }
-    if (known < shards.length && shards[known].lock.tryLock()) {
+    if (known < pool.length && pool[known].lock.tryLock()) {
       // Two threads may take the same step: the next one makes up for it.
       begun = known + 1;
-      return shards[known];
+      return pool[known];
     }
     // All are busy: waiting threads are spread over them.
-    int waits = Math.floorMod(System.identityHashCode(Thread.currentThread()), shards.length);
-    shards[waits].lock.lock();
-    return shards[waits];
+    int waits = Math.floorMod(System.identityHashCode(Thread.currentThread()), pool.length);
+    pool[waits].lock.lock();
+    return pool[waits];
   }
 
   private static <T extends @Nullable Object> T run(
-      Shard shard, java.util.function.Function<Crossing, T> body) {
+      PooledInstance pooled, java.util.function.Function<Call, T> body) {
     try {
-      Crossing crossing = shard.begin();
+      Call call = pooled.begin();
       try {
-        return body.apply(crossing);
+        return body.apply(call);
       } finally {
-        shard.end(crossing);
+        pooled.end(call);
       }
     } finally {
-      shard.lock.unlock();
+      pooled.lock.unlock();
     }
   }
 }

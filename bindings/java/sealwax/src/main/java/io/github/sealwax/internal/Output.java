@@ -4,13 +4,13 @@ import java.nio.charset.StandardCharsets;
 
 /** Room for a result: the arguments {@code out}, {@code cap} and {@code len} of a function. */
 public final class Output {
-  private final Crossing crossing;
+  private final Call call;
   private final long length;
   private final long address;
   private final int capacity;
 
-  Output(Crossing crossing, long length, long address, int capacity) {
-    this.crossing = crossing;
+  Output(Call call, long length, long address, int capacity) {
+    this.call = call;
     this.length = length;
     this.address = address;
     this.capacity = capacity;
@@ -33,7 +33,7 @@ public final class Output {
 
   /** Returns what was written. */
   public byte[] bytes() {
-    return crossing.read(address, (int) crossing.readWord(length));
+    return call.read(address, (int) call.readWord(length));
   }
 
   /** Returns the ASCII that was written. */

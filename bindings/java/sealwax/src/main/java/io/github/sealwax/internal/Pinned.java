@@ -5,8 +5,8 @@ import java.lang.ref.Cleaner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object of the ABI in exactly one shard, such as a {@link Machine} or a session. A fault in
- * that shard loses it. It is freed when it is closed or collected.
+ * An object of the ABI in exactly one pooled instance, such as a {@link Machine} or a session. A fault in
+ * that pooled instance loses it. It is freed when it is closed or collected.
  */
 public sealed class Pinned implements AutoCloseable permits Machine {
   final Library library;
@@ -14,27 +14,27 @@ public sealed class Pinned implements AutoCloseable permits Machine {
   private final Cleaner.Cleanable cleanable;
 
   /**
-   * Takes over an object that was made in this crossing.
+   * Takes over an object that was made in this call.
    *
    * @param free the function that frees it
    */
-  public Pinned(Library library, Crossing crossing, long address, Function free) {
+  public Pinned(Library library, Call call, long address, Function free) {
     this.library = library;
-    Shard shard = crossing.shard();
-    place = new Place(shard, shard.generation(), address, free);
+    PooledInstance pooled = call.pooled();
+    place = new Place(pooled, pooled.generation(), address, free);
     cleanable = Library.CLEANER.register(this, place);
   }
 
   /** What outlives the object, to free it. */
-  private static final class Place implements Runnable, Shard.Closed {
-    final Shard shard;
+  private static final class Place implements Runnable, PooledInstance.Closed {
+    final PooledInstance pooled;
     final int generation;
     final long address;
     final Function free;
     volatile boolean closed;
 
-    Place(Shard shard, int generation, long address, Function free) {
-      this.shard = shard;
+    Place(PooledInstance pooled, int generation, long address, Function free) {
+      this.pooled = pooled;
       this.generation = generation;
       this.address = address;
       this.free = free;
@@ -43,35 +43,35 @@ public sealed class Pinned implements AutoCloseable permits Machine {
     @Override
     public void run() {
       closed = true;
-      shard.later(this);
+      pooled.later(this);
     }
 
     @Override
-    public boolean freeIn(Crossing crossing) {
-      return shard.generation() != generation || crossing.free(free, address);
+    public boolean freeIn(Call call) {
+      return pooled.generation() != generation || call.free(free, address);
     }
   }
 
   /**
-   * Runs {@code body} with it, in its shard.
+   * Runs {@code body} with it, in its pooled instance.
    *
-   * @throws InternalErrorException if a fault in that shard has ended it
+   * @throws InternalErrorException if a fault in that pooled instance has ended it
    */
-  public <T extends @Nullable Object> T cross(ObjectFunction<T> body) {
-    return library.crossIn(
-        place.shard.index,
+  public <T extends @Nullable Object> T call(ObjectFunction<T> body) {
+    return library.callIn(
+        place.pooled.index,
         x -> {
           if (place.closed) {
             throw new IllegalStateException("expected an open object, found one that was closed");
           }
-          if (place.generation != place.shard.generation()) {
+          if (place.generation != place.pooled.generation()) {
             throw new InternalErrorException("an earlier fault ended it", null);
           }
           return body.apply(x, place.address);
         });
   }
 
-  /** Frees it, now or at its shard's next crossing. */
+  /** Frees it, now or at its pooled instance's next call. */
   @Override
   public void close() {
     cleanable.clean();

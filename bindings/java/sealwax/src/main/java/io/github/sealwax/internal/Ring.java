@@ -4,8 +4,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What a ring of keys is made of, in any shard: the texts or secrets, which stay on Java's heap. A
- * ring is made of these for as long as a crossing lasts.
+ * What a ring of keys is made of, in any pooled instance: the texts or secrets, which stay on Java's heap. A
+ * ring is made of these for as long as a call lasts.
  */
 public final class Ring {
   private static final int IDS_MAX = 64;
@@ -15,12 +15,12 @@ public final class Ring {
 
   private interface Source {
     /** Makes an object, and returns its address. */
-    long make(Crossing crossing);
+    long make(Call call);
   }
 
   private Ring(Source source) {
     this.source = source;
-    ids = Library.shared().cross(x -> with(x, source, (crossing, ring) -> ids(crossing, ring)));
+    ids = Library.shared().call(x -> with(x, source, (call, ring) -> ids(call, ring)));
   }
 
   /** Returns the ring of a text, checked. */
@@ -54,14 +54,14 @@ public final class Ring {
     return new Ring(x -> made(x, Function.RING_JOIN, sources, Function.RING_FREE));
   }
 
-  private static long read(Crossing x, Function reader, byte[] text) {
+  private static long read(Call x, Function reader, byte[] text) {
     long ring = x.room(x.pointerSize());
     x.withBytes(text).call(reader, ring);
     return x.readWord(ring);
   }
 
   /** Makes a ring of objects, which are freed. */
-  private static long made(Crossing x, Function maker, List<Source> parts, Function free) {
+  private static long made(Call x, Function maker, List<Source> parts, Function free) {
     int size = x.pointerSize();
     long[] made = new long[parts.size()];
     try {
@@ -85,21 +85,21 @@ public final class Ring {
     return ids;
   }
 
-  /** Runs {@code body} with the ring in this crossing. */
-  public <T> T with(Crossing crossing, ObjectFunction<T> body) {
-    return with(crossing, source, body);
+  /** Runs {@code body} with the ring in this call. */
+  public <T> T with(Call call, ObjectFunction<T> body) {
+    return with(call, source, body);
   }
 
-  private static <T> T with(Crossing crossing, Source source, ObjectFunction<T> body) {
-    long ring = source.make(crossing);
+  private static <T> T with(Call call, Source source, ObjectFunction<T> body) {
+    long ring = source.make(call);
     try {
-      return body.apply(crossing, ring);
+      return body.apply(call, ring);
     } finally {
-      crossing.plain(Function.RING_FREE, ring);
+      call.plain(Function.RING_FREE, ring);
     }
   }
 
-  private static List<String> ids(Crossing x, long ring) {
+  private static List<String> ids(Call x, long ring) {
     if (ring == 0) {
       return List.of();
     }

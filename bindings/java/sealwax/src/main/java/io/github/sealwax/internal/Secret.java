@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** What a key is made of, in any shard: its text, or a secret. */
+/** What a key is made of, in any pooled instance: its text, or a secret. */
 public final class Secret {
   private static final int TEXT = 53;
   private static final int ID = 4;
@@ -14,7 +14,7 @@ public final class Secret {
   private final byte[] content;
   private final String id;
 
-  private Secret(Crossing x, Function parser, byte[] content) {
+  private Secret(Call x, Function parser, byte[] content) {
     this.parser = parser;
     this.content = content;
     long key = make(x);
@@ -30,7 +30,7 @@ public final class Secret {
   /** Generates a key from the system's randomness. */
   public static Secret generate() {
     return Library.shared()
-        .cross(
+        .call(
             x -> {
               long place = x.room(x.pointerSize());
               x.call(Function.KEY_GENERATE, place);
@@ -49,7 +49,7 @@ public final class Secret {
    * @throws InvalidKeyException if it is none
    */
   public static Secret parse(byte[] text) {
-    return Library.shared().cross(x -> new Secret(x, Function.KEY_PARSE, text));
+    return Library.shared().call(x -> new Secret(x, Function.KEY_PARSE, text));
   }
 
   /**
@@ -58,7 +58,7 @@ public final class Secret {
    * @throws InvalidKeyException for one that is plainly none
    */
   public static Secret derive(byte[] text) {
-    return Library.shared().cross(x -> new Secret(x, Function.KEY_DERIVE, text));
+    return Library.shared().call(x -> new Secret(x, Function.KEY_DERIVE, text));
   }
 
   /**
@@ -67,7 +67,7 @@ public final class Secret {
    * @throws InvalidKeyException for one that is plainly none
    */
   public static Secret of(byte[] secret) {
-    return Library.shared().cross(x -> new Secret(x, Function.KEY_FROM_SECRET, secret.clone()));
+    return Library.shared().call(x -> new Secret(x, Function.KEY_FROM_SECRET, secret.clone()));
   }
 
   /** Returns the key's public id, 8 hex digits. */
@@ -79,7 +79,7 @@ public final class Secret {
   public @Nullable String text() {
     byte[] text =
         Library.shared()
-            .cross(
+            .call(
                 x -> {
                   long key = make(x);
                   try {
@@ -91,13 +91,13 @@ public final class Secret {
     return text.length == 0 ? null : new String(text, StandardCharsets.US_ASCII);
   }
 
-  long make(Crossing x) {
+  long make(Call x) {
     long place = x.room(x.pointerSize());
     x.withBytes(content).call(parser, place);
     return x.readWord(place);
   }
 
-  private static byte[] textOf(Crossing x, long key) {
+  private static byte[] textOf(Call x, long key) {
     Output out = x.output(TEXT);
     x.with(key).withOutput(out).call(Function.KEY_TO_TEXT);
     return out.bytes();

@@ -6,12 +6,12 @@ import org.jspecify.annotations.Nullable;
  * A struct in scratch memory, written member by member in its order, each at its natural alignment.
  */
 public final class Struct {
-  private final Crossing crossing;
+  private final Call call;
   private final long address;
   private int used;
 
-  Struct(Crossing crossing, long address) {
-    this.crossing = crossing;
+  Struct(Call call, long address) {
+    this.call = call;
     this.address = address;
   }
 
@@ -22,31 +22,31 @@ public final class Struct {
 
   /** Adds a number of 32 bits. */
   public Struct integer(int value) {
-    crossing.writeInt(next(4), value);
+    call.writeInt(next(4), value);
     return this;
   }
 
   /** Adds a {@code bool}, as the last member. */
   public Struct last(boolean value) {
-    crossing.writeInt(next(4), value ? 1 : 0);
+    call.writeInt(next(4), value ? 1 : 0);
     return this;
   }
 
   /** Adds a number of 64 bits. */
   public Struct number(long value) {
-    crossing.writeLong(next(8), value);
+    call.writeLong(next(8), value);
     return this;
   }
 
   /** Adds a pointer or a size. */
   public Struct word(long value) {
-    crossing.writeWord(next(crossing.pointerSize()), value);
+    call.writeWord(next(call.pointerSize()), value);
     return this;
   }
 
   /** Adds a pointer to a copy of the bytes, and their size; both 0 for {@code null}. */
   public Struct bytes(byte @Nullable [] bytes) {
-    return word(crossing.bytes(bytes)).word(bytes == null ? 0 : bytes.length);
+    return word(call.bytes(bytes)).word(bytes == null ? 0 : bytes.length);
   }
 
   private long next(int size) {

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Keys change in every shard or in none, whatever fails. */
+/** Keys change in every pooled instance or in none, whatever fails. */
 class KeysChangeTest {
-  private static final int SHARDS = 3;
+  private static final int INSTANCES = 3;
 
   private final AtomicInteger untilFault = new AtomicInteger();
   private boolean isStatus;
@@ -41,25 +41,25 @@ class KeysChangeTest {
                     }
                     throw new IllegalStateException("a fault");
                   }),
-          SHARDS);
+          INSTANCES);
 
   private final Key first = Key.generate();
   private final Key second = Key.generate();
   private final Codec codec = Access.build(Codec.builder("a").keys(KeyRing.of(first)), library);
 
-  /** Runs {@code body} in one shard, while threads are in the others. */
+  /** Runs {@code body} in one pooled instance, while threads are in the others. */
   private <T> T in(int index, Supplier<T> body) {
     return in(index, 0, body);
   }
 
   private <T> T in(int index, int next, Supplier<T> body) {
-    if (next == SHARDS) {
+    if (next == INSTANCES) {
       return body.get();
     }
     Supplier<T> more = () -> in(index, next + 1, body);
     return next == index
         ? more.get()
-        : library.crossIn(next, x -> CompletableFuture.supplyAsync(more).join());
+        : library.callIn(next, x -> CompletableFuture.supplyAsync(more).join());
   }
 
   private String sealer() {
@@ -69,7 +69,7 @@ class KeysChangeTest {
   }
 
   private List<String> sealers() {
-    return IntStream.range(0, SHARDS).mapToObj(index -> in(index, this::sealer)).toList();
+    return IntStream.range(0, INSTANCES).mapToObj(index -> in(index, this::sealer)).toList();
   }
 
   @ParameterizedTest
@@ -78,7 +78,7 @@ class KeysChangeTest {
     this.isStatus = isStatus;
     int thrown = 0;
     Key before = first;
-    for (int at = 1; at <= SHARDS + 1; at++) {
+    for (int at = 1; at <= INSTANCES + 1; at++) {
       assertEquals(1, sealers().stream().distinct().count());
       Key next = Key.generate();
       untilFault.set(at);
@@ -98,12 +98,12 @@ class KeysChangeTest {
   }
 
   @Test
-  void aViewStaysValidInEveryShard() {
+  void aViewStaysValidInEveryPooledInstance() {
     View alice = codec.view(Principal.subject("alice"));
     String token = alice.session().seal(new byte[1]);
     assertTrue(codec.setKeys(KeyRing.of(second)));
     codec.close();
-    for (int index = 0; index < SHARDS; index++) {
+    for (int index = 0; index < INSTANCES; index++) {
       assertEquals(1, in(index, () -> alice.session().open(token).payload().length));
     }
   }

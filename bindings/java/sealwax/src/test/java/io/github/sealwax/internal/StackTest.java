@@ -74,6 +74,6 @@ class StackTest {
   private static void report(Library library, Replicated guard, String value) {
     String fault = "{\"code\":\"expired\",\"kind\":\"session\",\"message\":\"x\",\"meta\":";
     Frame frame = new Frame(Frame.REPORT, (fault + value + "}").getBytes(US_ASCII));
-    guard.cross((x, address) -> Machine.begin(library, x, address, frame)).machine().close();
+    guard.call((x, address) -> Machine.begin(library, x, address, frame)).machine().close();
   }
 }

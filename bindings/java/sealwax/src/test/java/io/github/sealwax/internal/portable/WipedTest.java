@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What an instance's memory holds of keys and payloads between crossings. */
+/** What an instance's memory holds of keys and payloads between calls. */
 class WipedTest {
   private static final String SECRET = "the payload that nobody may find";
 

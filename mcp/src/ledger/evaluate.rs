@@ -4,14 +4,14 @@
 use serde::Serialize;
 
 use super::command::{TOKEN, TOKENS};
-use super::{CEILING, Command, LARGEST_SKEW, Script};
+use super::{CEILING, Command, LARGEST_CLOCK_TOLERANCE, Script};
 
 /// The effect of a command on a store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Judgement {
+pub struct Evaluation {
     /// The reply: a verdict, and its details.
     pub reply: Vec<String>,
     /// The writes to do before replying, in the same transaction.
@@ -33,10 +33,10 @@ pub struct Write {
 }
 
 impl Command {
-    /// Judges the command in a store's transaction: at `now`, the store's own clock in Unix
+    /// Evaluates the command in a store's transaction: at `now`, the store's own clock in Unix
     /// seconds, and by the unexpired values of the [`keys`](Self::keys), in their order.
     #[must_use]
-    pub fn judge<V: AsRef<str>>(&self, now: u64, values: &[Option<V>]) -> Judgement {
+    pub fn evaluate<V: AsRef<str>>(&self, now: u64, values: &[Option<V>]) -> Evaluation {
         let mut case = Case {
             command: self,
             values: values
@@ -55,7 +55,7 @@ impl Command {
         };
         let reply = verdict.unwrap_or_else(|refusal| refusal);
         let writes = case.writes;
-        Judgement { reply, writes }
+        Evaluation { reply, writes }
     }
 
     fn is_whole(&self, values: usize) -> bool {
@@ -256,7 +256,7 @@ impl<'c> Case<'c> {
     fn revoke(&mut self) -> Result<Texts, Texts> {
         let (mark, asked) = (self.number(0)?.unwrap_or_default(), self.seconds(1)?);
         // By the time of a store that is behind, what began since would not be revoked.
-        if asked > self.now.saturating_add(LARGEST_SKEW) {
+        if asked > self.now.saturating_add(LARGEST_CLOCK_TOLERANCE) {
             return Err(one("ahead"));
         }
         let mark = mark.max(self.now).max(asked);
@@ -286,7 +286,7 @@ impl<'c> Case<'c> {
             None => None,
         };
         let now = self.now;
-        let far = now.saturating_add(LARGEST_SKEW);
+        let far = now.saturating_add(LARGEST_CLOCK_TOLERANCE);
         // Both are written at once: where one is missing, others may be.
         let lost = began.is_none() || kept.is_none_or(|(_, last)| last > far);
         let (since, last) = match kept {

@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One use of an instance: calls of functions, and the scratch memory for their arguments and
- * results. It is valid within {@link Library#cross} alone; the scratch memory is wiped when that
+ * results. It is valid within {@link Library#call} alone; the scratch memory is wiped when that
  * returns.
  */
-public final class Crossing {
+public final class Call {
   private static final int SCRATCH = 1 << 16;
   private static final int ERROR_SIZE = 256;
   private static final int MESSAGE = 4;
   private static final int MOST_ARGUMENTS = 24;
 
-  private final Shard shard;
+  private final PooledInstance pooled;
   private final Instance instance;
   private final int pointerSize;
   private final long scratch;
@@ -35,36 +35,36 @@ public final class Crossing {
   /** What had no room in the scratch memory. */
   private final List<Block> blocks = new ArrayList<>();
 
-  /** Whether a document of this crossing may be deep. */
+  /** Whether a document of this call may be deep. */
   private boolean deep;
 
   private boolean broken;
 
   private record Block(long address, int size) {}
 
-  Crossing(Shard shard, Instance instance) {
-    this.shard = shard;
+  Call(PooledInstance pooled, Instance instance) {
+    this.pooled = pooled;
     this.instance = instance;
     pointerSize = instance.pointerSize();
     scratch = allocate(SCRATCH);
     error = scratch;
   }
 
-  Shard shard() {
-    return shard;
+  PooledInstance pooled() {
+    return pooled;
   }
 
   // ---- calls ----
 
   /** Adds arguments of the next call. */
-  public Crossing with(long... words) {
+  public Call with(long... words) {
     System.arraycopy(words, 0, arguments, count, words.length);
     count += words.length;
     return this;
   }
 
   /** Adds texts or documents, each with its size after it. */
-  public Crossing withBytes(byte @Nullable []... texts) {
+  public Call withBytes(byte @Nullable []... texts) {
     for (byte[] text : texts) {
       with(bytes(text), text == null ? 0 : text.length);
     }
@@ -72,12 +72,12 @@ public final class Crossing {
   }
 
   /** Adds a payload, and its size. */
-  public Crossing withOpaque(byte[] payload) {
+  public Call withOpaque(byte[] payload) {
     return with(opaque(payload), payload.length);
   }
 
   /** Adds the room for a result. */
-  public Crossing withOutput(Output out) {
+  public Call withOutput(Output out) {
     return with(out.address(), out.capacity(), out.length());
   }
 
@@ -162,7 +162,7 @@ public final class Crossing {
 
   /**
    * Copies a text, a document or bytes; {@code null} is the address 0. If it is a deep document,
-   * the calls of this crossing run where the stack is large enough.
+   * the calls of this call run where the stack is large enough.
    */
   public long bytes(byte @Nullable [] bytes) {
     deep |= bytes != null && LargeStack.mayNeed(bytes);

@@ -1,6 +1,6 @@
-//! The dialogue with a file of SQLite about one command, without input and output.
+//! The store machine with a file of SQLite about one command, without input and output.
 //!
-//! A file's client does what [`Next`] says and reports it to [`Dialogue::on`], until [`Next::Done`] or [`Next::Failed`]. Each
+//! A file's client does what [`Next`] says and reports it to [`StoreMachine::on`], until [`Next::Done`] or [`Next::Failed`]. Each
 //! command is one transaction, which is rolled back if anything in it fails.
 
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::ledger::Command;
 const WAIT: Duration = Duration::from_millis(50);
 const WAITS: u32 = 20;
 
-/// The dialogue about opening a file, or about one command.
+/// The store machine about opening a file, or about one command.
 #[derive(Debug)]
-pub struct Dialogue {
+pub struct StoreMachine {
     phase: Phase,
 }
 
@@ -77,7 +77,7 @@ pub enum Answer {
     Error(String),
 }
 
-impl Dialogue {
+impl StoreMachine {
     /// Begins to open a file: for each connection once. `durable` says whether an answered command survives a loss of power.
     #[must_use]
     pub fn open(durable: bool) -> (Self, Next) {
@@ -116,7 +116,7 @@ impl Dialogue {
             }
             (Phase::Opening(..), Answer::Rows(_)) => return Next::Done(Vec::new()),
             (Phase::RollingBack(why), _) => return Next::Failed(why),
-            (Phase::Over, _) => return Next::Failed("expected a dialogue that is not over".into()),
+            (Phase::Over, _) => return Next::Failed("expected a machine that is not over".into()),
             // Whatever ended the command must leave no transaction open. A BEGIN that failed may have begun one; mostly there
             // is none to roll back, which is an error that nobody needs.
             (_, Answer::Error(why)) => return self.rolled_back(why),
@@ -150,11 +150,11 @@ impl Dialogue {
         next
     }
 
-    /// Has the command judged, and writes what that says.
+    /// Has the command evaluated, and writes what that says.
     fn writes(&mut self, command: &Command, now: u64, values: &[Option<String>]) -> Next {
-        let judged = command.judge(now, values);
+        let evaluated = command.evaluate(now, values);
         let mut all = Vec::new();
-        for write in judged.writes {
+        for write in evaluated.writes {
             let until = write.until.map(|until| until.to_string());
             all.push(match write.value {
                 Some(value) => run(WRITE, vec![Some(write.key), Some(value), until]),
@@ -165,7 +165,7 @@ impl Dialogue {
             all.push(run(SWEEP, vec![Some(now.to_string())]));
         }
         all.push(plain(COMMIT));
-        self.phase = Phase::Writing(judged.reply);
+        self.phase = Phase::Writing(evaluated.reply);
         Next::Run(all)
     }
 
@@ -197,7 +197,7 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    use super::{Answer, Dialogue, Next, WAIT, WAITS};
+    use super::{Answer, StoreMachine, Next, WAIT, WAITS};
     use crate::ledger::{Command, Script};
 
     fn command() -> Command {
@@ -224,73 +224,73 @@ mod tests {
 
     #[test]
     fn a_file_that_others_open_too_is_waited_for() {
-        let (mut dialogue, next) = Dialogue::open(true);
+        let (mut machine, next) = StoreMachine::open(true);
         let connect = ["PRAGMA", "PRAGMA", "PRAGMA", "CREATE", "CREATE"];
         assert_eq!(run(&next), connect);
         for _ in 0..WAITS {
-            assert_eq!(dialogue.on(error("database is locked")), Next::Wait(WAIT));
-            assert_eq!(run(&dialogue.on(rows(&[]))), connect);
+            assert_eq!(machine.on(error("database is locked")), Next::Wait(WAIT));
+            assert_eq!(run(&machine.on(rows(&[]))), connect);
         }
         let locked = error("database is locked (5)");
-        assert!(matches!(dialogue.on(locked), Next::Failed(why) if why.ends_with("(5)")));
+        assert!(matches!(machine.on(locked), Next::Failed(why) if why.ends_with("(5)")));
 
-        let (mut dialogue, next) = Dialogue::open(false);
+        let (mut machine, next) = StoreMachine::open(false);
         assert_eq!(run(&next)[5], "PRAGMA");
-        assert_eq!(dialogue.on(rows(&[])), Next::Done(Vec::new()));
-        let (mut dialogue, _) = Dialogue::open(true);
+        assert_eq!(machine.on(rows(&[])), Next::Done(Vec::new()));
+        let (mut machine, _) = StoreMachine::open(true);
         let readonly = "attempt to write a readonly database";
-        assert_eq!(dialogue.on(error(readonly)), Next::Failed(readonly.into()));
+        assert_eq!(machine.on(error(readonly)), Next::Failed(readonly.into()));
     }
 
     #[test]
     fn a_command_is_one_transaction() {
-        let (mut dialogue, next) = Dialogue::begin(command());
+        let (mut machine, next) = StoreMachine::begin(command());
         assert_eq!(run(&next), ["BEGIN", "SELECT"]);
-        let Next::Run(read) = dialogue.on(rows(&[Some("1800000000")])) else {
+        let Next::Run(read) = machine.on(rows(&[Some("1800000000")])) else {
             panic!()
         };
         let args = ["swl1:{a}:p:b", "1800000000"].map(|arg| Some(arg.to_owned()));
         assert_eq!((read.len(), read[0].args.as_slice()), (1, args.as_slice()));
         assert!(read[0].reads);
-        let next = dialogue.on(rows(&[None]));
+        let next = machine.on(rows(&[None]));
         assert_eq!(run(&next), ["INSERT", "DELETE", "COMMIT"]);
         let done = Next::Done(vec!["ok".into(), "0".into()]);
-        assert_eq!(dialogue.on(rows(&[])), done);
+        assert_eq!(machine.on(rows(&[])), done);
     }
 
     #[test]
     fn what_fails_is_rolled_back_and_told() {
         for steps in 0..3 {
-            let (mut dialogue, _) = Dialogue::begin(command());
+            let (mut machine, _) = StoreMachine::begin(command());
             for step in [rows(&[Some("1800000000")]), rows(&[None])]
                 .iter()
                 .take(steps)
             {
-                dialogue.on(step.clone());
+                machine.on(step.clone());
             }
-            let next = dialogue.on(error("database or disk is full"));
+            let next = machine.on(error("database or disk is full"));
             assert_eq!(run(&next), ["ROLLBACK"]);
             // Mostly there is none to roll back, or SQLite has done so.
-            let last = dialogue.on(error("no transaction is active"));
+            let last = machine.on(error("no transaction is active"));
             assert_eq!(last, Next::Failed("database or disk is full".into()));
         }
     }
 
     proptest! {
-        /// A client that lies makes no dialogue long, and what begins is committed or rolled back.
+        /// A client that lies makes no store machine long, and what begins is committed or rolled back.
         #[test]
-        fn whatever_a_file_gives_the_dialogue_ends(
+        fn whatever_a_file_gives_the_machine_ends(
             answers in vec(prop_oneof![
                 vec(option::of("[0-9]{1,12}|[a-z ]{0,9}"), 0..3).prop_map(Answer::Rows),
                 ".{0,9}".prop_map(Answer::Error),
             ], 6),
         ) {
-            let (mut dialogue, mut next) = Dialogue::begin(command());
+            let (mut machine, mut next) = StoreMachine::begin(command());
             let mut last = "";
             for answer in answers {
                 let Next::Run(statements) = &next else { break };
                 last = statements.last().map_or(last, |one| one.sql);
-                next = dialogue.on(answer);
+                next = machine.on(answer);
             }
             prop_assert!(!matches!(next, Next::Run(_) | Next::Wait(_)), "{next:?}");
             let ended = if matches!(next, Next::Done(_)) { "COMMIT" } else { "ROLLBACK" };

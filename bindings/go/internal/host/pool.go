@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// shard is an instance, made when it is first needed, and its lock.
-type shard struct {
+// pooled is an instance, made when it is first needed, and its lock.
+type pooled struct {
 	number int
 	mutex  sync.Mutex
 	in     *instance
@@ -19,27 +19,27 @@ type shard struct {
 
 const (
 	// As many as bits in Shared.made.
-	maxShards = 64
+	maxInstances = 64
 	// What an instance keeps after a large input.
 	maxMemory = 16 << 20
 )
 
-var shards = sync.OnceValue(func() []*shard {
-	made := make([]*shard, min(runtime.GOMAXPROCS(0), maxShards))
+var pool = sync.OnceValue(func() []*pooled {
+	made := make([]*pooled, min(runtime.GOMAXPROCS(0), maxInstances))
 	for number := range made {
-		made[number] = &shard{number: number}
+		made[number] = &pooled{number: number}
 	}
 	return made
 })
 
 var turn atomic.Uint32
 
-// Do runs f with a shard that is free, or else waits for one.
+// Do runs f with a pooled instance that is free, or else waits for one.
 func Do(f func(*Call) error) error { return do(0, f) }
 
-// do prefers the shards of a set.
+// do prefers the pooled instances of a set.
 func do(preferred uint64, f func(*Call) error) error {
-	all := shards()
+	all := pool()
 	for _, s := range all {
 		if preferred&(1<<s.number) != 0 && s.mutex.TryLock() {
 			return s.run(f)
@@ -56,7 +56,7 @@ func do(preferred uint64, f func(*Call) error) error {
 }
 
 // run runs f under the lock, and unlocks. After a panic the instance is dropped.
-func (s *shard) run(f func(*Call) error) (err error) {
+func (s *pooled) run(f func(*Call) error) (err error) {
 	healthy := false
 	defer func() {
 		if !healthy {
@@ -90,7 +90,7 @@ func (s *shard) run(f func(*Call) error) (err error) {
 }
 
 // bury frees what nobody uses any more.
-func (s *shard) bury() {
+func (s *pooled) bury() {
 	s.freeing.Lock()
 	found := s.dead
 	s.dead = nil
@@ -100,8 +100,8 @@ func (s *shard) bury() {
 	}
 }
 
-// free calls a function that frees something in an instance: now if the shard is idle, or else at its next call.
-func (s *shard) free(f func(*instance)) {
+// free calls a function that frees something in an instance: now if the pooled instance is idle, or else at its next call.
+func (s *pooled) free(f func(*instance)) {
 	s.freeing.Lock()
 	s.dead = append(s.dead, f)
 	s.freeing.Unlock()
@@ -116,7 +116,7 @@ func (s *shard) free(f func(*instance)) {
 
 // MemorySize returns how many bytes the memories of all instances have.
 func MemorySize() (total uint64) {
-	for _, s := range shards() {
+	for _, s := range pool() {
 		s.mutex.Lock()
 		if s.in != nil {
 			total += uint64(len(*s.in.memory))

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param isCustomMethod whether the method is none of the protocol's: a client may have made it up
  * @param target the tool, prompt or resource, as the client named it
  */
-public record GuardEvent(
+public record TokenEvent(
     String event,
     String kind,
     Duration took,

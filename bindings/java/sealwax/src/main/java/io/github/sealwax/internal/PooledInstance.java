@@ -4,24 +4,24 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** An instance, made when it is first needed, and the lock for one crossing at a time. */
-final class Shard {
+/** An instance, made when it is first needed, and the lock for one call at a time. */
+final class PooledInstance {
   /** Not a monitor: a virtual thread that waits for it releases its carrier. */
   final ReentrantLock lock = new ReentrantLock();
 
   final int index;
   private final InstanceProvider provider;
   private final ConcurrentLinkedQueue<Closed> closed = new ConcurrentLinkedQueue<>();
-  private @Nullable Crossing crossing;
+  private @Nullable Call call;
   private int generation;
 
-  /** Something that has objects to free in this shard. */
+  /** Something that has objects to free in this pooled instance. */
   interface Closed {
     /** Frees them; returns whether the instance is still sound. */
-    boolean freeIn(Crossing crossing);
+    boolean freeIn(Call call);
   }
 
-  Shard(int index, InstanceProvider provider) {
+  PooledInstance(int index, InstanceProvider provider) {
     this.index = index;
     this.provider = provider;
   }
@@ -34,32 +34,32 @@ final class Shard {
     return generation;
   }
 
-  /** Begins a crossing; the caller holds the lock. */
-  Crossing begin() {
-    Crossing begun = crossing;
+  /** Begins a call; the caller holds the lock. */
+  Call begin() {
+    Call begun = call;
     if (begun != null && !closed.isEmpty()) {
       begun = free(begun);
     }
     if (begun == null) {
-      begun = crossing = new Crossing(this, provider.instantiate());
+      begun = call = new Call(this, provider.instantiate());
     }
     return begun;
   }
 
-  /** Ends a crossing; the caller holds the lock. */
-  void end(Crossing ending) {
+  /** Ends a call; the caller holds the lock. */
+  void end(Call ending) {
     if (!ending.end()) {
       discard();
     }
   }
 
-  /** Frees objects at the shard's next crossing, or now if no thread is in it. Never waits. */
+  /** Frees objects at the pooled instance's next call, or now if no thread is in it. Never waits. */
   void later(Closed objects) {
     closed.add(objects);
     if (!lock.isHeldByCurrentThread() && lock.tryLock()) {
       try {
-        if (crossing != null) {
-          free(crossing);
+        if (call != null) {
+          free(call);
         }
       } finally {
         lock.unlock();
@@ -67,22 +67,22 @@ final class Shard {
     }
   }
 
-  private @Nullable Crossing free(Crossing idle) {
+  private @Nullable Call free(Call idle) {
     for (Closed next = closed.poll(); next != null; next = closed.poll()) {
       if (!next.freeIn(idle)) {
         discard();
         break;
       }
     }
-    return crossing;
+    return call;
   }
 
   /** Drops a broken instance, with all that lives in it. */
   private void discard() {
-    if (crossing != null) {
-      crossing.drop();
+    if (call != null) {
+      call.drop();
     }
-    crossing = null;
+    call = null;
     generation++;
   }
 }

@@ -1,8 +1,8 @@
-"""The judge against its Lua, in a real Valkey: random commands, by replies and by what is left in the store.
+"""The core's evaluation against its Lua, in a real Valkey: random commands, by replies and by what is left in the store.
 
-Usage: judge.py SECONDS SEED
+Usage: evaluate.py SECONDS SEED
 
-`mcp/src/ledger/judge.rs` runs in this process, through the Python package; the scripts as they are, but for the clock,
+`mcp/src/ledger/evaluate.rs` runs in this process, through the Python package; the scripts as they are, but for the clock,
 which is a key. So it jumps, to and fro, and by years. What other tests leave out: settings that change from command to
 command, records that vanish or that are not the ledger's, and arguments that no guard sends. Commands are sent in
 batches, and the state that each left is compared. Half of the runs are at a server that forbids INFO.
@@ -36,16 +36,16 @@ LEFT = (
 State = dict[str, tuple[str, int]]
 
 
-def judged(command: dict, now: int, values: list[str | None]) -> dict:
-    """Have the core judge a command, as LEDGER.md says for stores with transactions."""
+def evaluated(command: dict, now: int, values: list[str | None]) -> dict:
+    """Have the core evaluate a command, as LEDGER.md says for stores with transactions."""
     written, had = json.dumps(command).encode(), json.dumps(values).encode()
     # The reply is at most as long as the stored values and the command, plus a few numbers.
     room = 2 * (len(written) + len(had) + 4096)
-    return json.loads(call_for_text(lib.sealwax_ledger_judge, *pair(written), now, *pair(had), capacity=room))
+    return json.loads(call_for_text(lib.sealwax_ledger_evaluate, *pair(written), now, *pair(had), capacity=room))
 
 
 class Run(Service):
-    """Random commands to one service, and its records by the judge."""
+    """Random commands to one service, and its records by the core."""
 
     def __init__(self, chance: random.Random, now: int, run: str) -> None:
         super().__init__(chance)
@@ -157,10 +157,10 @@ class Run(Service):
         value = chance.choice(forms).format(number, self.run)
         self.records[key] = (value, chance.choice([0, 0, now + 5]))
 
-    def judged(self, command: dict) -> list[str]:
-        """Return the reply of the judge, and keep what it writes."""
+    def evaluated(self, command: dict) -> list[str]:
+        """Return the reply of the core, and keep what it writes."""
         values = [self.records.get(key, (None, 0))[0] for key in command["keys"]]
-        verdict = judged(command, self.now, values)
+        verdict = evaluated(command, self.now, values)
         if verdict["reply"] == ["unsupported"]:
             return verdict["reply"]
         for write in verdict["writes"]:
@@ -200,7 +200,7 @@ class Scripts:
             # It may have been changed for the sake of the generator.
             keys, args = command["keys"], command["args"]
             had = {key: run.records.get(key) for key in keys}
-            reply = run.judged(command)
+            reply = run.evaluated(command)
             if reply == ["unsupported"]:
                 # Not a number: no guard sends it, and Lua reads more as one.
                 verdicts["unsupported"] += 1
@@ -220,7 +220,7 @@ class Scripts:
             left = {key: of and (of[0].replace(f" {self.run} ", " - "), of[1]) for key, of in left.items()}
             if same(reply, told) and kept == left:
                 continue
-            lines = [f"now {now}", json.dumps(command), f"had {had}", f"judge {reply} {left}", f"lua {told} {kept}"]
+            lines = [f"now {now}", json.dumps(command), f"had {had}", f"evaluate {reply} {left}", f"lua {told} {kept}"]
             return "\n".join(lines)
         return None
 
@@ -259,7 +259,7 @@ def main(seconds: float, seed: str) -> None:
                 sys.exit(f"seed {seed}{', INFO forbidden' if blind else ''}:\n{found}")
             rate = verdicts.total() / (time.monotonic() - begin)
         told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
-        print(f"judge: {verdicts.total()} agreed{', INFO forbidden' if blind else ''}, {rate:.0f} a second: {told}")
+        print(f"evaluate: {verdicts.total()} agreed{', INFO forbidden' if blind else ''}, {rate:.0f} a second: {told}")
 
 
 if __name__ == "__main__":
