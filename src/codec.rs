@@ -229,7 +229,9 @@ impl CodecBuilder {
             )));
         }
         if limits.clock_tolerance > MAX_CLOCK_TOLERANCE {
-            return Err(Error::argument("clock tolerance: expected at most 300 seconds"));
+            return Err(Error::argument(
+                "clock tolerance: expected at most 300 seconds",
+            ));
         }
         let codec = Codec(Arc::new(Inner {
             keys: CurrentKeys::new(ring),

@@ -202,7 +202,10 @@ func WithPayloadLimit(bytes int) Option {
 
 // WithClockTolerance sets by how much the clock of another replica may be ahead: 60 seconds by default, at most 300.
 func WithClockTolerance(tolerance time.Duration) Option {
-	return func(s *settings) (err error) { s.limits.ClockTolerance, err = seconds("clock tolerance", tolerance); return err }
+	return func(s *settings) (err error) {
+		s.limits.ClockTolerance, err = seconds("clock tolerance", tolerance)
+		return err
+	}
 }
 
 // WithSessionMaxAge sets the maximum age of a data-layer session, however often it is renewed: 30 days by default.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sealwax::report;
 use sealwax_mcp::LedgerSettings;
-use sealwax_mcp::ledger::redis::{self, StoreMachine, Next, Redis};
+use sealwax_mcp::ledger::redis::{self, Next, Redis, StoreMachine};
 use sealwax_mcp::ledger::{Command, Namespace, Opened, Preflight, RecordKind, Reply, sqlite};
 
 use crate::failure::Failure;
@@ -149,7 +149,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Expects a ledger that has begun: servers would not see a mark in any other.
+    /// Expects a ledger that has begun: servers would not see a revocation in any other.
     fn expect_begun(&self) -> Result<(), Stop> {
         if self.get(self.namespace.began())?.is_some() {
             return Ok(());

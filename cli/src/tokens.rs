@@ -62,7 +62,11 @@ fn claim(number: Option<u64>) -> u32 {
 pub(crate) fn open(input: &Input<'_>) -> Result<Done, Stop> {
     let bound = Bound::of(input)?;
     let (max_age, clock_tolerance) = times(input)?;
-    let view = view(input, |codec| codec.payload_limit(bound.limit).clock_tolerance(clock_tolerance))?;
+    let view = view(input, |codec| {
+        codec
+            .payload_limit(bound.limit)
+            .clock_tolerance(clock_tolerance)
+    })?;
     let sealer = view.sealer(bound.purpose());
     let sealer = match max_age {
         Some(max_age) => sealer.max_age(max_age),
@@ -212,11 +216,16 @@ impl<'a> Bound<'a> {
 fn times(input: &Input<'_>) -> Result<(Option<Duration>, Duration), Failure> {
     let options = input.options();
     let max_age = options.duration("max-age", 0, u64::MAX)?;
-    let clock_tolerance = options.duration("clock-tolerance", 0, u64::MAX)?.unwrap_or(60);
+    let clock_tolerance = options
+        .duration("clock-tolerance", 0, u64::MAX)?
+        .unwrap_or(60);
     if clock_tolerance > MOST_CLOCK_TOLERANCE {
         return Err(wrong("clock-tolerance", "expected 5m at most"));
     }
-    Ok((max_age.map(Duration::from_secs), Duration::from_secs(clock_tolerance)))
+    Ok((
+        max_age.map(Duration::from_secs),
+        Duration::from_secs(clock_tolerance),
+    ))
 }
 
 fn view(

@@ -159,10 +159,12 @@ impl Guard {
             ..
         } = self.settings();
         callers.get(principal, |principal| {
-            let mark = ledger.as_ref().map(|ledger| ledger.names.mark(&principal));
+            let principal_key = ledger
+                .as_ref()
+                .map(|ledger| ledger.names.principal_key(&principal));
             Ok(Caller {
                 view: Arc::new(codec.view(&principal)?),
-                mark: mark.unwrap_or_default().into(),
+                principal_key: principal_key.unwrap_or_default().into(),
                 principal: Arc::new(principal),
             })
         })

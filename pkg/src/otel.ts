@@ -4,7 +4,7 @@
  */
 
 import { type Attributes, type Meter, metrics } from '@opentelemetry/api';
-import type { TokenEvent, Hooks, Refusal } from './mcp/hooks.js';
+import type { Hooks, Refusal, TokenEvent } from './mcp/hooks.js';
 
 /**
  * Returns the hooks of a {@link Guard} that record its metrics:

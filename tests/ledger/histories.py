@@ -19,7 +19,7 @@ import time
 import checker
 from common import Ledger, languages, with_files
 from servers import Clock, Line, Valkey, wait_until
-from world import GOES_ON, LIFE, CLOCK_TOLERANCE, Client, Ender, World
+from world import CLOCK_TOLERANCE, GOES_ON, LIFE, Client, Ender, World
 
 
 def one_that_keeps(seconds: float, seed: object, commands: dict[str, str]) -> None:

@@ -193,7 +193,9 @@ class Ender(Client):
         if revoke:
             command = self.ledger.revoke(who)
         else:
-            command = self.ledger.admit(Token("end", token.kind, token.id, token.issued, token.until + CLOCK_TOLERANCE), who=who)
+            command = self.ledger.admit(
+                Token("end", token.kind, token.id, token.issued, token.until + CLOCK_TOLERANCE), who=who
+            )
         for reply in self.ask_twice(command):
             self.world.checker.ended(name, reply, time.monotonic())
         self.opens(name, token, who)

@@ -21,7 +21,7 @@ import yaml
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from prometheus_client import REGISTRY
-from sealwax.mcp import TokenEvent, Refusal
+from sealwax.mcp import Refusal, TokenEvent
 from sealwax.otel import instruments
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -139,7 +139,7 @@ pub unsafe extern "C" fn sealwax_principal_from_claims(
         let out = Buffer::text(out, cap, len)?;
         // Serde reads an array as well.
         if !claims.trim_start().starts_with('{') {
-            return Err(Error::argument("claims: expected a JSON object"));
+            return Err(Error::argument("claims: expected a JSON object").into());
         }
         let read: Credential = serde_json::from_str(claims).map_err(unread)?;
         let principal = Principal::from_claims(&JwtClaims {

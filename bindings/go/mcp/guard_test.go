@@ -245,8 +245,8 @@ func TestNothingLeaks(t *testing.T) {
 }
 
 // What the guard's adapter takes for granted of the SDK, and no type of Go's says: a newer SDK that differs fails here.
-func TestCanary(t *testing.T) {
-	server := mcp.NewServer(&mcp.Implementation{Name: "canary", Version: "1"}, nil)
+func TestContract(t *testing.T) {
+	server := mcp.NewServer(&mcp.Implementation{Name: "contract", Version: "1"}, nil)
 	var order []string
 	for _, name := range []string{"inner", "outer"} {
 		server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {

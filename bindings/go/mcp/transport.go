@@ -51,10 +51,10 @@ func MaxBodySize(size int64) TransportOption {
 
 // transport has a guard's rules for sessions of the transport.
 type transport struct {
-	guard    *Guard
-	settings engine.Transport
-	rules    *engine.Guard
-	maxBodySize  int64
+	guard       *Guard
+	settings    engine.Transport
+	rules       *engine.Guard
+	maxBodySize int64
 }
 
 func (g *Guard) transport(settings engine.Transport, options []TransportOption) (*transport, error) {

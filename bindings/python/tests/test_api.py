@@ -137,7 +137,11 @@ MISTAKES: list[tuple[type[Exception], str, Mistake]] = [
     (sealwax.InvalidKey, "SEALWAX_KEYS", lambda *_: sealwax.KeyRing(cast("Any", [KEY, None]))),
     (sealwax.InvalidKey, "expected", lambda *_: sealwax.Key.from_secret(bytes(31))),
     (sealwax.TooLarge, "payload", lambda _, alice: alice.session().seal(bytes(4097))),
-    (sealwax.InvalidArgument, "clock_tolerance", lambda *_: sealwax.Codec(keys=KEY, audience="a", clock_tolerance=-1)),
+    (
+        sealwax.InvalidArgument,
+        "clock_tolerance",
+        lambda *_: sealwax.Codec(keys=KEY, audience="a", clock_tolerance=-1),
+    ),
     # Nobody is no default.
     (sealwax.InvalidArgument, "expected", lambda codec, _: codec.view()),
     (

@@ -1,5 +1,6 @@
 """Keys that change while a codec is in use: set, or in a file that it follows."""
 
+import functools
 import gc
 import itertools
 import json
@@ -49,6 +50,10 @@ def path(tmp_path: Path) -> Path:
 
 def followed(path: Path) -> Codec:
     return Codec(keys_file=path, keys_interval=0.01, audience=AUDIENCE)
+
+
+def seals(codec: Codec, key: Key) -> bool:
+    return sealwax.inspect(alice(codec).session().seal(b"")).key_id == key.id
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -119,7 +124,7 @@ def test_a_log_that_fails_does_not_end_the_watch(
     try:
         for key in (B, A, B):
             replace(path, text_of(key))
-            until(lambda: sealwax.inspect(alice(codec).session().seal(b"")).key_id == key.id)
+            until(functools.partial(seals, codec, key))
     finally:
         logger.removeFilter(fails)
 

@@ -20,7 +20,7 @@ extern "C" {
     pub type Limits;
     #[wasm_bindgen(method, getter, js_name = payloadLimit)]
     fn payload_limit(this: &Limits) -> Option<f64>;
-    #[wasm_bindgen(method, getter)]
+    #[wasm_bindgen(method, getter, js_name = clockTolerance)]
     fn clock_tolerance(this: &Limits) -> Option<f64>;
     #[wasm_bindgen(method, getter, js_name = sessionMaxAge)]
     fn session_max_age(this: &Limits) -> Option<f64>;

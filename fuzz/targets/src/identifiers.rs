@@ -137,7 +137,9 @@ fn refusal(
         () if unknown => Some("unknown_key"),
         () if elsewhere => Some("unauthentic"),
         () if another => Some("principal_mismatch"),
-        () if made > now.saturating_add(input.limits.clock_tolerance() * 1000) => Some("not_yet_valid"),
+        () if made > now.saturating_add(input.limits.clock_tolerance() * 1000) => {
+            Some("not_yet_valid")
+        }
         () if ends.is_some_and(|end| now >= end) => Some("expired"),
         () => None,
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::ledger::command_of;
 use super::read::{parse, read};
 use super::write;
-use crate::ledger::redis::{Answer, StoreMachine, Next, Plain, Redis, Send};
+use crate::ledger::redis::{Answer, Next, Plain, Redis, Send, StoreMachine};
 use crate::message::members::is_false;
 use sealwax::Error;
 

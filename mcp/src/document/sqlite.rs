@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::ledger::command_of;
 use super::read::parse;
 use super::{NO_DOCUMENT, write};
-use crate::ledger::sqlite::{Answer, StoreMachine, Next, Statement};
+use crate::ledger::sqlite::{Answer, Next, Statement, StoreMachine};
 use sealwax::Error;
 
 /// What a file's client does next: exactly one of these.

@@ -67,7 +67,7 @@ impl Admission {
     }
 
     fn command(&self, context: &Context) -> Result<Option<Command>, Reason> {
-        let Some((ledger, mark)) = context.ledger() else {
+        let Some((ledger, principal_key)) = context.ledger() else {
             return Ok(None);
         };
         let subjects: Vec<_> = self.subjects().map(|(_, subject)| subject).collect();
@@ -76,7 +76,7 @@ impl Admission {
         }
         let attempt: [u8; 8] = context.draw()?;
         Ok(Some(ledger.names.admit(
-            mark,
+            principal_key,
             &base16ct::lower::encode_string(&attempt),
             ledger.settings.clock_tolerance(),
             ledger.settings.accept_issued_since,

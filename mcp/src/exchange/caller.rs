@@ -9,8 +9,8 @@ use sealwax::{Error, Principal, View};
 pub(crate) struct Caller {
     /// The codec, scoped to the caller.
     pub view: Arc<View>,
-    /// The ledger's mark of the caller.
-    pub mark: Arc<str>,
+    /// The key of the caller's principal in the ledger, which has its hash.
+    pub principal_key: Arc<str>,
     pub principal: Arc<Principal>,
 }
 
@@ -73,14 +73,14 @@ mod tests {
                 made.set(made.get() + 1);
                 Ok(Caller {
                     view: Arc::new(codec.view(&principal)?),
-                    mark: subject.into(),
+                    principal_key: subject.into(),
                     principal: Arc::new(principal),
                 })
             })
         };
-        assert_eq!(&*get("alice").unwrap().mark, "alice");
-        assert_eq!(&*get("bob").unwrap().mark, "bob");
-        assert_eq!(&*get("alice").unwrap().mark, "alice");
+        assert_eq!(&*get("alice").unwrap().principal_key, "alice");
+        assert_eq!(&*get("bob").unwrap().principal_key, "bob");
+        assert_eq!(&*get("alice").unwrap().principal_key, "alice");
         assert_eq!(made.get(), 2);
         for _ in 0..2 {
             assert!(matches!(get(""), Err(Error::InvalidArgument(_))));

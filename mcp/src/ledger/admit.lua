@@ -3,11 +3,11 @@
 -- 400 days, in seconds: nothing lives longer, so that no record of an end has to be kept for longer.
 local CEILING = 34560000
 
-local mark = call('GET', KEYS[3])
-if mark and not find(mark, NUMBER) then
+local revoked = call('GET', KEYS[3])
+if revoked and not find(revoked, NUMBER) then
   return { 'broken', KEYS[3] }
 end
-mark = tonumber(mark)
+revoked = tonumber(revoked)
 local attempt, tolerance, accepted = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 
 for at = 0, (#KEYS - 3) / 2 - 1 do
@@ -23,7 +23,7 @@ for at = 0, (#KEYS - 3) / 2 - 1 do
       return { 'expired', tostring(at) }
     elseif by and not (mode == 'end' and by == attempt) then
       return { 'ended', tostring(at) }
-    elseif mark and started <= mark + tolerance then
+    elseif revoked and started <= revoked + tolerance then
       return { 'revoked', tostring(at) }
     elseif issued > now + tolerance then
       return { 'ahead', tostring(at) }

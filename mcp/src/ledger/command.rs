@@ -206,11 +206,12 @@ impl Namespace {
         if retain_for.is_some_and(|retain_for| retain_for.as_secs() == 0) {
             return Err(Error::argument("retain for: expected at least a second"));
         }
-        let retain_for = retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_CLOCK_TOLERANCE));
+        let retain_for =
+            retain_for.unwrap_or(CEILING + Duration::from_secs(LARGEST_CLOCK_TOLERANCE));
         let args = [retain_for.as_secs(), now].map(|time| time.to_string());
         Ok(Command::new(
             Script::Revoke,
-            vec![self.mark(principal)],
+            vec![self.principal_key(principal)],
             args.into(),
         ))
     }
@@ -243,21 +244,27 @@ impl Namespace {
             until,
         };
         let subjects: Vec<_> = kinds.iter().map(subject).collect();
-        // An unconditional end needs no principal's mark and no attempt.
-        let mark = self.mark(&Principal::anonymous());
-        Ok(self.admit(&mark, "0000000000000000", Duration::ZERO, None, &subjects))
+        // An unconditional end needs no principal and no attempt.
+        let principal_key = self.principal_key(&Principal::anonymous());
+        Ok(self.admit(
+            &principal_key,
+            "0000000000000000",
+            Duration::ZERO,
+            None,
+            &subjects,
+        ))
     }
 
-    /// Admits tokens: `mark` is the principal's; `attempt` is unique to this request.
+    /// Admits tokens: `principal_key` is the principal's; `attempt` is unique to this request.
     pub(crate) fn admit(
         &self,
-        mark: &str,
+        principal_key: &str,
         attempt: &str,
         clock_tolerance: Duration,
         accept_issued_since: Option<u64>,
         subjects: &[Subject<'_>],
     ) -> Command {
-        let mut keys = vec![self.began(), self.fence(), mark.into()];
+        let mut keys = vec![self.began(), self.fence(), principal_key.into()];
         let mut args = vec![
             attempt.into(),
             clock_tolerance.as_secs().to_string(),

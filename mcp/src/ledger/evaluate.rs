@@ -112,11 +112,11 @@ impl<'c> Case<'c> {
 
     fn admit(&mut self) -> Result<Texts, Texts> {
         let fence = self.fence()?;
-        let mark = self.number(2)?.unwrap_or_default();
+        let revoked = self.number(2)?.unwrap_or_default();
         let before = self.writes.len();
         let count = (self.values.len().saturating_sub(3)) / 2;
         for at in 0..count {
-            if let Err(refusal) = self.token(at, &fence, mark) {
+            if let Err(refusal) = self.token(at, &fence, revoked) {
                 // Nothing is used up unless all tokens pass.
                 self.writes.truncate(before);
                 return Err(refusal);
@@ -125,7 +125,7 @@ impl<'c> Case<'c> {
         Ok(ok())
     }
 
-    fn token(&mut self, at: usize, fence: &Fence, mark: u64) -> Result<(), Texts> {
+    fn token(&mut self, at: usize, fence: &Fence, revoked: u64) -> Result<(), Texts> {
         let (state, ended) = (3 + 2 * at, 4 + 2 * at);
         let arg = TOKENS + TOKEN * at;
         let attempt = self.arg(0);
@@ -154,7 +154,7 @@ impl<'c> Case<'c> {
         {
             return Err(refuse("ended"));
         }
-        if mark != 0 && started <= mark.saturating_add(clock_tolerance) {
+        if revoked != 0 && started <= revoked.saturating_add(clock_tolerance) {
             return Err(refuse("revoked"));
         }
         if issued > self.now.saturating_add(clock_tolerance) {
@@ -204,7 +204,7 @@ impl<'c> Case<'c> {
                     state: self.arg(arg + 6),
                 };
                 match self.latest(state)? {
-                    // It may be the latest one, and its principal revoked by a mark that is lost.
+                    // It may be the latest one, and its principal's revocation is lost.
                     _ if forgotten => return Err(unknown(fence.began)),
                     Some(latest) if latest.token == token => {}
                     Some(latest) if generation <= latest.generation => {
@@ -254,17 +254,17 @@ impl<'c> Case<'c> {
     }
 
     fn revoke(&mut self) -> Result<Texts, Texts> {
-        let (mark, asked) = (self.number(0)?.unwrap_or_default(), self.seconds(1)?);
+        let (revoked, asked) = (self.number(0)?.unwrap_or_default(), self.seconds(1)?);
         // By the time of a store that is behind, what began since would not be revoked.
         if asked > self.now.saturating_add(LARGEST_CLOCK_TOLERANCE) {
             return Err(one("ahead"));
         }
-        let mark = mark.max(self.now).max(asked);
+        let revoked = revoked.max(self.now).max(asked);
         let until = match self.seconds(0)? {
             0 => None,
-            retain_for => Some(mark.saturating_add(retain_for)),
+            retain_for => Some(revoked.saturating_add(retain_for)),
         };
-        self.write(0, mark.to_string(), until);
+        self.write(0, revoked.to_string(), until);
         Ok(ok())
     }
 

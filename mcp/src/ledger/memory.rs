@@ -113,7 +113,7 @@ impl Memory {
         Some(&self.records.get(key)?.value)
     }
 
-    /// Returns the principal's mark, whose space the command uses.
+    /// Returns the key of the principal, whose space the command uses.
     fn owner(&self, command: &Command) -> String {
         let of = match command.script {
             Script::Admit => 2,

@@ -77,9 +77,9 @@ impl Namespace {
         format!("{}:fence", self.0)
     }
 
-    /// Returns the key of a principal's mark: all that began until the mark's time is revoked. It
+    /// Returns the key of a principal's hash: all that began until the time that it holds is revoked. It
     /// does not depend on the key ring.
-    pub(crate) fn mark(&self, principal: &Principal) -> String {
+    pub(crate) fn principal_key(&self, principal: &Principal) -> String {
         let digest = match principal.parts() {
             None => digest::<16>(&["anonymous"]),
             Some(parts) => {

@@ -3,13 +3,13 @@
 //! Each command is one transaction: the time, the value of each key, the command's [evaluation](super::Command::evaluate), its
 //! writes, and a few expired records less if there was one. [`StoreMachine`] has that order, for every client of SQLite.
 
-mod machine;
 #[cfg(feature = "sqlite")]
 mod engine;
+mod machine;
 
-pub use machine::{Answer, StoreMachine, Next, Statement};
 #[cfg(feature = "sqlite")]
 pub use engine::{Sqlite, SqliteError};
+pub use machine::{Answer, Next, Statement, StoreMachine};
 
 /// Run once for each connection, line by line: readers do not wait, an answered command survives a
 /// loss of power, and a lock of another process is waited for.

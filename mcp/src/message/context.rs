@@ -117,10 +117,10 @@ impl Context {
         self.caller.as_ref().map(|caller| caller.principal.clone())
     }
 
-    /// Returns the ledger, if there is one, and its mark of the caller.
+    /// Returns the ledger, if there is one, and the key of the caller's principal in it.
     pub fn ledger(&self) -> Option<(&Ledger, &str)> {
         let ledger = self.guard.settings().ledger.as_ref()?;
-        Some((ledger, &self.caller.as_ref()?.mark))
+        Some((ledger, &self.caller.as_ref()?.principal_key))
     }
 
     /// Returns whether the caller is nobody in particular.

@@ -1,4 +1,9 @@
-import type { Fault, Item, Refused as WrittenRefusal, TokenEvent as WrittenEvent } from '../documents.js';
+import type {
+  Fault,
+  Item,
+  TokenEvent as WrittenEvent,
+  Refused as WrittenRefusal,
+} from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
 import { type Logger, write } from '../log.js';
 import type { Principal } from '../principal.js';

@@ -20,7 +20,7 @@ export type {
   SelfContainedHandles,
 } from './handler/self-contained-handles.js';
 export type { Session } from './handler/session.js';
-export type { TokenEvent, Hooks, Refusal } from './hooks.js';
+export type { Hooks, Refusal, TokenEvent } from './hooks.js';
 export {
   type Command,
   type Ledger,

@@ -80,7 +80,9 @@ const names = any([
   ...'length byteLength byteOffset buffer constructor subarray slice set map find some'.split(' '),
   ...'join toJSON toString valueOf then isWellFormed keys entries forEach __proto__ 0 a'.split(' '),
   ...'sessionId state ttl noExpiry maxAge subject client issuer anonymous only context'.split(' '),
-  ...'keys audience payloadLimit clockTolerance sessionMaxAge iss sub azp client_id error warn'.split(' '),
+  ...'keys audience payloadLimit clockTolerance sessionMaxAge iss sub azp client_id error warn'.split(
+    ' ',
+  ),
   ...'codec principal ledger timeLimit requestStateTtl run'.split(' '),
   ...[Symbol.iterator, Symbol.toPrimitive, Symbol.species, Symbol.toStringTag],
 ]);

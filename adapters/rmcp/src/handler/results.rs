@@ -213,7 +213,7 @@ macro_rules! responses {
             fn places(&mut self, member: &'static str) -> Places<'_> {
                 match self {
                     $(Self::$kind(result) => result.places(member),)*
-                    // rmcp has added a variant: the canary test fails, too.
+                    // rmcp has added a variant: the contract test fails, too.
                     _ => Places::None,
                 }
             }

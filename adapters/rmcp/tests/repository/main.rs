@@ -4,7 +4,7 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad_stores;
-mod canary;
+mod contract;
 #[path = "../common/clients.rs"]
 mod clients;
 mod counter;

@@ -202,7 +202,10 @@ fn judge(
     wrong(Attack::Kind, !same_kind);
     wrong(Attack::Audience, named.audience != verifier.audience);
     wrong(Attack::Label, same_kind && named.form != verifier.form);
-    wrong(Attack::Early, named.ulid.made > verifier.now + CLOCK_TOLERANCE * 1000);
+    wrong(
+        Attack::Early,
+        named.ulid.made > verifier.now + CLOCK_TOLERANCE * 1000,
+    );
     wrong(Attack::Late, over);
     // Its holder ended it as it was minted; then this text is presented.
     let same_id = !without.contains(&Check::IdOfBytes) || spells(text, named, without);

@@ -191,7 +191,11 @@ fn what_a_machine_lent_is_given_back_to_it() {
     tell(memory, SEALWAX_RUN, &[OPEN, NOW]);
     c!(sealwax_machine_free(memory));
     let (store, _) = begin(none.cast(), none, &frame(SEALWAX_STORE, 0, &[]));
-    let (machine, lent) = begun(none.cast(), store, &frame(SEALWAX_STORE_MACHINE, 0, &[REVOKE]));
+    let (machine, lent) = begun(
+        none.cast(),
+        store,
+        &frame(SEALWAX_STORE_MACHINE, 0, &[REVOKE]),
+    );
     c!(sealwax_machine_free(store));
     assert_eq!(returned(machine, lent), (SEALWAX_INVALID_ARGUMENT, lent));
     c!(sealwax_machine_free(machine));

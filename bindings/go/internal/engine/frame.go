@@ -12,7 +12,7 @@ import (
 // The kinds of frames, and their flags, of sealwax.h.
 const (
 	kindGuard, kindMessage, kindRevocation, kindReport                 = 1, 2, 4, 5
-	kindHandle, kindStore, kindStoreMachine, kindMemory                    = 6, 7, 8, 9
+	kindHandle, kindStore, kindStoreMachine, kindMemory                = 6, 7, 8, 9
 	kindHTTP, kindConnection, kindLine, kindLeaves                     = 11, 12, 13, 14
 	kindSQLite                                                         = 15
 	kindEvent, kindResult, kindSealState, kindWrite, kindFork, kindRun = 16, 17, 19, 20, 21, 22

@@ -14,7 +14,7 @@ type Ptr = int32
 type Call struct {
 	*module.Module
 	pooled *pooled
-	in    *instance
+	in     *instance
 	// The scratch: what is used of it, and its rest.
 	start, at, end Ptr
 	// What was allocated beside it, for a large call.

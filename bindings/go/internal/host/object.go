@@ -87,7 +87,7 @@ type Owned struct {
 // lone is the object, which what frees it keeps.
 type lone struct {
 	place
-	pooled  *pooled
+	pooled *pooled
 	free   Free
 	closed atomic.Bool
 }

@@ -44,8 +44,8 @@ class Codec(Opaque):
 
     `audience` names the service,
     best by its public address: tokens of one service never open at another, even under the same
-    keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `clock_tolerance` is the number of
-    seconds that another replica's clock may be ahead, 60 by default, at most 300.
+    keys. `payload_limit` is in bytes, 4,096 by default, at most 1 MiB. `clock_tolerance` is the
+    number of seconds that another replica's clock may be ahead, 60 by default, at most 300.
     `session_max_age` is the maximum age of a data-layer session in seconds, however often it is
     renewed, 30 days by default.
 

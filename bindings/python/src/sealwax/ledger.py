@@ -131,9 +131,7 @@ class SQLite:
         if limiter is None:
             self._thread.set(limiter := CapacityLimiter(1))
         # Nothing waits for a late command: the engine repeats it as the same attempt.
-        return await to_thread.run_sync(
-            self._run, command, abandon_on_cancel=True, limiter=limiter
-        )
+        return await to_thread.run_sync(self._run, command, abandon_on_cancel=True, limiter=limiter)
 
     def _run(self, command: Command) -> list[str]:
         # One that was abandoned may hold the file's lock: no thread waits longer than its command.

@@ -25,7 +25,7 @@ except ImportError as _missing:
     ) from _missing
 
 if TYPE_CHECKING:
-    from .mcp import TokenEvent, OnEvent, OnRefused, Refusal
+    from .mcp import OnEvent, OnRefused, Refusal, TokenEvent
 
 __all__ = ["Hooks", "instruments"]
 

@@ -20,12 +20,12 @@ import sealwax
 from sealwax.ledger import Memory
 from sealwax.mcp import (
     Guard,
-    TokenEvent,
     HandleRefused,
     LedgerUnavailable,
     LinkRefused,
     Principal,
     Refusal,
+    TokenEvent,
 )
 from sealwax.mcp._handler.exchange import exchange_of
 from sealwax.mcp._sdk import IS_SECOND, MCPError

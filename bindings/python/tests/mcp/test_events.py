@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 from shop import KEYS, served
 
 import sealwax
-from sealwax.mcp import TokenEvent, Refusal
+from sealwax.mcp import Refusal, TokenEvent
 from sealwax.otel import instruments
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The canary: where the adapter holds on to the SDKs, and that they are still there.
+"""The contract: where the adapter holds on to the SDKs, and that they are still there.
 
 A failure here is no fault of sealwax's users: an SDK has moved something. The message says what,
 and `src/sealwax/mcp/_servers.py` is where to follow it.

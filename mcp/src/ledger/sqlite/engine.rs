@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::{Answer, StoreMachine, Next, Statement};
+use super::{Answer, Next, Statement, StoreMachine};
 use crate::ledger::Command;
 
 /// A ledger in a SQLite file: for the processes of one machine, and across restarts.

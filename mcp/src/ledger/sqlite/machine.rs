@@ -197,7 +197,7 @@ mod tests {
     use proptest::option;
     use proptest::prelude::*;
 
-    use super::{Answer, StoreMachine, Next, WAIT, WAITS};
+    use super::{Answer, Next, StoreMachine, WAIT, WAITS};
     use crate::ledger::{Command, Script};
 
     fn command() -> Command {

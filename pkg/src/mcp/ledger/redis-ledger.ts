@@ -1,7 +1,7 @@
-import type { StoreStep, Plain, RedisAnswer } from '../../documents.js';
+import type { Plain, RedisAnswer, StoreStep } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
-import { type Answer, STORE_MACHINE, EVENT, Machine, STORE, WAITS } from '../../machine.js';
+import { type Answer, EVENT, Machine, STORE, STORE_MACHINE, WAITS } from '../../machine.js';
 import { WIDE } from '../../module.js';
 import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {

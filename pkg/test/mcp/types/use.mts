@@ -12,7 +12,6 @@ import {
   type Command,
   type FetchHandler,
   Guard,
-  type TokenEvent,
   type Ledger,
   LedgerUnfit,
   type Logger,
@@ -24,6 +23,7 @@ import {
   type SelfContainedHandle,
   type Session,
   SqliteLedger,
+  type TokenEvent,
 } from 'sealwax/mcp';
 import { instruments } from 'sealwax/otel';
 

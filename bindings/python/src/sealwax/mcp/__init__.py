@@ -32,7 +32,7 @@ from ._handler.handles import (
 from ._handler.links import Links, OpenedLink
 from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
-from ._hooks import TokenEvent, Kind, OnEvent, OnRefused, Refusal
+from ._hooks import Kind, OnEvent, OnRefused, Refusal, TokenEvent
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
 from ._question import QuestionOf
 from ._refusal import HandleRefused, LedgerUnavailable, LinkRefused, NotAccepted
@@ -42,7 +42,6 @@ __all__ = [
     "SESSION_META_KEY",
     "Anonymous",
     "Guard",
-    "TokenEvent",
     "HandleRefused",
     "Initial",
     "Kind",
@@ -67,6 +66,7 @@ __all__ = [
     "SelfContainedHandles",
     "Session",
     "Sessions",
+    "TokenEvent",
     "principal_from_access_token",
     "principal_from_claims",
 ]

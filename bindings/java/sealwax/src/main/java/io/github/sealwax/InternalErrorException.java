@@ -3,7 +3,10 @@ package io.github.sealwax;
 import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
-/** A fault in Sealwax itself. What was in progress in that pooled instance is lost; the next call works. */
+/**
+ * A fault in Sealwax itself. What was in progress in that pooled instance is lost; the next call
+ * works.
+ */
 public final class InternalErrorException extends SealwaxException {
   @Serial private static final long serialVersionUID = 1;
 

@@ -1,7 +1,7 @@
 package io.github.sealwax;
 
-import io.github.sealwax.internal.CodecObject;
 import io.github.sealwax.internal.Call;
+import io.github.sealwax.internal.CodecObject;
 import io.github.sealwax.internal.Function;
 import io.github.sealwax.internal.Output;
 import io.github.sealwax.internal.Replicated;

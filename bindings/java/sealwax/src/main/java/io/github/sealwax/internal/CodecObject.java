@@ -12,7 +12,8 @@ public final class CodecObject implements AutoCloseable {
   private final Replicated codec;
 
   /**
-   * The rings that the copies have. An element belongs to the thread that holds its pooled instance's lock.
+   * The rings that the copies have. An element belongs to the thread that holds its pooled
+   * instance's lock.
    */
   private final @Nullable Ring[] rings;
 
@@ -20,7 +21,8 @@ public final class CodecObject implements AutoCloseable {
   private volatile Ring ring;
 
   /** The limits of a codec; {@code null} is the default. */
-  public record Limits(@Nullable Long payload, @Nullable Long clockTolerance, @Nullable Long sessionMaxAge) {}
+  public record Limits(
+      @Nullable Long payload, @Nullable Long clockTolerance, @Nullable Long sessionMaxAge) {}
 
   /**
    * Makes a codec, checked.
@@ -65,7 +67,9 @@ public final class CodecObject implements AutoCloseable {
     return made;
   }
 
-  /** Gives the present keys to what was made of it in this pooled instance, unless it was closed. */
+  /**
+   * Gives the present keys to what was made of it in this pooled instance, unless it was closed.
+   */
   public void refresh(Call call) {
     if (codec.isOpen()) {
       in(call);
@@ -103,7 +107,8 @@ public final class CodecObject implements AutoCloseable {
                   return false;
                 }
                 rings[x.pooled().index] = next;
-                // From here on they are the keys of all pooled instances: where they fail to be set now, they
+                // From here on they are the keys of all pooled instances: where they fail to be set
+                // now, they
                 // are at the next use.
                 ring = next;
                 return true;

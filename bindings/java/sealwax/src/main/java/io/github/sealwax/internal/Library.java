@@ -19,7 +19,8 @@ public final class Library {
   private final PooledInstance[] pool;
 
   /**
-   * The number of pooled instances that were ever used. A thread takes another only if all of these are busy.
+   * The number of pooled instances that were ever used. A thread takes another only if all of these
+   * are busy.
    */
   private volatile int begun = 1;
 

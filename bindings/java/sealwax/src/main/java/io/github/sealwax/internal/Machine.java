@@ -1,8 +1,9 @@
 package io.github.sealwax.internal;
 
 /**
- * A machine of the ABI in one pooled instance: an exchange, a store machine, a ledger in memory. To close it
- * cancels an exchange at any step. A guard is in every pooled instance, as a {@link Replicated}.
+ * A machine of the ABI in one pooled instance: an exchange, a store machine, a ledger in memory. To
+ * close it cancels an exchange at any step. A guard is in every pooled instance, as a {@link
+ * Replicated}.
  */
 public final class Machine extends Pinned {
   private Machine(Library library, Call x, long made) {

@@ -5,8 +5,8 @@ import java.lang.ref.Cleaner;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object of the ABI in exactly one pooled instance, such as a {@link Machine} or a session. A fault in
- * that pooled instance loses it. It is freed when it is closed or collected.
+ * An object of the ABI in exactly one pooled instance, such as a {@link Machine} or a session. A
+ * fault in that pooled instance loses it. It is freed when it is closed or collected.
  */
 public sealed class Pinned implements AutoCloseable permits Machine {
   final Library library;

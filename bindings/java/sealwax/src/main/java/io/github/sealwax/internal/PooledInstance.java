@@ -53,7 +53,9 @@ final class PooledInstance {
     }
   }
 
-  /** Frees objects at the pooled instance's next call, or now if no thread is in it. Never waits. */
+  /**
+   * Frees objects at the pooled instance's next call, or now if no thread is in it. Never waits.
+   */
   void later(Closed objects) {
     closed.add(objects);
     if (!lock.isHeldByCurrentThread() && lock.tryLock()) {

@@ -6,8 +6,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An object of the ABI in every pooled instance that needs it: made there when it is first used, and again
- * after a fault. It is freed when it is closed or collected.
+ * An object of the ABI in every pooled instance that needs it: made there when it is first used,
+ * and again after a fault. It is freed when it is closed or collected.
  */
 public final class Replicated implements AutoCloseable {
   private final Library library;
@@ -82,7 +82,8 @@ public final class Replicated implements AutoCloseable {
     PooledInstance pooled = call.pooled();
     int index = pooled.index;
     if (!found.isIn(pooled)) {
-      // Before the test: whoever closes it sets `closed` first, and looks for pooled instances then.
+      // Before the test: whoever closes it sets `closed` first, and looks for pooled instances
+      // then.
       found.pool.accumulateAndGet(1L << index, (bits, bit) -> bits | bit);
       expectOpen();
       found.addresses[index] = maker.applyAsLong(call);

@@ -4,8 +4,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * What a ring of keys is made of, in any pooled instance: the texts or secrets, which stay on Java's heap. A
- * ring is made of these for as long as a call lasts.
+ * What a ring of keys is made of, in any pooled instance: the texts or secrets, which stay on
+ * Java's heap. A ring is made of these for as long as a call lasts.
  */
 public final class Ring {
   private static final int IDS_MAX = 64;

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
  * What the SDK does not let through, as docs/systems.md says it: where it does, the guard can do
  * more.
  */
-class CanaryTest {
+class ContractTest {
   private static List<String> members(Class<?> type) {
     return Arrays.stream(type.getRecordComponents()).map(RecordComponent::getName).toList();
   }
