@@ -12,9 +12,9 @@ export interface Logger {
 
 /** Writes each line after its time and level: to stderr, where there is one, for stdout may be a server's transport. */
 export const standard: Logger = {
-  info: (line, { time }) => print('INFO', line, time),
-  warn: (line, { time }) => print('WARN', line, time),
-  error: (line, { time }) => print('ERROR', line, time),
+  info: (line, { time }) => print('info', line, time),
+  warn: (line, { time }) => print('warn', line, time),
+  error: (line, { time }) => print('error', line, time),
 };
 
 let isHeard = false;
@@ -23,8 +23,8 @@ let isHeard = false;
 function print(level: string, line: string, time: unknown): void {
   if (!isHeard) globalThis.process?.stderr?.on?.('error', () => {});
   isHeard = true;
-  const write = level === 'ERROR' ? console.error : console.warn;
-  write(`${time ?? now()} ${level} ${line}`);
+  const write = level === 'error' ? console.error : console.warn;
+  write(`${time ?? now()} ${level.toUpperCase()} ${line}`);
 }
 
 /** Logs a line by its level. An error of the logger changes nothing. */
