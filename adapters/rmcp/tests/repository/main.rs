@@ -4,9 +4,9 @@
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
 mod bad_stores;
-mod contract;
 #[path = "../common/clients.rs"]
 mod clients;
+mod contract;
 mod counter;
 mod example;
 mod far_store;

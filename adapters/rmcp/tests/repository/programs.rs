@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jsonwebtoken::{EncodingKey, Header, encode};
@@ -55,6 +55,8 @@ pub fn process(program: &Path, key: &str) -> TokioChildProcess {
 pub struct Http {
     child: Child,
     pub uri: String,
+    /// What it says. Nobody reads it; without it, nobody can.
+    pub log: Option<BufReader<ChildStderr>>,
 }
 
 impl Drop for Http {
@@ -74,12 +76,15 @@ pub fn served(command: &mut Command, key: &str, secret: Option<&str>) -> Http {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let first = said.next().unwrap().unwrap();
-    // Nobody reads its log any more, and it answers all the same.
-    drop(said);
-    let uri = first.strip_prefix("listening on ").unwrap().to_owned();
-    Http { child, uri }
+    let mut log = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    log.read_line(&mut first).unwrap();
+    let uri = first.trim_end().strip_prefix("listening on ").unwrap();
+    Http {
+        child,
+        uri: uri.to_owned(),
+        log: Some(log),
+    }
 }
 
 /// A token for an audience.
