@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use super::{KEYS, sealwax, stdout};
+use super::{KEYS, refused, sealwax, stdout};
 
 const SEALWAX: &str = env!("CARGO_BIN_EXE_sealwax");
 
@@ -164,6 +164,12 @@ fn every_command_has_a_manual_page() {
             quiet(&warned, "");
         }
     }
+    let none = sealwax(&["man", "nonsense"], "");
+    refused(
+        &none,
+        2,
+        "invalid_argument: COMMAND: expected a command of sealwax",
+    );
     let page = stdout(&sealwax(&["man"], ""));
     assert!(
         page.contains("Exit status: 0 for success; 1 when"),
