@@ -312,7 +312,10 @@ impl Caller {
                     let codec: In = self.object(Kind::Codec, first);
                     assert!(sealwax_token_limit(codec) <= sealwax_metadata_limit(codec));
                     let kind = kinds[usize::from(call.kind % 8)];
-                    assert_eq!(sealwax_kind_name(kind).is_null(), !matches!(kind, 1..=5 | 127));
+                    assert_eq!(
+                        sealwax_kind_name(kind).is_null(),
+                        !matches!(kind, 1..=5 | 127)
+                    );
                     let status = i32::from(first) - 3;
                     assert!(
                         !sealwax_code(status).is_null()
