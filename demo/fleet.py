@@ -120,7 +120,7 @@ class Fleet:
         command = [*shlex.split(self.sealwax), "keys", step, str(self.file)]
         said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         print(faint(f"    sealwax keys {step}: {said.splitlines()[0].replace(str(self.file), 'the file')}"))
-        self.keys = self.file.read_text().split()
+        self.keys = [line.split()[0] for line in self.file.read_text().splitlines()]
         while not all(now > then for now, then in zip(changes(), before, strict=True)):
             if time.monotonic() > until:
                 sys.exit(f"the replicas did not take the keys: {[server.said for server in self.proxy.servers]}")

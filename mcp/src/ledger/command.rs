@@ -96,10 +96,10 @@ impl Script {
     #[must_use]
     pub fn sha1(self) -> &'static str {
         match self {
-            Self::Open => "835bdaca098725d055d7607d0c7c7f843b975abd",
-            Self::Admit => "a1a0d74966cb24e073fa873b5f1895bb3c318088",
-            Self::Commit => "73683a65af418a6c7623b168a255df1994adb0c9",
-            Self::Revoke => "4de89abafbcfe0e06b7eaf390c71999b961624f9",
+            Self::Open => "0fd0381d002c6b2d583a3e870259855bc7c951d7",
+            Self::Admit => "9b058967fc76efb278b66f3a76403f9470b9021c",
+            Self::Commit => "baae2281eb5a39f6ca9d0f25ec4cbdee98cc95ae",
+            Self::Revoke => "e5d502efb158008da97c1147d29ca634a8407e6c",
         }
     }
 }
