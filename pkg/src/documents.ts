@@ -25,17 +25,6 @@ export interface DestructiveOptions {
   readonly fallback?: string | undefined;
 }
 
-export interface StoreStep {
-  readonly done?: readonly string[] | undefined;
-  readonly failed?: string | undefined;
-  readonly load?: readonly (readonly string[])[] | undefined;
-  readonly own?: boolean | undefined;
-  readonly plain?: Plain | undefined;
-  readonly send?: readonly string[] | undefined;
-  readonly unfit?: string | undefined;
-  readonly warned?: readonly string[] | undefined;
-}
-
 export interface BrokeEvent {
   readonly broke: string;
 }
@@ -324,6 +313,17 @@ export interface ReplayedStep {
 }
 
 export type Step = AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep | ReplayedStep;
+
+export interface StoreStep {
+  readonly done?: readonly string[] | undefined;
+  readonly failed?: string | undefined;
+  readonly load?: readonly (readonly string[])[] | undefined;
+  readonly own?: boolean | undefined;
+  readonly plain?: Plain | undefined;
+  readonly send?: readonly string[] | undefined;
+  readonly unfit?: string | undefined;
+  readonly warned?: readonly string[] | undefined;
+}
 
 export interface TextContent {
   readonly text: string;

@@ -28,16 +28,6 @@ DestructiveFacts: TypeAlias = "bool | DestructiveOptions"
 class DestructiveOptions(TypedDict):
     fallback: NotRequired[str | None]
 
-class StoreStep(TypedDict):
-    done: NotRequired[Sequence[str] | None]
-    failed: NotRequired[str | None]
-    load: NotRequired[Sequence[Sequence[str]] | None]
-    own: NotRequired[bool | None]
-    plain: NotRequired[Plain | None]
-    send: NotRequired[Sequence[str] | None]
-    unfit: NotRequired[str | None]
-    warned: NotRequired[Sequence[str] | None]
-
 class BrokeEvent(TypedDict):
     broke: str
 
@@ -292,6 +282,16 @@ class ReplayedStep(TypedDict):
     whole: NotRequired[bool | None]
 
 Step: TypeAlias = "AskStep | DeliverStep | RespondStep | ReplyStep | DoneStep | DropStep | ReplayedStep"
+
+class StoreStep(TypedDict):
+    done: NotRequired[Sequence[str] | None]
+    failed: NotRequired[str | None]
+    load: NotRequired[Sequence[Sequence[str]] | None]
+    own: NotRequired[bool | None]
+    plain: NotRequired[Plain | None]
+    send: NotRequired[Sequence[str] | None]
+    unfit: NotRequired[str | None]
+    warned: NotRequired[Sequence[str] | None]
 
 class TextContent(TypedDict):
     text: str
