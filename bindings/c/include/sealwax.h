@@ -927,14 +927,14 @@ void sealwax_machine_free(struct sealwax_machine *machine);
 // Fails with SEALWAX_INVALID_ARGUMENT for an invalid command, and unless there is one value for
 // each key.
 sealwax_status sealwax_ledger_evaluate(const char *command,
-                                    size_t command_len,
-                                    uint64_t now,
-                                    const char *values,
-                                    size_t values_len,
-                                    char *out,
-                                    size_t cap,
-                                    size_t *len,
-                                    struct sealwax_error *error);
+                                       size_t command_len,
+                                       uint64_t now,
+                                       const char *values,
+                                       size_t values_len,
+                                       char *out,
+                                       size_t cap,
+                                       size_t *len,
+                                       struct sealwax_error *error);
 
 // Identifies a text: a sealed token, a session id, a handle or a key text.
 //
