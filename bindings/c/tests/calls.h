@@ -117,7 +117,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   CALL(session_renew, nothing, all.view, NULL, all.session, PAGE, OUT, ERROR)                      \
   CALL(session_fork, nothing, all.view, NULL, all.session, OUT, ERROR)                             \
   CALL(session_verify, nothing, all.view, ID, &to->identifier, ERROR)                              \
-  CALL(ledger_evaluate, nothing, TEXT(OPEN), NOW, TEXT("[null,null]"), OUT, ERROR)                    \
+  CALL(ledger_evaluate, nothing, TEXT(OPEN), NOW, TEXT("[null,null]"), OUT, ERROR)                 \
   CALL(inspect, nothing, ID, &to->inspection, ERROR)                                               \
   CALL(report_words, nothing, ID, all.ring, NOW, OUT, ERROR)                                       \
   CALL(report_json, nothing, ID, all.ring, OUT, ERROR)                                             \
@@ -155,7 +155,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   NEW(handle, mine->delivered, SEALWAX_HANDLE, 0, TEXT("{\"op\":\"seal\",\"type\":\"order\"}"), \
       TEXT("[7]"))                                                                              \
   NEW(store, NULL, SEALWAX_STORE, SEALWAX_FLAG_WAITS)                                           \
-  NEW(machine, all.redis, SEALWAX_STORE_MACHINE, 0, TEXT(REVOKE))                                   \
+  NEW(machine, all.redis, SEALWAX_STORE_MACHINE, 0, TEXT(REVOKE))                               \
   NEW(memory, NULL, SEALWAX_MEMORY, 0, TEXT("1048576"), TIME)                                   \
   NEW(command, NULL, SEALWAX_COMMAND, 0, TEXT(INSPECT))                                         \
   ON(principal, mine->begun, SEALWAX_PRINCIPAL, 0, ABSENT, ABSENT, TEXT("alice"))               \
@@ -165,7 +165,7 @@ static const sealwax_purpose CURSOR = {SEALWAX_KIND_CURSOR, TEXT("tools/list"), 
   ON(fork, mine->in_session, SEALWAX_FORK, 0)                                                   \
   ON(result, mine->delivered, SEALWAX_RESULT, 0, TEXT("input_required"), ABSENT, TEXT("7"))     \
   ON(run, mine->memory, SEALWAX_RUN, 0, TEXT(REVOKE), TIME)                                     \
-  ON(answer, mine->machine, SEALWAX_EVENT, 0, TEXT("{\"text\":\"role:slave\"}"))               \
+  ON(answer, mine->machine, SEALWAX_EVENT, 0, TEXT("{\"text\":\"role:slave\"}"))                \
   ON(stdin, mine->command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"\"}"))
 
 typedef struct call {
