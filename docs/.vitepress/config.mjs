@@ -42,6 +42,7 @@ export default defineConfig({
         'How to',
         page('The user', '/docs/principal'),
         page('requestState', '/docs/request-state'),
+        page('Confirmations', '/docs/confirm'),
         page('Sessions', '/docs/sessions'),
         page('Cursors and handles', '/docs/handles'),
         page('Links', '/docs/links'),
@@ -83,7 +84,7 @@ export default defineConfig({
         page('Token format', '/SPEC'),
         page('Ledger', '/LEDGER'),
         page('Guard’s engine', '/docs/engine'),
-        page('Portable module', '/bindings/c/portable'),
+        page('WASI module', '/bindings/c/portable'),
       ),
       group(
         'Contributing',
