@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import sealwax
+from sealwax import _native
 
 CASES = json.loads((Path(__file__).parents[3] / "tests/requests.json").read_text("utf-8"))
 
@@ -20,6 +21,12 @@ def test_methods_carry_what_they_carry(case: dict[str, Any]) -> None:
     if told is not None:
         assert told.pop("needs_caller") == (told["kind"] == "request-state")
     assert told == case["tokenFields"]
+
+
+def test_claims_are_an_object_in_c_too() -> None:
+    array = _native.pair(b'["https://idp", "alice", null, null]')
+    with pytest.raises(sealwax.InvalidArgument, match="expected a JSON object"):
+        _native.call_for_text(_native.lib.sealwax_principal_from_claims, *array, capacity=4096)
 
 
 def test_other_claims_may_be_no_json() -> None:
