@@ -77,12 +77,15 @@ impl KeyFile {
 
     /// Makes a key the first.
     pub fn promote(&mut self, id: KeyId) {
-        if let (Some(mut line), Some(first)) = (self.take(id), self.0.iter().position(has_key)) {
-            let unmarked = line
-                .text
-                .strip_suffix(ADDED)
-                .map_or(line.text.len(), str::len);
-            line.text.truncate(unmarked);
+        // Nor is the one that seals now new any more, also if it was put there by hand.
+        let sealing = self.ids().first().copied();
+        for line in &mut self.0 {
+            if line.key.is_some() && [Some(id), sealing].contains(&line.key) {
+                let unmarked = line.text.strip_suffix(ADDED).map(str::len);
+                line.text.truncate(unmarked.unwrap_or(usize::MAX));
+            }
+        }
+        if let (Some(line), Some(first)) = (self.take(id), self.0.iter().position(has_key)) {
             self.0.insert(first, line);
         }
     }
@@ -167,6 +170,11 @@ mod tests {
         assert_eq!((file.ids().len(), file.added()), (3, Some(added.id())));
         file.promote(added.id());
         assert_eq!(file.added(), None);
+        // Marked, and put first by hand.
+        let text = format!("{a}{ADDED}\n{b}{ADDED}\n");
+        let mut by_hand = KeyFile::parse(&text).unwrap();
+        by_hand.promote(keys[1].id());
+        assert_eq!(by_hand.added(), None);
         assert!(
             file.to_text()
                 .unwrap()
