@@ -6,13 +6,14 @@ Each SEALWAX is the command of a package.
 """
 
 import hashlib
+import itertools
 import pathlib
 import shlex
 import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 
 from common import TOLERANCE, Agent, Ledger, Token, languages, new_id
 from servers import Clock, Valkey, wait_until
@@ -119,17 +120,18 @@ def what_cannot_be_used_is_told(sealwax: str) -> None:
             operator.expect(2, "\n  tip: check the URL", "check")
 
 
-def main(sealwax: dict[str, str], agents: dict[str, str]) -> None:
-    def shows(package: str) -> str:
-        what_it_writes_is_read(sealwax[package], agents)
-        what_a_store_lacks_is_told(sealwax[package])
-        a_clock_that_is_behind_is_told(sealwax[package])
-        what_cannot_be_used_is_told(sealwax[package])
-        return f"command of {package}: what it writes every language reads; what a store lacks is told"
+def shows(package: str, sealwax: str, agents: dict[str, str]) -> str:
+    what_it_writes_is_read(sealwax, agents)
+    what_a_store_lacks_is_told(sealwax)
+    a_clock_that_is_behind_is_told(sealwax)
+    what_cannot_be_used_is_told(sealwax)
+    return f"command of {package}: what it writes every language reads; what a store lacks is told"
 
-    # They wait more than they work.
-    with ThreadPoolExecutor() as pool:
-        for said in pool.map(shows, sealwax):
+
+def main(sealwax: dict[str, str], agents: dict[str, str]) -> None:
+    # They wait more than they work. Processes, as a store gets its clock from the environment of the one that starts it.
+    with ProcessPoolExecutor(len(sealwax)) as pool:
+        for said in pool.map(shows, sealwax, sealwax.values(), itertools.repeat(agents)):
             print(said, flush=True)
 
 
