@@ -223,13 +223,13 @@ GUARDS = {
                 "cli/commands.json",
                 "cli/README.md",
                 "bindings/c",
-                "fuzz/abi",
-                "fuzz/targets",
+                "tests/fuzz/abi",
+                "tests/fuzz/targets",
             ),
-            *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
+            *("tests/fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
         ),
         prepare="""
-            sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "fuzz/abi", "fuzz/targets"]|' Cargo.toml
+            sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "tests/fuzz/abi", "tests/fuzz/targets"]|' Cargo.toml
             python3 bindings/c/tests/vectors.py "$ROOT"/tests/vectors/v1.json "$ROOT"/tests/vectors/more.json > vectors.txt
         """,
         build=f"{CARGO} build -q --offline -p sealwax-c && {CARGO} test -q --offline -p sealwax-fuzz-targets --test replay --no-run",
