@@ -59,7 +59,7 @@ STORE_RULES = {
 KNOWN = {
     # The guard cancels its own question, and forgets a request that its client cancels.
     ("notifications/", "questions.ts"),
-    ("notifications/", "handler/messages.ts"),
+    ("notifications/", "transport/message.ts"),
     ("notifications/", "Questions.java"),
     ("notifications/", "_former/questions.py"),
     ("notifications/", "_former/streams.py"),
@@ -81,7 +81,7 @@ KNOWN = {
     # go-sdk's own rule for the messages at its handlers.
     ("2026-07-28", "middleware.go"),
     # A database of the author's does not say where its file is.
-    ("PRAGMA", "sqlite-ledger.ts"),
+    ("PRAGMA", "ledger/sqlite.ts"),
     # An address that is none makes no request.
     ("400", "transport/node.ts"),
 }

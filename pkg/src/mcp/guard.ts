@@ -8,28 +8,23 @@ import { core } from '../module.js';
 import { anonymous, type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
 import { Engine, written } from './engine.js';
-import type { Call, Handled } from './handler/call.js';
-import {
-  DataLayerSessions,
-  names,
-  type SessionsOptions,
-  sessionsOf,
-} from './handler/data-layer-sessions.js';
+import type { Call, Handled } from './handler/exchange.js';
 import { Links } from './handler/links.js';
 import { referenceOf } from './handler/reference.js';
 import { ReferenceHandles } from './handler/reference-handles.js';
+import { guardTransport } from './handler/sdk.js';
 import { SelfContainedHandles } from './handler/self-contained-handles.js';
-import { guardTransport } from './handler/transport.js';
+import { DataLayerSessions, names, type SessionsOptions, sessionsOf } from './handler/sessions.js';
 import { type Hooks, reportError } from './hooks.js';
 import type { Ledger, LedgerOptions } from './ledger/ledger.js';
 import type { Policy, PrincipalOf, QuestionOf } from './policy.js';
-import type { AnyServer, HandlerContext, Transport } from './sdk.js';
+import type { AnyServer, HandlerContext, Transport } from './sdk-types.js';
 import {
   type FetchHandler,
   failure,
   type HttpSessionsOptions,
   withSessions,
-} from './transport/http-sessions.js';
+} from './transport/http.js';
 import { type WrittenResponse, wrapListener } from './transport/listener.js';
 import type { Negotiated } from './transport/negotiated.js';
 import { listenerOf, type NodeListener, type NodeRequest } from './transport/node.js';

@@ -1,4 +1,4 @@
-import type { AuthInfo } from './sdk.js';
+import type { AuthInfo } from './sdk-types.js';
 
 /**
  * The context of a request before its handler runs: two members of the SDK's `ServerContext`, so that a

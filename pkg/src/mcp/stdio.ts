@@ -11,7 +11,7 @@ import { checkTtl } from '../lifetime.js';
 import { nameOf } from './cause.js';
 import { type Guard, policyOf } from './guard.js';
 import { reportError } from './hooks.js';
-import { type Read, StdioConnection } from './transport/stdio-connection.js';
+import { type Read, StdioConnection } from './transport/stdio.js';
 
 /** The longest line, in bytes, that the SDK's own transport accepts. */
 const MAX_BYTES = 10 * 1024 * 1024;

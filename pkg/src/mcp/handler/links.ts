@@ -5,8 +5,8 @@ import { type Principal, partsOf } from '../../principal.js';
 import { Caller } from '../caller.js';
 import { clientValue, written } from '../engine.js';
 import type { Policy } from '../policy.js';
-import type { HandlerContext } from '../sdk.js';
-import type { CallOf } from './call.js';
+import type { HandlerContext } from '../sdk-types.js';
+import type { CallOf } from './exchange.js';
 
 /** What a link opened to. */
 export interface OpenedLink<T> {

@@ -11,7 +11,7 @@ import type {
   RequestId,
   ServerResponse,
   Transport,
-} from '../sdk.js';
+} from '../sdk-types.js';
 import { newReference } from './reference.js';
 
 interface Asked {

@@ -2,8 +2,8 @@ import type { HandleResult } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
 import { clientValue } from '../engine.js';
-import type { HandlerContext } from '../sdk.js';
-import type { CallOf } from './call.js';
+import type { HandlerContext } from '../sdk-types.js';
+import type { CallOf } from './exchange.js';
 
 /** An accepted handle: the key of a row in your store. */
 export interface ReferenceHandle {

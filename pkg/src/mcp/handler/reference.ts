@@ -4,8 +4,8 @@
  */
 
 import type { Known, Policy } from '../policy.js';
-import type { HandlerContext, Params } from '../sdk.js';
-import { isMessage, type Message } from './messages.js';
+import type { HandlerContext, Params } from '../sdk-types.js';
+import { isMessage, type Message } from '../transport/message.js';
 
 const REFERENCE = 'io.github.sealwax/exchange';
 

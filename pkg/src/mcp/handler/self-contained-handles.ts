@@ -2,8 +2,8 @@ import type { HandleOp, HandleResult, Predecessor } from '../../documents.js';
 import { wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
 import { clientValue, type Written, written } from '../engine.js';
-import type { HandlerContext } from '../sdk.js';
-import type { CallOf } from './call.js';
+import type { HandlerContext } from '../sdk-types.js';
+import type { CallOf } from './exchange.js';
 
 /** A created or opened handle that holds its state. */
 export interface SelfContainedHandle<T> {

@@ -1,6 +1,6 @@
 /** Sessions for a listener of Node's HTTP, such as a handler of Express around a transport of `@modelcontextprotocol/sdk`. */
 
-import type { FetchHandler } from './http-sessions.js';
+import type { FetchHandler } from './http.js';
 import { listenerOf, type NodeRequest, type NodeResponse } from './node.js';
 
 /** A response of Node's HTTP to which a listener writes. */

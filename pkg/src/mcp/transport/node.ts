@@ -1,8 +1,8 @@
 /** A listener of Node's HTTP around a handler of web-standard requests. */
 
 import type { Content } from '../engine.js';
-import type { AuthInfo } from '../sdk.js';
-import { type FetchHandler, readers } from './http-sessions.js';
+import type { AuthInfo } from '../sdk-types.js';
+import { type FetchHandler, readers } from './http.js';
 import { isTooLarge, joined, ReadRequest, written } from './read-request.js';
 
 /** A request of Node's HTTP, or of Express and others that stand on it. */

@@ -1,6 +1,6 @@
 /** Messages as the SDK read them. */
 
-import type { ClientNotification } from '../sdk.js';
+import type { ClientNotification } from '../sdk-types.js';
 
 export type Message = Readonly<Record<string, unknown>>;
 

@@ -3,8 +3,8 @@ import { invalidArgument } from '../../error.js';
 import { checked, flag, text, wrongType } from '../../input.js';
 import { checkTtl } from '../../lifetime.js';
 import type { Beginning, Policy } from '../policy.js';
-import type { HandlerContext } from '../sdk.js';
-import type { CallOf } from './call.js';
+import type { HandlerContext } from '../sdk-types.js';
+import type { CallOf } from './exchange.js';
 import type { Session } from './session.js';
 
 /** The requests that need a session. */

@@ -1,9 +1,9 @@
 import { Caller } from '../caller.js';
 import type { Connection, Engine, Exchange } from '../engine.js';
-import { cancelled } from '../handler/messages.js';
 import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
 import type { Known, Policy } from '../policy.js';
+import { cancelled } from './message.js';
 
 /** Reads a line as the SDK does, and throws where that does. */
 export type Read = (line: string) => unknown;

@@ -1,4 +1,4 @@
-import type { Reply } from '../../documents.js';
+import type { Reply } from '../documents.js';
 
 /** The result of a tool whose handle was refused. */
 export interface HandleRefusal {

@@ -19,6 +19,7 @@ import { reportError } from '../hooks.js';
 import { after } from '../later.js';
 import { CLIENT_CAPABILITIES, metadataOf, PROTOCOL_VERSION } from '../metadata.js';
 import type { Policy } from '../policy.js';
+import { HandleRefused } from '../refusal.js';
 import type { RequestContext } from '../request-context.js';
 import type {
   ClientNotification,
@@ -26,10 +27,9 @@ import type {
   HandlerContext,
   Params,
   ServerResponse,
-} from '../sdk.js';
+} from '../sdk-types.js';
+import { changed, isMessage, isTooDeep } from '../transport/message.js';
 import type { Negotiated } from '../transport/negotiated.js';
-import { HandleRefused } from './handle-refused.js';
-import { changed, isMessage, isTooDeep } from './messages.js';
 import { newReference, referenceIn, withReference } from './reference.js';
 import { Session } from './session.js';
 

@@ -11,9 +11,9 @@ import type {
   RequestId,
   ServerResponse,
   Transport,
-} from '../sdk.js';
-import { Call, type Connection, type Entered, type Handled, internalError } from './call.js';
-import { cancelled } from './messages.js';
+} from '../sdk-types.js';
+import { cancelled } from '../transport/message.js';
+import { Call, type Connection, type Entered, type Handled, internalError } from './exchange.js';
 import { Questions } from './questions.js';
 
 /** Guards the messages of a transport, from its start on. */

@@ -7,7 +7,7 @@ import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
 import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
 import type { Policy } from '../policy.js';
-import type { AuthInfo } from '../sdk.js';
+import type { AuthInfo } from '../sdk-types.js';
 import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './read-request.js';
 
 /**
