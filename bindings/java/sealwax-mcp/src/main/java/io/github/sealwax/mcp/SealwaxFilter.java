@@ -2,6 +2,13 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.SealwaxException;
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Engine;
+import io.github.sealwax.mcp.internal.Failures;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Step;
+import io.github.sealwax.mcp.internal.transport.HeldResponse;
+import io.github.sealwax.mcp.internal.transport.ReplayedRequest;
+import io.github.sealwax.mcp.internal.transport.TransportExchange;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.spec.HttpHeaders;
@@ -31,7 +38,7 @@ import java.util.Objects;
  * is refused gets 404. {@code DELETE} ends a session, if the guard has a ledger.
  */
 public final class SealwaxFilter implements Filter {
-  private final Guard guard;
+  private final GuardCore guard;
   private final Engine engine;
   private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
   private final int maxBodySize;
@@ -70,7 +77,7 @@ public final class SealwaxFilter implements Filter {
       return key ->
           switch (key) {
             case TransportExchange.KEY -> outer;
-            case Served.HEADER -> header.isEmpty() ? null : header;
+            case TransportExchange.HEADER -> header.isEmpty() ? null : header;
             default -> context.get(key);
           };
     };
@@ -195,14 +202,14 @@ public final class SealwaxFilter implements Filter {
 
   /** What a filter is to be. */
   public static final class Builder {
-    private final Guard guard;
+    private final GuardCore guard;
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private McpTransportContextExtractor<? super HttpServletRequest> extractor =
         request -> McpTransportContext.EMPTY;
     private int maxBodySize = 4 << 20;
 
     private Builder(Guard guard) {
-      this.guard = guard;
+      this.guard = guard.core();
       // The SDK speaks no revision without sessions of the transport.
       settings.put("modern", false);
     }

@@ -1,6 +1,11 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Types;
+import io.github.sealwax.mcp.internal.handler.Served;
+import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
@@ -24,10 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the value
  */
 public final class Sessions<T> {
-  private final Guard guard;
+  private final GuardCore guard;
   private final TypeRef<T> type;
 
-  Sessions(Guard guard, TypeRef<T> type) {
+  Sessions(GuardCore guard, TypeRef<T> type) {
     this.guard = guard;
     this.type = type;
   }

@@ -12,6 +12,8 @@ import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Types;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import java.io.IOException;
 import java.time.Clock;

@@ -11,6 +11,9 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.handler.Questions;
 import io.modelcontextprotocol.client.McpClient;
 import io.modelcontextprotocol.client.McpSyncClient;
 import io.modelcontextprotocol.client.transport.HttpClientSseClientTransport;
@@ -316,7 +319,7 @@ class ConnectionsTest {
   }
 
   private final Sent sent = new Sent(new CopyOnWriteArrayList<>());
-  private final Questions questions = new Questions(asking.guard, sent);
+  private final Questions questions = new Questions(asking.guard.core(), sent);
   private final Map<String, Object> alice = Caller.document(Principal.subject("alice"));
 
   private static McpTransportContext by(String user) {

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.sealwax.mcp.internal.Failures;
+import io.github.sealwax.mcp.internal.ledger.RedisConnection;
+import io.github.sealwax.mcp.internal.ledger.RedisConnections;
+import io.github.sealwax.mcp.internal.ledger.RedisServers;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;

@@ -1,6 +1,8 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.Ledger;
+import io.github.sealwax.mcp.LedgerException;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
 import java.util.HashMap;
@@ -15,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  * Answers the engine's questions about one request by the author's functions, and resolves its
  * caller at most once. A wrapper around the server shares it with the guard at the handlers.
  */
-final class Caller {
+public final class Caller {
   private static final Map<String, Object> ANONYMOUS = Map.of("anonymous", true);
 
-  private final Guard guard;
+  private final GuardCore guard;
   private final boolean counts;
   private final long arrived = System.nanoTime();
   private final ReentrantLock identifying = new ReentrantLock();
@@ -26,12 +28,12 @@ final class Caller {
   private volatile @Nullable Map<String, Object> known;
   private volatile Engine.@Nullable Told failed;
 
-  Caller(Guard guard, @Nullable McpTransportContext context) {
+  public Caller(GuardCore guard, @Nullable McpTransportContext context) {
     this(guard, context, true);
   }
 
   /** Tells of events only if they count. */
-  Caller(Guard guard, @Nullable McpTransportContext context, boolean counts) {
+  public Caller(GuardCore guard, @Nullable McpTransportContext context, boolean counts) {
     this.counts = counts;
     this.guard = guard;
     this.context = context;
@@ -39,7 +41,7 @@ final class Caller {
   }
 
   /** Returns the caller as a document, if it was resolved. */
-  @Nullable Map<String, Object> known() {
+  public @Nullable Map<String, Object> known() {
     return known;
   }
 
@@ -47,18 +49,18 @@ final class Caller {
    * Answers the engine's questions; returns the first step that is no question, or one to others or
    * for the body.
    */
-  Step drive(Engine.Exchange exchange, Step first) {
+  public Step drive(Engine.Exchange exchange, Step first) {
     return drive(exchange, first, null);
   }
 
   /** Runs an exchange of one operation to its last step. */
-  Step finish(Engine.Begun begun) {
+  public Step finish(Engine.Begun begun) {
     try (Engine.Exchange exchange = begun.exchange()) {
       return drive(exchange, begun.step());
     }
   }
 
-  Step drive(
+  public Step drive(
       Engine.Exchange exchange, Step first, @Nullable Function<Step, Engine.Told> ofMessage) {
     Step step = first;
     tell(exchange, step);
@@ -91,7 +93,7 @@ final class Caller {
   }
 
   /** Resolves the caller once, also for a handler that uses two handles at a time. */
-  void identify() {
+  public void identify() {
     identifying.lock();
     try {
       if (known != null || failed != null) {
@@ -132,14 +134,14 @@ final class Caller {
   }
 
   /** Releases the request: a task that the handler left behind may still hold this. */
-  void close() {
+  public void close() {
     if (known == null && failed == null) {
       failed = Engine.Told.wrong("expected before the answer had left");
     }
     context = null;
   }
 
-  static Map<String, Object> document(Principal principal) {
+  public static Map<String, Object> document(Principal principal) {
     if (!(principal instanceof Principal.Caller caller)) {
       return ANONYMOUS;
     }

@@ -1,14 +1,22 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
 import io.github.sealwax.SealwaxException;
 import io.github.sealwax.TokenFields;
+import io.github.sealwax.mcp.Negotiated;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.Engine;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
+import io.github.sealwax.mcp.internal.transport.TransportExchange;
 import io.modelcontextprotocol.common.McpTransportContext;
-import io.modelcontextprotocol.spec.McpSchema;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse.JSONRPCError;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -18,18 +26,15 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The message that is being served, which its handler reaches by its context. */
-final class Served implements AutoCloseable {
+public final class Served implements AutoCloseable {
   /** The key in the context of a handler under which this is. */
-  static final String KEY = "io.github.sealwax.served";
-
-  /** The key in the context of the transport under which the header {@code Mcp-Session-Id} is. */
-  static final String HEADER = "io.github.sealwax.header";
+  private static final String KEY = "io.github.sealwax.served";
 
   private static final String SESSION = "io.modelcontextprotocol/session";
   private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
   private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-  final Guard guard;
+  final GuardCore guard;
   final Caller caller;
   final @Nullable TokenFields fields;
   private final Engine engine;
@@ -38,7 +43,11 @@ final class Served implements AutoCloseable {
   private final boolean isNotification;
   private final @Nullable Questions questions;
   private final @Nullable TransportExchange outer;
-  private final List<HandleRefused> refused = new ArrayList<>();
+
+  /** The tools' results for errors, by the very error that a handler passes on. */
+  private final Map<JSONRPCError, Map<String, Object>> refused =
+      Collections.synchronizedMap(new IdentityHashMap<>());
+
   private volatile @Nullable SealwaxException unsealed;
   private final McpTransportContext context;
   private volatile boolean isOver;
@@ -46,8 +55,8 @@ final class Served implements AutoCloseable {
   private volatile @Nullable Step delivered;
   private volatile @Nullable SessionCore session;
 
-  Served(
-      Guard guard,
+  public Served(
+      GuardCore guard,
       Engine engine,
       McpTransportContext context,
       String method,
@@ -68,7 +77,7 @@ final class Served implements AutoCloseable {
   }
 
   /** Returns what a handler's context has for this guard. */
-  static Served of(Guard guard, McpTransportContext context) {
+  public static Served of(GuardCore guard, McpTransportContext context) {
     if (context.get(KEY) instanceof Served served && served.guard == guard) {
       served.expectServing();
       return served;
@@ -112,7 +121,10 @@ final class Served implements AutoCloseable {
                 arguments == null ? null : Json.writeClients(arguments),
                 token(),
                 guard.hasSessions() ? sentSession() : null,
-                guard.hasSessions() && context.get(HEADER) instanceof String header ? header : null,
+                guard.hasSessions()
+                        && context.get(TransportExchange.HEADER) instanceof String header
+                    ? header
+                    : null,
                 caller.known(),
                 outer == null ? null : outer.withinMs(),
                 isNotification,
@@ -138,7 +150,7 @@ final class Served implements AutoCloseable {
     }
     Object own = params.get("_meta") instanceof Map<?, ?> meta ? meta.get(CAPABILITIES) : null;
     Object responses = params.get("inputResponses");
-    Negotiated settled = outer == null ? null : outer.negotiated();
+    Negotiated settled = negotiated();
     if (own == null && settled != null) {
       own = settled.clientCapabilities();
     }
@@ -152,7 +164,7 @@ final class Served implements AutoCloseable {
   /** Answers what the engine asks of this message. */
   Engine.Told answer(Step asked) {
     if (asked.text("name").equals("initial")) {
-      return guard.firstOf(this);
+      return guard.firstOf(context());
     }
     return guard.questionOf(asked.object("params"));
   }
@@ -194,7 +206,7 @@ final class Served implements AutoCloseable {
   }
 
   /** Returns the engine's exchange, which may begin now; it ends with the request. */
-  synchronized Engine.Exchange exchange() {
+  public synchronized Engine.Exchange exchange() {
     expectServing();
     if (exchange == null) {
       begin();
@@ -225,17 +237,18 @@ final class Served implements AutoCloseable {
     return Json.changed(changed, step.list("set"));
   }
 
-  @Nullable SessionCore session() {
+  public @Nullable SessionCore session() {
     expectServing();
     return session;
   }
 
-  @Nullable TransportExchange outer() {
-    return outer;
+  /** Returns what was negotiated over HTTP, if the message came by a filter. */
+  public @Nullable Negotiated negotiated() {
+    return outer == null ? null : outer.negotiated();
   }
 
   /** Returns the {@code requestState} that this guard opened. */
-  @Nullable String state() {
+  public @Nullable String state() {
     expectServing();
     if (fields == null || !fields.kind().equals("request-state")) {
       throw new IllegalArgumentException(
@@ -246,7 +259,7 @@ final class Served implements AutoCloseable {
   }
 
   /** Seals the next {@code requestState}; what fails there reaches the log and the handler. */
-  String sealState(String value) {
+  public String sealState(String value) {
     try {
       return exchange().sealState(value);
     } catch (SealwaxException failure) {
@@ -279,32 +292,24 @@ final class Served implements AutoCloseable {
   }
 
   /** Runs an operation on a handle, a link or a cursor. */
-  Step handle(Map<String, Object> operation, @Nullable String value) {
+  public Step handle(Map<String, Object> operation, @Nullable String value) {
     Step step = caller.finish(exchange().handle(operation, value));
     expectServing();
-    if (step.is("reply")) {
-      HandleRefused refusal = new HandleRefused(step);
-      synchronized (refused) {
-        refused.add(refusal);
-      }
-      throw refusal;
-    }
     return step;
+  }
+
+  /** Returns the error to throw where an operation was refused. */
+  public JSONRPCError refused(Step reply) {
+    JSONRPCError error = reply.error();
+    refused.put(error, reply.object("tool"));
+    return error;
   }
 
   /**
    * Returns the result of a tool whose handle was refused, where its handler did not catch that.
    */
-  @SuppressWarnings("ReferenceEquality") // It is this very one, not one that looks alike.
-  @Nullable Map<String, Object> refusedBy(McpSchema.JSONRPCResponse.@Nullable JSONRPCError error) {
-    synchronized (refused) {
-      for (HandleRefused one : refused) {
-        if (one.getJsonRpcError() == error) {
-          return one.toolResult();
-        }
-      }
-    }
-    return null;
+  @Nullable Map<String, Object> refusedBy(@Nullable JSONRPCError error) {
+    return refused.get(error);
   }
 
   private void expectServing() {

@@ -1,13 +1,13 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import io.modelcontextprotocol.json.TypeRef;
 import java.lang.reflect.Type;
 
 /** Types for the SDK's mapper. */
-final class Types {
+public final class Types {
   private Types() {}
 
-  static <T> TypeRef<T> of(Class<T> type) {
+  public static <T> TypeRef<T> of(Class<T> type) {
     return new TypeRef<>() {
       @Override
       public Type getType() {

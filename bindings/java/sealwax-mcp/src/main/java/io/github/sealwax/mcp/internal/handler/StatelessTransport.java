@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
@@ -11,12 +11,12 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /** A transport of a server without sessions, whose handler is guarded. */
-final class StatelessTransport implements McpStatelessServerTransport {
+public final class StatelessTransport implements McpStatelessServerTransport {
   private final McpStatelessServerTransport inner;
   private final Boundary boundary;
   private final UnaryOperator<McpStatelessServerHandler> between;
 
-  StatelessTransport(
+  public StatelessTransport(
       McpStatelessServerTransport inner,
       Boundary boundary,
       UnaryOperator<McpStatelessServerHandler> between) {

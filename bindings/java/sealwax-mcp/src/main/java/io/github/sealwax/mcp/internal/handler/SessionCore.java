@@ -1,17 +1,18 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
+import io.github.sealwax.mcp.internal.Engine;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The data-layer session of a request, with its value as JSON. */
-final class SessionCore {
-  final String id;
-  final String ulid;
-  final long generation;
+public final class SessionCore {
+  public final String id;
+  public final String ulid;
+  public final long generation;
   private final Engine.Exchange exchange;
   private @Nullable String value;
 
-  SessionCore(Engine.Exchange exchange, Map<String, Object> opened) {
+  public SessionCore(Engine.Exchange exchange, Map<String, Object> opened) {
     this.exchange = exchange;
     id = (String) opened.get("id");
     ulid = (String) opened.get("ulid");
@@ -19,16 +20,16 @@ final class SessionCore {
     value = (String) opened.get("value");
   }
 
-  synchronized @Nullable String value() {
+  public synchronized @Nullable String value() {
     return value;
   }
 
-  synchronized void write(String next) {
+  public synchronized void write(String next) {
     exchange.write(next);
     value = next;
   }
 
-  Map<String, Object> fork() {
+  public Map<String, Object> fork() {
     return exchange.fork();
   }
 }

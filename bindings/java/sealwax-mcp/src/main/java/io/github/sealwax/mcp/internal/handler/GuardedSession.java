@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
@@ -23,7 +23,7 @@ import reactor.core.publisher.Mono;
  * <p>The SDK's session sends the answer to a message in the Reactor context of that message. So an
  * answer is found by its context and never by an id, which a client chooses.
  */
-final class GuardedSession extends McpServerSession {
+public final class GuardedSession extends McpServerSession {
   private static final String ANSWER = "io.github.sealwax.answer";
 
   private final McpServerSession inner;
@@ -32,7 +32,7 @@ final class GuardedSession extends McpServerSession {
   private final Questions questions;
   private final McpStatelessServerHandler handler;
 
-  GuardedSession(
+  public GuardedSession(
       Factory factory,
       McpServerTransport transport,
       Boundary boundary,

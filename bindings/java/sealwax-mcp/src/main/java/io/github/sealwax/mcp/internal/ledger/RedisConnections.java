@@ -1,5 +1,6 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.ledger;
 
+import io.github.sealwax.mcp.internal.Failures;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * itself, because {@code WAIT} covers what its own connection wrote. After a failure all are made
  * anew: another server may answer then.
  */
-final class RedisConnections implements AutoCloseable {
+public final class RedisConnections implements AutoCloseable {
   private final RedisServers servers;
   private final Function<RedisConnection, CompletableFuture<RedisConnection>> check;
   private final Duration connecting;
@@ -26,7 +27,7 @@ final class RedisConnections implements AutoCloseable {
   }
 
   /** {@code connecting} is the time limit to connect and to check a server. */
-  RedisConnections(
+  public RedisConnections(
       RedisServers servers,
       Function<RedisConnection, CompletableFuture<RedisConnection>> check,
       Duration connecting) {
@@ -36,7 +37,7 @@ final class RedisConnections implements AutoCloseable {
   }
 
   /** Returns the connection that all share, made and checked if need be, to the server of a key. */
-  synchronized CompletableFuture<RedisConnection> shared(String key) {
+  public synchronized CompletableFuture<RedisConnection> shared(String key) {
     if (present.shared != null && isBroken(present.shared)) {
       drop();
     }
@@ -65,7 +66,7 @@ final class RedisConnections implements AutoCloseable {
   }
 
   /** Gives work a connection of its own, and keeps that for the next. */
-  <T> CompletableFuture<T> withOwn(
+  public <T> CompletableFuture<T> withOwn(
       String key, Function<RedisConnection, CompletableFuture<T>> work, Duration within) {
     Generation generation;
     synchronized (this) {
@@ -126,7 +127,7 @@ final class RedisConnections implements AutoCloseable {
   }
 
   /** Returns what work gives in time; makes the connections anew if it fails. */
-  <T> CompletableFuture<T> guarding(
+  public <T> CompletableFuture<T> guarding(
       RedisConnection connection, CompletableFuture<T> work, Duration within) {
     return work.orTimeout(within.toNanos(), TimeUnit.NANOSECONDS)
         .whenComplete(

@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.transport;
 
 import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.WriteListener;
@@ -12,15 +12,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** A response whose body is held back until it was read. */
-final class HeldResponse extends HttpServletResponseWrapper {
+public final class HeldResponse extends HttpServletResponseWrapper {
   private final ByteArrayOutputStream held = new ByteArrayOutputStream();
   private @Nullable PrintWriter writer;
 
-  HeldResponse(HttpServletResponse response) {
+  public HeldResponse(HttpServletResponse response) {
     super(response);
   }
 
-  byte[] body() {
+  public byte[] body() {
     if (writer != null) {
       writer.flush();
     }
@@ -28,7 +28,7 @@ final class HeldResponse extends HttpServletResponseWrapper {
   }
 
   /** Sends the headers, and this body. */
-  void release(byte[] body) throws IOException {
+  public void release(byte[] body) throws IOException {
     if (getResponse().isCommitted()) {
       // An error page of the container.
       return;

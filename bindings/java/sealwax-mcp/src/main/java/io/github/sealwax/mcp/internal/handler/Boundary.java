@@ -1,8 +1,12 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
 import io.github.sealwax.Answer;
 import io.github.sealwax.Profile;
 import io.github.sealwax.SealwaxException;
+import io.github.sealwax.mcp.internal.Engine;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
@@ -16,11 +20,11 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /** Between wire and handlers: opens what comes in, seals what goes out. */
-final class Boundary {
-  private final Guard guard;
+public final class Boundary {
+  private final GuardCore guard;
   private final Engine engine;
 
-  Boundary(Guard guard) {
+  public Boundary(GuardCore guard) {
     this.guard = guard;
     this.engine = guard.engine();
   }
@@ -76,7 +80,7 @@ final class Boundary {
     // The engine refuses by a step. Whatever it throws, the client had no part in it.
     Throwable any = new IllegalStateException(failure);
     Step answer = Step.read(Answer.of(Profile.DATA_LAYER, any));
-    return JSONRPCResponse.error(id, HandleRefused.errorOf(answer.object("error")));
+    return JSONRPCResponse.error(id, answer.error());
   }
 
   /** Serves a notification. */
@@ -203,7 +207,7 @@ final class Boundary {
 
   private static JSONRPCResponse replied(Object id, Step step) {
     if (step.has("error")) {
-      return JSONRPCResponse.error(id, HandleRefused.errorOf(step.object("error")));
+      return JSONRPCResponse.error(id, step.error());
     }
     return JSONRPCResponse.result(id, step.object(step.has("tool") ? "tool" : "result"));
   }

@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.json.McpJsonMapper;
@@ -12,14 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** JSON by the mapper of the SDK, so that both read the same. */
-final class Json {
-  static final McpJsonMapper MAPPER = McpJsonDefaults.getMapper();
+public final class Json {
+  public static final McpJsonMapper MAPPER = McpJsonDefaults.getMapper();
   private static final TypeRef<Map<String, Object>> OBJECT = new TypeRef<>() {};
 
   private Json() {}
 
   /** Reads a document of the engine. */
-  static Map<String, Object> object(String text) {
+  public static Map<String, Object> object(String text) {
     try {
       return MAPPER.readValue(text, OBJECT);
     } catch (IOException e) {
@@ -27,7 +27,7 @@ final class Json {
     }
   }
 
-  static <T> T value(String text, TypeRef<T> type) {
+  public static <T> T value(String text, TypeRef<T> type) {
     try {
       return MAPPER.readValue(text, type);
     } catch (IOException e) {
@@ -37,7 +37,7 @@ final class Json {
     }
   }
 
-  static String write(@Nullable Object value) {
+  public static String write(@Nullable Object value) {
     try {
       return MAPPER.writeValueAsString(value);
     } catch (IOException e) {
@@ -50,7 +50,7 @@ final class Json {
    * The mapper reads a number out of range as infinite, and would write the text "Infinity": it
    * becomes a number that the engine refuses too.
    */
-  static String writeClients(@Nullable Object value) {
+  public static String writeClients(@Nullable Object value) {
     String text = write(value);
     if (text.contains("Infinity\"")) {
       text = write(inRange(value));
@@ -72,7 +72,7 @@ final class Json {
   }
 
   /** Returns a value of a client, or a server's own, as the bytes of {@link #writeClients}. */
-  static byte[] bytes(@Nullable Object value) {
+  public static byte[] bytes(@Nullable Object value) {
     return writeClients(value).getBytes(StandardCharsets.UTF_8);
   }
 
@@ -92,7 +92,7 @@ final class Json {
 
   /** Returns an object of the SDK, or a map already, as a map. */
   @SuppressWarnings("unchecked")
-  static @Nullable Map<String, Object> members(@Nullable Object value) {
+  public static @Nullable Map<String, Object> members(@Nullable Object value) {
     if (value == null || value instanceof Map) {
       return (Map<String, Object>) value;
     }
@@ -104,7 +104,7 @@ final class Json {
   }
 
   /** Returns a client's value as documents take it: a text, {@code true} for any other, or null. */
-  static @Nullable Object clientValue(@Nullable Object value) {
+  public static @Nullable Object clientValue(@Nullable Object value) {
     if (value == null) {
       return null;
     }
@@ -121,7 +121,7 @@ final class Json {
   }
 
   /** Returns a result in which members are set, as the engine says: by paths, and values. */
-  static Map<String, Object> changed(Map<?, ?> result, List<?> set) {
+  public static Map<String, Object> changed(Map<?, ?> result, List<?> set) {
     Map<String, Object> changed = copy(result);
     for (Object change : set) {
       List<?> pair = (List<?>) change;

@@ -1,5 +1,6 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.ledger;
 
+import io.github.sealwax.mcp.internal.Failures;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.AsyncCloseable;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -17,18 +18,18 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /** One connection of Lettuce, which answers in the form of the core. */
-final class RedisConnection {
+public final class RedisConnection {
   private final StatefulRedisConnection<String, String> connection;
   private final AsyncCloseable whole;
 
   /** Takes a connection, and what is to be closed with it. */
-  RedisConnection(StatefulRedisConnection<String, String> connection, AsyncCloseable whole) {
+  public RedisConnection(StatefulRedisConnection<String, String> connection, AsyncCloseable whole) {
     this.connection = connection;
     this.whole = whole;
   }
 
   /** Sends a command; an error of the server is an answer too. */
-  CompletableFuture<Map<String, Object>> send(List<String> texts) {
+  public CompletableFuture<Map<String, Object>> send(List<String> texts) {
     CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);
     texts.subList(1, texts.size()).forEach(args::add);
     AsyncCommand<String, String, Map<String, Object>> command =
@@ -89,11 +90,11 @@ final class RedisConnection {
     }
   }
 
-  boolean isOpen() {
+  public boolean isOpen() {
     return connection.isOpen();
   }
 
-  void close() {
+  public void close() {
     // It may be broken; nobody waits for it.
     var unused = whole.closeAsync();
   }

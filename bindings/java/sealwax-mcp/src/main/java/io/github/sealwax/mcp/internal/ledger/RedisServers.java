@@ -1,5 +1,6 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.ledger;
 
+import io.github.sealwax.mcp.LedgerException;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -17,17 +18,17 @@ import java.util.function.Function;
  * Connects to one server, or to the one of a Cluster that has a key: all keys of a command are on
  * one.
  */
-final class RedisServers implements AutoCloseable {
+public final class RedisServers implements AutoCloseable {
   private final AbstractRedisClient client;
   private final Function<String, CompletableFuture<RedisConnection>> connector;
 
-  RedisServers(
+  public RedisServers(
       AbstractRedisClient client, Function<String, CompletableFuture<RedisConnection>> connector) {
     this.client = client;
     this.connector = connector;
   }
 
-  static RedisServers one(RedisURI uri, ClientOptions options) {
+  public static RedisServers one(RedisURI uri, ClientOptions options) {
     RedisClient client = RedisClient.create(uri);
     client.setOptions(strict(options.mutate()).build());
     return new RedisServers(
@@ -39,7 +40,7 @@ final class RedisServers implements AutoCloseable {
                 .thenApply(connection -> new RedisConnection(connection, connection)));
   }
 
-  static RedisServers cluster(RedisURI seed, ClusterClientOptions options) {
+  public static RedisServers cluster(RedisURI seed, ClusterClientOptions options) {
     RedisClusterClient client = RedisClusterClient.create(seed);
     ClusterClientOptions.Builder settings = options.mutate();
     strict(settings);
@@ -77,7 +78,7 @@ final class RedisServers implements AutoCloseable {
   }
 
   /** Returns the slot of a key, by which a Cluster chooses its server; 0 without a Cluster. */
-  int slot(String key) {
+  public int slot(String key) {
     return client instanceof RedisClusterClient ? SlotHash.getSlot(key) : 0;
   }
 
@@ -88,7 +89,7 @@ final class RedisServers implements AutoCloseable {
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);
   }
 
-  CompletableFuture<RedisConnection> connect(String key) {
+  public CompletableFuture<RedisConnection> connect(String key) {
     return connector.apply(key);
   }
 

@@ -1,5 +1,8 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.McpError;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
@@ -14,8 +17,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /** What users are asked on a connection, while their calls wait. */
-final class Questions {
-  private final Guard guard;
+public final class Questions {
+  private final GuardCore guard;
   private final McpServerTransport transport;
 
   /** By their ids, which no client can guess; the SDK's own are counted. */
@@ -25,7 +28,7 @@ final class Questions {
 
   private record Asked(Map<String, Object> caller, Sinks.One<JSONRPCResponse> answer) {}
 
-  Questions(Guard guard, McpServerTransport transport) {
+  public Questions(GuardCore guard, McpServerTransport transport) {
     this.guard = guard;
     this.transport = transport;
   }
@@ -45,7 +48,7 @@ final class Questions {
   /**
    * Asks the user of a call that waits, and gives the client's result; only this caller answers.
    */
-  Mono<Object> ask(Map<String, Object> params, Map<String, Object> caller) {
+  public Mono<Object> ask(Map<String, Object> params, Map<String, Object> caller) {
     return Mono.defer(
         () -> {
           String id = "sealwax:" + UUID.randomUUID();
@@ -77,12 +80,12 @@ final class Questions {
   }
 
   /** Returns whether a response is one to a question. */
-  boolean has(JSONRPCResponse response) {
+  public boolean has(JSONRPCResponse response) {
     return response.id() != null && asked.containsKey(response.id());
   }
 
   /** Takes the answer. Another user may know the session over HTTP, and answers for nobody else. */
-  void take(McpTransportContext context, JSONRPCResponse response) {
+  public void take(McpTransportContext context, JSONRPCResponse response) {
     Asked question = asked.get(response.id());
     Caller caller = new Caller(guard, context);
     caller.identify();

@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import io.github.sealwax.Codec;
 import io.github.sealwax.TokenFields;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The guard's engine: documents in and documents out, in the form of docs/engine.md. A guard is in
  * every pooled instance that needs it; an exchange lives in one, from its beginning to its end.
  */
-final class Engine {
+public final class Engine {
   /** Of a client, what is no text. */
   private static final String NO_TEXT = "\ud800";
 
@@ -35,7 +35,7 @@ final class Engine {
   private volatile boolean defers;
   private final Map<String, Optional<TokenFields>> fields = new ConcurrentHashMap<>();
 
-  Engine(Codec of, Map<String, Object> settings) {
+  public Engine(Codec of, Map<String, Object> settings) {
     codec = Access.codec(of);
     library = codec.library();
     Frame frame = new Frame(Frame.GUARD, Text.bytes("settings", Json.write(settings)));
@@ -62,12 +62,12 @@ final class Engine {
   }
 
   /** Returns whether the exchange of some messages may begin late. */
-  boolean defers() {
+  public boolean defers() {
     return defers;
   }
 
   /** Returns the members of a method's messages that carry a token; null if there are none. */
-  @Nullable TokenFields tokenFields(String method) {
+  public @Nullable TokenFields tokenFields(String method) {
     if (Json.clientValue(method) != method) {
       return null;
     }
@@ -82,7 +82,7 @@ final class Engine {
   }
 
   /** Checks a type of handles. */
-  void checkHandleType(String type) {
+  public void checkHandleType(String type) {
     byte[] text = Text.bytes("type", type);
     library.call(
         x -> {
@@ -92,7 +92,7 @@ final class Engine {
   }
 
   /** A message at the SDK's handlers. */
-  record Message(
+  public record Message(
       String method,
       @Nullable Object target,
       @Nullable String arguments,
@@ -106,17 +106,18 @@ final class Engine {
       @Nullable User user) {}
 
   /** How the user of a call can be asked, and what was answered, as JSON. */
-  record User(@Nullable String capabilities, @Nullable String responses, boolean canBeAsked) {}
+  public record User(
+      @Nullable String capabilities, @Nullable String responses, boolean canBeAsked) {}
 
   /** An exchange, and its first step. */
-  record Begun(Exchange exchange, Step step) {
+  public record Begun(Exchange exchange, Step step) {
     private Begun(Machine.Begun begun, @Nullable TokenFields carried) {
       this(new Exchange(begun.machine()), Engine.step(begun.answer(), carried));
     }
   }
 
   /** Begins the exchange of a message at the SDK's handlers. */
-  Begun message(Message message, @Nullable TokenFields carried) {
+  public Begun message(Message message, @Nullable TokenFields carried) {
     Map<String, Object> session = message.session();
     Map<String, Object> caller = message.caller();
     User user = message.user();
@@ -148,25 +149,26 @@ final class Engine {
   }
 
   /** Begins the exchange of an HTTP request, by the values of its headers. */
-  Begun http(String method, List<String> version, List<String> session, List<String> encoding) {
+  public Begun http(
+      String method, List<String> version, List<String> session, List<String> encoding) {
     Frame frame =
         new Frame(Frame.HTTP, sent(method), header(version), header(session), header(encoding));
     return new Begun(machine(frame), null);
   }
 
   /** Begins the exchange that signs a principal out; without a time, for 400 days. */
-  Begun revoke(Map<String, Object> principal, @Nullable Long retainFor) {
+  public Begun revoke(Map<String, Object> principal, @Nullable Long retainFor) {
     byte[] who = Text.bytes("principal", Json.write(principal));
     return new Begun(machine(new Frame(Frame.REVOCATION, who, Text.decimal(retainFor))), null);
   }
 
   /** Begins the exchange that opens a link. */
-  Begun link(Map<String, Object> operation) {
+  public Begun link(Map<String, Object> operation) {
     return new Begun(machine(frame(Frame.HANDLE, "operation", operation, null)), null);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
-  Map<String, Object> report(Map<String, Object> fault) {
+  public Map<String, Object> report(Map<String, Object> fault) {
     Machine.Begun made = machine(new Frame(Frame.REPORT, Json.bytes(fault)));
     made.machine().close();
     return Json.object(made.answer().text());
@@ -176,29 +178,29 @@ final class Engine {
    * The answer to a question, as JSON, or why there is none: what names what was thrown, or what is
    * wrong. With none of these it is late.
    */
-  record Told(@Nullable String value, @Nullable String threw, @Nullable String wrong) {
-    static final Told LATE = new Told(null, null, null);
+  public record Told(@Nullable String value, @Nullable String threw, @Nullable String wrong) {
+    public static final Told LATE = new Told(null, null, null);
 
-    static Told of(@Nullable Object value) {
+    public static Told of(@Nullable Object value) {
       return new Told(Json.write(value), null, null);
     }
 
     /** With what may be a client's. */
-    static Told ofClients(@Nullable Object value) {
+    public static Told ofClients(@Nullable Object value) {
       return new Told(Json.writeClients(value), null, null);
     }
 
-    static Told threw(Throwable failure) {
+    public static Told threw(Throwable failure) {
       return new Told(null, Failures.named(failure), null);
     }
 
-    static Told wrong(String why) {
+    public static Told wrong(String why) {
       return new Told(null, null, why);
     }
   }
 
   /** One message, from its arrival to its answer. Threads may share it until it is closed. */
-  static final class Exchange implements AutoCloseable {
+  public static final class Exchange implements AutoCloseable {
     private final Machine machine;
     private volatile long began;
 
@@ -210,12 +212,12 @@ final class Engine {
      * Returns when the handler's result or operation came, by the clock of {@link System#nanoTime};
      * 0 for not yet.
      */
-    long began() {
+    public long began() {
       return began;
     }
 
     /** Gives the answer to what was asked; returns the next step. */
-    Step told(Told told) {
+    public Step told(Told told) {
       Frame frame =
           new Frame(
               Frame.TOLD,
@@ -226,13 +228,13 @@ final class Engine {
     }
 
     /** Gives the body of the HTTP request, null if it is too large; returns the next step. */
-    Step body(byte @Nullable [] body) {
+    public Step body(byte @Nullable [] body) {
       int flags = body == null ? Frame.TOO_LARGE : 0;
       return step(machine.on(new Frame(Frame.BODY, flags, body)), null);
     }
 
     /** Takes the beginning of the answer; returns whether its body may change. */
-    boolean answer(int status, @Nullable String contentType, @Nullable String session) {
+    public boolean answer(int status, @Nullable String contentType, @Nullable String session) {
       began = System.nanoTime();
       Frame frame =
           new Frame(Frame.ANSWER, Text.decimal((long) status), sent(contentType), sent(session));
@@ -240,14 +242,14 @@ final class Engine {
     }
 
     /** Takes the whole body of the answer; returns the next step, with the body to send. */
-    Step answered(byte[] body) {
+    public Step answered(byte[] body) {
       String ready = machine.on(new Frame(Frame.PIECE, body)).text();
       Step step = step(machine.on(new Frame(Frame.ANSWERED)), null);
       return ready == null ? step : step.after(ready.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Reports the result of a delivered message, the whole if asked; returns the next step. */
-    Step result(Map<String, Object> result, @Nullable TokenFields carried, boolean whole) {
+    public Step result(Map<String, Object> result, @Nullable TokenFields carried, boolean whole) {
       began = System.nanoTime();
       Frame frame =
           new Frame(
@@ -261,7 +263,7 @@ final class Engine {
     }
 
     /** Begins the exchange of one operation on a handle. */
-    Begun handle(Map<String, Object> operation, @Nullable String value) {
+    public Begun handle(Map<String, Object> operation, @Nullable String value) {
       long now = System.nanoTime();
       Begun begun =
           new Begun(machine.begin(frame(Frame.HANDLE, "operation", operation, value)), null);
@@ -270,22 +272,22 @@ final class Engine {
     }
 
     /** Returns the token of the next {@code requestState}, a value as JSON. */
-    String sealState(String value) {
+    public String sealState(String value) {
       return machine.on(new Frame(Frame.SEAL_STATE, Text.bytes("value", value))).text();
     }
 
     /** Returns the request's key for another service. */
-    String idempotencyKey() {
+    public String idempotencyKey() {
       return machine.on(new Frame(Frame.IDEMPOTENCY_KEY)).text();
     }
 
     /** Writes the session's value, as JSON. */
-    void write(String value) {
+    public void write(String value) {
       machine.on(new Frame(Frame.WRITE, Text.bytes("value", value)));
     }
 
     /** Returns the metadata of a new session. */
-    Map<String, Object> fork() {
+    public Map<String, Object> fork() {
       return Json.object(machine.on(new Frame(Frame.FORK)).text());
     }
 

@@ -1,26 +1,37 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.transport;
 
+import io.github.sealwax.mcp.Negotiated;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.Engine;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.HttpHeaders;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Collections;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** One HTTP request on its way to the SDK, and its answer. */
-final class TransportExchange implements AutoCloseable {
+public final class TransportExchange implements AutoCloseable {
   /** The key in the context of the transport under which this is. */
-  static final String KEY = "io.github.sealwax.transport";
+  public static final String KEY = "io.github.sealwax.transport";
 
-  private final Guard guard;
+  /** The key there under which the header {@code Mcp-Session-Id} is. */
+  public static final String HEADER = "io.github.sealwax.header";
+
+  private final GuardCore guard;
   private final Caller caller;
   private final Engine.Exchange exchange;
   private final Step first;
   private @Nullable Long withinMs;
   private @Nullable Negotiated negotiated;
 
-  TransportExchange(
-      Guard guard, Engine engine, McpTransportContext context, HttpServletRequest request) {
+  public TransportExchange(
+      GuardCore guard, Engine engine, McpTransportContext context, HttpServletRequest request) {
     this.guard = guard;
     this.caller = new Caller(guard, context);
     Engine.Begun begun =
@@ -34,14 +45,14 @@ final class TransportExchange implements AutoCloseable {
   }
 
   /** Returns the wrapper that a message came through, if that is of the same guard. */
-  static @Nullable TransportExchange of(Guard guard, McpTransportContext context) {
+  public static @Nullable TransportExchange of(GuardCore guard, McpTransportContext context) {
     return context.get(KEY) instanceof TransportExchange found && found.guard == guard
         ? found
         : null;
   }
 
   /** Returns the engine's decision on the request; it delivers with the bytes that it read. */
-  Step entered(HttpServletRequest request, int maxBodySize) throws IOException {
+  public Step entered(HttpServletRequest request, int maxBodySize) throws IOException {
     Step step = caller.drive(exchange, first);
     byte[] body = null;
     if (step.asksBody()) {
@@ -55,28 +66,46 @@ final class TransportExchange implements AutoCloseable {
       return step;
     }
     withinMs = step.number("withinMs");
-    negotiated = Negotiated.of(step);
+    negotiated = negotiated(step);
     return step.bytes() == null ? new Step(step.members(), body) : step;
   }
 
   /** Returns what the engine makes of the answer; null if that is sent as it is. */
-  @Nullable Step left(HeldResponse held) {
+  public @Nullable Step left(HeldResponse held) {
     boolean changes =
         exchange.answer(
             held.getStatus(), held.getContentType(), held.getHeader(HttpHeaders.MCP_SESSION_ID));
     return changes ? caller.drive(exchange, exchange.answered(held.body())) : null;
   }
 
-  Caller caller() {
+  public Caller caller() {
     return caller;
   }
 
-  @Nullable Long withinMs() {
+  public @Nullable Long withinMs() {
     return withinMs;
   }
 
-  @Nullable Negotiated negotiated() {
+  public @Nullable Negotiated negotiated() {
     return negotiated;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static @Nullable Negotiated negotiated(Step deliver) {
+    String text = deliver.text("negotiated");
+    String id = deliver.text("id");
+    if (text == null || id == null) {
+      return null;
+    }
+    Map<String, Object> settled = Json.object(text);
+    Long end = deliver.number("expiresAt");
+    return new Negotiated(
+        (String) settled.get("protocolVersion"),
+        (Map<String, Object>) settled.getOrDefault("clientCapabilities", Map.of()),
+        (Map<String, Object>) settled.getOrDefault("clientInfo", Map.of()),
+        (Map<String, Object>) settled.getOrDefault("serverCapabilities", Map.of()),
+        id,
+        end == null ? null : Instant.ofEpochSecond(end));
   }
 
   @Override

@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
@@ -8,11 +8,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** What an author's function or a store failed with. */
-final class Failures {
+public final class Failures {
   private Failures() {}
 
   /** Waits for what an author's function gives, and no longer than it may take. */
-  static <T> T awaited(CompletionStage<T> stage, Duration within)
+  public static <T> T awaited(CompletionStage<T> stage, Duration within)
       throws ExecutionException, TimeoutException {
     try {
       return stage.toCompletableFuture().get(within.toNanos(), TimeUnit.NANOSECONDS);
@@ -26,7 +26,7 @@ final class Failures {
    * Names a failure for the log, and what caused it: their messages are not, because they may hold
    * a credential.
    */
-  static String named(Throwable failure) {
+  public static String named(Throwable failure) {
     Throwable first = cause(failure);
     Throwable last = first;
     // There may be circles.
@@ -37,7 +37,7 @@ final class Failures {
     return last == first ? name : last.getClass().getSimpleName() + " (" + name + ")";
   }
 
-  static Throwable cause(Throwable failure) {
+  public static Throwable cause(Throwable failure) {
     Throwable found = failure;
     while ((found instanceof ExecutionException || found instanceof CompletionException)
         && found.getCause() != null) {

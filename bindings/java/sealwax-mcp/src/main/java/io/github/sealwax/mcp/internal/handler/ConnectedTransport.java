@@ -1,4 +1,4 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal.handler;
 
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpServerSession;
@@ -8,12 +8,12 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /** A transport of one session for each connection, whose sessions are guarded. */
-final class ConnectedTransport implements McpServerTransportProvider {
+public final class ConnectedTransport implements McpServerTransportProvider {
   private final McpServerTransportProvider inner;
   private final Boundary boundary;
   private final UnaryOperator<McpStatelessServerHandler> between;
 
-  ConnectedTransport(
+  public ConnectedTransport(
       McpServerTransportProvider inner,
       Boundary boundary,
       UnaryOperator<McpStatelessServerHandler> between) {

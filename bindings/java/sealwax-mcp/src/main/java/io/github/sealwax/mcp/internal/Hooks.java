@@ -1,8 +1,10 @@
-package io.github.sealwax.mcp;
+package io.github.sealwax.mcp.internal;
 
 import io.github.sealwax.Code;
 import io.github.sealwax.Principal;
 import io.github.sealwax.SealwaxException;
+import io.github.sealwax.mcp.Refusal;
+import io.github.sealwax.mcp.TokenEvent;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -17,46 +19,41 @@ import org.slf4j.spi.LoggingEventAware;
 import org.slf4j.spi.LoggingEventBuilder;
 
 /** Tells the author of refusals and events, and writes the log of refusals. */
-final class Hooks {
+public final class Hooks {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.mcp");
   private static final Map<String, Object> SESSION = Map.of("kind", "session");
 
   private final @Nullable Consumer<? super Refusal> onRefused;
   private final @Nullable Consumer<? super TokenEvent> onEvent;
-  private final Reporter reporter;
-
-  /** Writes the log's entry for a mistake that the engine did not see. */
-  interface Reporter {
-    Map<String, Object> report(Map<String, Object> fault);
-  }
+  private final Engine engine;
 
   Hooks(
       @Nullable Consumer<? super Refusal> onRefused,
       @Nullable Consumer<? super TokenEvent> onEvent,
-      Reporter reporter) {
+      Engine engine) {
     this.onRefused = onRefused;
     this.onEvent = onEvent;
-    this.reporter = reporter;
+    this.engine = engine;
   }
 
   /** Reports a mistake that the engine did not see. */
-  void reportMistake(String message) {
+  public void reportMistake(String message) {
     report(Code.INVALID_ARGUMENT, message, SESSION);
   }
 
   /** Reports that the engine failed. */
-  void reportFailure(SealwaxException failure) {
+  public void reportFailure(SealwaxException failure) {
     reportFailure(failure, SESSION);
   }
 
   /** Reports that the engine failed; {@code about} says at what. */
-  void reportFailure(SealwaxException failure, Map<String, Object> about) {
+  public void reportFailure(SealwaxException failure, Map<String, Object> about) {
     report(failure.code(), failure.getMessage(), about);
   }
 
   /** Reports what this side found; {@code about} says at what. */
-  void report(Code code, @Nullable String message, Map<String, Object> about) {
-    refused(reporter.report(fault(code, message, about)));
+  public void report(Code code, @Nullable String message, Map<String, Object> about) {
+    refused(engine.report(fault(code, message, about)));
   }
 
   void refused(Map<String, Object> entry) {
@@ -78,7 +75,7 @@ final class Hooks {
     } catch (Throwable e) {
       String expected =
           name + ": expected a function that does not throw, found " + Failures.named(e);
-      log(reporter.report(fault(Code.INVALID_ARGUMENT, expected, SESSION)));
+      log(engine.report(fault(Code.INVALID_ARGUMENT, expected, SESSION)));
     }
   }
 
@@ -154,7 +151,7 @@ final class Hooks {
   }
 
   /** Returns a principal by its parts; null for none, and for nobody in particular. */
-  static @Nullable Principal principal(Map<String, Object> told) {
+  public static @Nullable Principal principal(Map<String, Object> told) {
     String issuer = (String) told.get("issuer");
     String client = (String) told.get("client");
     String subject = (String) told.get("subject");
