@@ -254,7 +254,10 @@ def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
     assert not_found["error"]["data"] == {"sessionId": "sess_1"}
     assert sealwax.answer("data-layer", session_id="sess_1") == not_found
     assert sealwax.answer("mcp-session-id", refused.value) == {"httpStatus": 404}
-    for error in (failed.value, KeyError("a server's own")):
+    # A refusal of the author's own, without a code or with one that no other language has.
+    for refusal in (sealwax.Refused("no"), type("Own", (sealwax.Refused,), {"code": "own"})()):
+        assert sealwax.answer("mcp-session-id", refusal) == {"httpStatus": 404}
+    for error in (failed.value, sealwax.SealwaxError("no"), KeyError("a server's own")):
         assert sealwax.answer("mcp-session-id", error) == {"httpStatus": 500}
     assert "data" not in sealwax.answer("data-layer", session_id="\ud800")["error"]
     profile: Any = "http"
