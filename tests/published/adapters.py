@@ -73,7 +73,7 @@ KNOWN = {
     ("tools/call", "Boundary.java"),
     ("tools/call", "Served.java"),
     ("tools/call", "_former/streams.py"),
-    ("tools/call", "_handler/servers.py"),
+    ("tools/call", "_handler/sdk.py"),
     # rmcp's types have no method, and no place for a session.
     ("notifications/", "protected.rs"),
     ("tools/call", "protected.rs"),

@@ -211,7 +211,7 @@ async def _connected(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    from .mcp._lifespan import running
+    from ._lifespan import running
 
     # The SDK's protection against DNS rebinding expects a host of this machine.
     url = "http://127.0.0.1:8000"

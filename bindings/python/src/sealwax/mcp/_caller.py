@@ -16,7 +16,7 @@ from .._log import write
 from ..ledger import LedgerError, LedgerUnfit
 from ._hooks import Listener, logger, observe, report
 from ._principal import checked, is_signed_in
-from ._sdk import MCPError
+from ._sdk_types import MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -11,21 +11,21 @@ from .._lifetime import check_ttl
 from .._native import flag
 from .._view import check_handle_type
 from ._caller import Caller
-from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles, written
 from ._handler.links import Links
 from ._handler.sessions import Sessions, needed
+from ._options import EngineFactory, document, names
 from ._principal import checked
 from ._refusal import LedgerUnavailable, why
-from ._sdk import IS_SECOND
+from ._sdk_types import IS_SECOND
 from ._transport import http
-from ._transport.message import Transport
+from ._transport.exchange import Transport
 
 if TYPE_CHECKING or IS_SECOND:
-    from ._handler.servers import install, low_level
+    from ._handler.sdk import install, low_level
 else:
-    from ._former.servers import install, low_level
+    from ._former.sdk import install, low_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,7 +9,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 
 from .. import InvalidArgument, Principal, principal_from_claims
 from .._engine import caller_of
-from ._sdk import IS_SECOND, ServerRequestContext
+from ._sdk_types import IS_SECOND, ServerRequestContext
 
 #: Resolves the caller, at most once per request; returning ``None`` refuses the request. A function
 #: that waits must be asynchronous: a plain one blocks the other requests.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import InvalidArgument, Refused, SealwaxError
 from .._errors import by_code
-from ._sdk import INVALID_PARAMS, MCPError
+from ._sdk_types import INVALID_PARAMS, MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

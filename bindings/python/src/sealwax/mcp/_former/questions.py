@@ -11,7 +11,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from .._caller import Caller
-from .sdk import MCPError, ServerRequestContext
+from .sdk_types import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -23,15 +23,15 @@ from .._handler.boundary import Boundary
 from .._handler.exchange import REFERENCE, Exchange, by_reference
 from .._hooks import report, report_error
 from .._refusal import protocol_error
-from .._transport.message import served
+from .._transport.exchange import served
 from .questions import OWN, CallPeer, Questions, http_request, until_closed
-from .sdk import MCPError, ServerRequestContext
+from .sdk_types import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .._caller import GuardConfig
-    from .._engines import EngineFactory
+    from .._options import EngineFactory
 
 
 #: A client of 2026-07-28 says in each request what it can do.

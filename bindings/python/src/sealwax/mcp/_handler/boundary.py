@@ -12,11 +12,11 @@ from pydantic.alias_generators import to_snake
 
 from ... import token_fields
 from .._refusal import HandleRefused, protocol_error
-from .._sdk import CallToolResult, ErrorData
-from .._sdk_json import with_members
-from .._transport.message import served
-from .confirming import Confirming
+from .._sdk_types import CallToolResult, ErrorData
+from .._transport.exchange import served
+from .._transport.message import with_members
 from .exchange import Exchange
+from .questions import Confirming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ... import TokenFields
     from ..._documents import DeliverStep, ReplyStep, Step
     from .._caller import Answer, GuardConfig
-    from .._engines import EngineFactory
-    from .._sdk_json import Change
-    from .confirming import Peer
+    from .._options import EngineFactory
+    from .._transport.message import Change
+    from .questions import Peer
 
     Context: TypeAlias = ServerRequestContext[Any, Any]
 

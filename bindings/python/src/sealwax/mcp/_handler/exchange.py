@@ -9,9 +9,9 @@ from ..._engine import client_value, document_of
 from .._caller import Caller
 from .._hooks import report
 from .._refusal import ArgumentsRefused, HandleRefused, why
-from .._sdk import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND
-from .._sdk_json import json_text
-from .._transport.message import SCOPE_KEY, TransportExchange, served
+from .._sdk_types import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND
+from .._transport.exchange import SCOPE_KEY, TransportExchange, served
+from .._transport.message import json_text
 from .session import Session, sent_header, sent_session
 
 if TYPE_CHECKING:

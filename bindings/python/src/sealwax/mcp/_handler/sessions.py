@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from ... import InvalidArgument
 from .._caller import made
-from .._sdk import RequestParams
+from .._sdk_types import RequestParams
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
 
     from .._caller import GuardConfig
-    from .._engines import EngineFactory
+    from .._options import EngineFactory
     from .sessions import Sessions
 
 

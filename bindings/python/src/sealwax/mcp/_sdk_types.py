@@ -16,7 +16,7 @@ if TYPE_CHECKING or IS_SECOND:
     from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 else:
-    from ._former.sdk import (
+    from ._former.sdk_types import (
         HANDSHAKE_PROTOCOL_VERSIONS,
         INVALID_PARAMS,
         MCP_PROTOCOL_VERSION_HEADER,

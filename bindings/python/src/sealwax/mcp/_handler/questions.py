@@ -10,7 +10,7 @@ from ... import _json
 from ..._cause import named
 from ..._engine import Client, Told
 from .._caller import ends, made
-from .._sdk_json import json_text
+from .._transport.message import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
