@@ -70,7 +70,7 @@ KNOWN = {
     ("tools/list", "Served.java"),
     ("tools/list", "confirm.go"),
     # A failure of a tool's handler is its result.
-    ("tools/call", "Boundary.java"),
+    ("tools/call", "GuardedHandler.java"),
     ("tools/call", "Served.java"),
     ("tools/call", "_former/streams.py"),
     ("tools/call", "_handler/sdk.py"),

@@ -8,7 +8,6 @@ import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
 import io.github.sealwax.mcp.internal.Types;
-import io.github.sealwax.mcp.internal.handler.Boundary;
 import io.github.sealwax.mcp.internal.handler.ConnectedTransport;
 import io.github.sealwax.mcp.internal.handler.Served;
 import io.github.sealwax.mcp.internal.handler.StatelessTransport;
@@ -70,7 +69,7 @@ public final class Guard {
   public McpStatelessServerTransport protect(
       McpStatelessServerTransport transport, UnaryOperator<McpStatelessServerHandler> between) {
     core.protect();
-    return new StatelessTransport(transport, new Boundary(core), between);
+    return new StatelessTransport(core, transport, between);
   }
 
   /**
@@ -95,7 +94,7 @@ public final class Guard {
   public McpServerTransportProvider protect(
       McpServerTransportProvider transport, UnaryOperator<McpStatelessServerHandler> between) {
     core.protect();
-    return new ConnectedTransport(transport, new Boundary(core), between);
+    return new ConnectedTransport(core, transport, between);
   }
 
   /**

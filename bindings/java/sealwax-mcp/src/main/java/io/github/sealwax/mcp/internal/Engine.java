@@ -98,16 +98,14 @@ public final class Engine {
       @Nullable String arguments,
       @Nullable Object token,
       @Nullable Map<String, Object> session,
-      @Nullable String header,
+      @Nullable Object header,
       @Nullable Map<String, Object> caller,
       @Nullable Long withinMs,
       boolean isNotification,
       boolean isModern,
-      @Nullable User user) {}
-
-  /** How the user of a call can be asked, and what was answered, as JSON. */
-  public record User(
-      @Nullable String capabilities, @Nullable String responses, boolean canBeAsked) {}
+      @Nullable String capabilities,
+      @Nullable String responses,
+      boolean canBeAsked) {}
 
   /** An exchange, and its first step. */
   public record Begun(Exchange exchange, Step step) {
@@ -120,14 +118,13 @@ public final class Engine {
   public Begun message(Message message, @Nullable TokenFields carried) {
     Map<String, Object> session = message.session();
     Map<String, Object> caller = message.caller();
-    User user = message.user();
     int flags =
         (message.isNotification() ? Frame.NOTIFICATION : 0)
             | (message.isModern() ? Frame.MODERN : 0)
             | (session == null ? 0 : Frame.SESSION)
             | (caller == null ? 0 : Frame.CALLER)
             | (caller != null && caller.get("anonymous") != null ? Frame.ANONYMOUS : 0)
-            | (user != null && user.canBeAsked() ? Frame.CAN_BE_ASKED : 0);
+            | (message.canBeAsked() ? Frame.CAN_BE_ASKED : 0);
     Frame frame =
         new Frame(
             Frame.MESSAGE,
@@ -140,11 +137,11 @@ public final class Engine {
             part(caller, "client"),
             part(caller, "subject"),
             sent(message.header()),
-            session == null ? null : sent(session.get("id")),
-            session == null ? null : sent(session.get("state")),
+            part(session, "id"),
+            part(session, "state"),
             Text.decimal(message.withinMs()),
-            user == null ? null : Text.optional("capabilities", user.capabilities()),
-            user == null ? null : Text.optional("inputResponses", user.responses()));
+            Text.optional("capabilities", message.capabilities()),
+            Text.optional("inputResponses", message.responses()));
     return new Begun(machine(frame), carried);
   }
 
@@ -339,7 +336,7 @@ public final class Engine {
     return values.isEmpty() ? null : sent(values.size() == 1 ? values.get(0) : NO_TEXT);
   }
 
-  private static byte @Nullable [] part(@Nullable Map<String, Object> caller, String name) {
-    return caller == null ? null : Text.optional(name, (String) caller.get(name));
+  private static byte @Nullable [] part(@Nullable Map<String, Object> whole, String name) {
+    return whole == null ? null : sent(whole.get(name));
   }
 }

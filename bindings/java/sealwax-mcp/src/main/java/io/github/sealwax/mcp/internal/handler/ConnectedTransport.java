@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp.internal.handler;
 
+import io.github.sealwax.mcp.internal.GuardCore;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpServerSession;
 import io.modelcontextprotocol.spec.McpServerTransportProvider;
@@ -8,23 +9,14 @@ import java.util.function.UnaryOperator;
 import reactor.core.publisher.Mono;
 
 /** A transport of one session for each connection, whose sessions are guarded. */
-public final class ConnectedTransport implements McpServerTransportProvider {
-  private final McpServerTransportProvider inner;
-  private final Boundary boundary;
-  private final UnaryOperator<McpStatelessServerHandler> between;
-
-  public ConnectedTransport(
-      McpServerTransportProvider inner,
-      Boundary boundary,
-      UnaryOperator<McpStatelessServerHandler> between) {
-    this.inner = inner;
-    this.boundary = boundary;
-    this.between = between;
-  }
-
+public record ConnectedTransport(
+    GuardCore guard,
+    McpServerTransportProvider inner,
+    UnaryOperator<McpStatelessServerHandler> between)
+    implements McpServerTransportProvider {
   @Override
   public void setSessionFactory(McpServerSession.Factory factory) {
-    inner.setSessionFactory(transport -> new GuardedSession(factory, transport, boundary, between));
+    inner.setSessionFactory(transport -> new GuardedSession(guard, factory, transport, between));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp.internal.handler;
 
+import io.github.sealwax.mcp.internal.GuardCore;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
@@ -23,26 +24,24 @@ import reactor.core.publisher.Mono;
  * <p>The SDK's session sends the answer to a message in the Reactor context of that message. So an
  * answer is found by its context and never by an id, which a client chooses.
  */
-public final class GuardedSession extends McpServerSession {
+final class GuardedSession extends McpServerSession {
   private static final String ANSWER = "io.github.sealwax.answer";
 
   private final McpServerSession inner;
   private final McpServerTransport transport;
-  private final Boundary boundary;
   private final Questions questions;
-  private final McpStatelessServerHandler handler;
+  private final GuardedHandler guarded;
 
-  public GuardedSession(
+  GuardedSession(
+      GuardCore guard,
       Factory factory,
       McpServerTransport transport,
-      Boundary boundary,
       UnaryOperator<McpStatelessServerHandler> between) {
     super("", Duration.ZERO, transport, request -> Mono.empty(), Map.of(), Map.of());
     this.transport = transport;
-    this.boundary = boundary;
-    this.questions = boundary.questions(transport);
+    this.questions = new Questions(guard, transport);
     this.inner = factory.create(new Answering(transport));
-    this.handler = between.apply(new Inner());
+    this.guarded = new GuardedHandler(guard, between.apply(new Inner()), questions);
   }
 
   @Override
@@ -55,15 +54,13 @@ public final class GuardedSession extends McpServerSession {
             if (request.method().equals("initialize")) {
               questions.initializing(request);
             }
-            return boundary
-                .request(context, request, questions, handler::handleRequest)
-                .flatMap(transport::sendMessage);
+            return guarded.handleRequest(context, request).flatMap(transport::sendMessage);
           }
           if (message instanceof JSONRPCNotification notification) {
-            return boundary.notification(context, notification, handler::handleNotification);
+            return guarded.handleNotification(context, notification);
           }
           if (message instanceof JSONRPCResponse response && questions.has(response)) {
-            return boundary.answered(context, response, questions);
+            return GuardedHandler.maySwitch(() -> questions.take(context, response)).then();
           }
           return inner.handle(message);
         });

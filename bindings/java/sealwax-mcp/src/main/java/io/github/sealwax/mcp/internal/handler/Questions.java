@@ -84,13 +84,16 @@ public final class Questions {
     return response.id() != null && asked.containsKey(response.id());
   }
 
-  /** Takes the answer. Another user may know the session over HTTP, and answers for nobody else. */
-  public void take(McpTransportContext context, JSONRPCResponse response) {
+  /**
+   * Takes the answer, if it is one. Another user may know the session over HTTP, and answers for
+   * nobody else.
+   */
+  public boolean take(McpTransportContext context, JSONRPCResponse response) {
     Asked question = asked.get(response.id());
     Caller caller = new Caller(guard, context);
     caller.identify();
-    if (question != null && question.caller().equals(caller.known())) {
-      question.answer().tryEmitValue(response);
-    }
+    return question != null
+        && question.caller().equals(caller.known())
+        && question.answer().tryEmitValue(response).isSuccess();
   }
 }

@@ -10,8 +10,8 @@ import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
 import io.github.sealwax.mcp.internal.transport.TransportExchange;
 import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
-import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse.JSONRPCError;
 import java.time.Duration;
 import java.util.Collections;
@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -34,44 +33,42 @@ public final class Served implements AutoCloseable {
   private static final String REVISION = "io.modelcontextprotocol/protocolVersion";
   private static final String CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-  final GuardCore guard;
-  final Caller caller;
-  final @Nullable TokenFields fields;
-  private final Engine engine;
+  private final GuardCore guard;
+  private final McpTransportContext context;
   private final String method;
   private final Map<String, Object> params;
+  private final Map<?, ?> meta;
   private final boolean isNotification;
   private final @Nullable Questions questions;
   private final @Nullable TransportExchange outer;
+  private final Caller caller;
 
   /** The tools' results for errors, by the very error that a handler passes on. */
   private final Map<JSONRPCError, Map<String, Object>> refused =
       Collections.synchronizedMap(new IdentityHashMap<>());
 
+  private @Nullable TokenFields fields;
   private volatile @Nullable SealwaxException unsealed;
-  private final McpTransportContext context;
   private volatile boolean isOver;
   private volatile Engine.@Nullable Exchange exchange;
   private volatile @Nullable Step delivered;
   private volatile @Nullable SessionCore session;
 
-  public Served(
+  Served(
       GuardCore guard,
-      Engine engine,
       McpTransportContext context,
       String method,
       @Nullable Object params,
       boolean isNotification,
       @Nullable Questions questions) {
     this.guard = guard;
-    this.engine = engine;
     this.context = context;
     this.method = method;
     Map<String, Object> members = Json.members(params);
     this.params = members == null ? Map.of() : members;
+    this.meta = this.params.get("_meta") instanceof Map<?, ?> sent ? sent : Map.of();
     this.isNotification = isNotification;
     this.questions = questions;
-    this.fields = isNotification ? null : engine.tokenFields(method);
     this.outer = TransportExchange.of(guard, context);
     this.caller = outer == null ? new Caller(guard, context) : outer.caller();
   }
@@ -96,41 +93,51 @@ public final class Served implements AutoCloseable {
     return method;
   }
 
-  /** Returns the token that the message brings, of any type; null if it brings none. */
-  @Nullable Object token() {
-    return fields == null ? null : params.get(fields.param());
+  // ---- its way to the handler, and back ----
+
+  /** Returns what the engine decides, or whom else it asks. */
+  Step enter() {
+    Engine engine = guard.engine();
+    fields = isNotification ? null : engine.tokenFields(method);
+    if (engine.defers() && token() == null && (fields == null || !fields.needsCaller())) {
+      return new Step(
+          Map.of("step", "deliver", "report", fields != null ? fields.result() : false));
+    }
+    if (engine.defers()) {
+      // A request whose token fields need the caller brings it; the engine would ask for it first.
+      caller.identify();
+    }
+    return drive(begin());
   }
 
-  boolean mayDefer() {
-    return engine.defers() && token() == null && (fields == null || !fields.needsCaller());
-  }
-
-  /** Returns the tool, prompt or resource that it names, of any type. */
-  private @Nullable Object target() {
-    return params.get(fields == null || fields.target() == null ? "name" : fields.target());
+  private Step drive(Step step) {
+    return caller.drive(exchange(), step, this::answer);
   }
 
   /** Begins the engine's exchange and returns its first step. */
-  synchronized Step begin() {
+  private synchronized Step begin() {
     Object arguments = fields != null && fields.needsCaller() ? params.get("arguments") : null;
+    boolean asks = guard.confirms() && method.startsWith("tools/");
     Engine.Begun begun =
-        engine.message(
-            new Engine.Message(
-                method,
-                target(),
-                arguments == null ? null : Json.writeClients(arguments),
-                token(),
-                guard.hasSessions() ? sentSession() : null,
-                guard.hasSessions()
-                        && context.get(TransportExchange.HEADER) instanceof String header
-                    ? header
-                    : null,
-                caller.known(),
-                outer == null ? null : outer.withinMs(),
-                isNotification,
-                isModern(),
-                user()),
-            fields);
+        guard
+            .engine()
+            .message(
+                new Engine.Message(
+                    method,
+                    target(),
+                    written(arguments),
+                    token(),
+                    guard.hasSessions() ? sentSession() : null,
+                    guard.hasSessions() ? context.get(TransportExchange.HEADER) : null,
+                    caller.known(),
+                    outer == null ? null : outer.withinMs(),
+                    isNotification,
+                    // The SDK knows no revision 2026-07-28, so its envelope tells.
+                    meta.get(REVISION) != null,
+                    asks ? capabilities() : null,
+                    asks ? written(params.get("inputResponses")) : null,
+                    asks && questions != null),
+                fields);
     exchange = begun.exchange();
     if (isOver) {
       begun.exchange().close();
@@ -138,63 +145,32 @@ public final class Served implements AutoCloseable {
     return begun.step();
   }
 
-  /** Returns whether it is of revision 2026-07-28: the SDK knows none, so its envelope tells. */
-  private boolean isModern() {
-    return params.get("_meta") instanceof Map<?, ?> meta && meta.get(REVISION) != null;
+  /** Returns the tool, prompt or resource that it names, of any type. */
+  private @Nullable Object target() {
+    return params.get(fields == null || fields.target() == null ? "name" : fields.target());
   }
 
-  /** Returns how the user of a call can be asked, where the guard confirms the tool. */
-  private Engine.@Nullable User user() {
-    if (!guard.confirms() || !method.startsWith("tools/")) {
-      return null;
-    }
-    Object own = params.get("_meta") instanceof Map<?, ?> meta ? meta.get(CAPABILITIES) : null;
-    Object responses = params.get("inputResponses");
+  /** Returns the token that the message brings, of any type; null if it brings none. */
+  private @Nullable Object token() {
+    return fields == null ? null : params.get(fields.param());
+  }
+
+  private static @Nullable String written(@Nullable Object sent) {
+    return sent == null ? null : Json.writeClients(sent);
+  }
+
+  /** Returns what the client can do, by what it said last. */
+  private @Nullable String capabilities() {
+    Object own = meta.get(CAPABILITIES);
     Negotiated settled = negotiated();
     if (own == null && settled != null) {
       own = settled.clientCapabilities();
     }
-    String said = questions == null ? null : questions.capabilities();
-    return new Engine.User(
-        own == null ? said : Json.writeClients(own),
-        responses == null ? null : Json.writeClients(responses),
-        questions != null);
-  }
-
-  /** Answers what the engine asks of this message. */
-  Engine.Told answer(Step asked) {
-    if (asked.text("name").equals("initial")) {
-      return guard.firstOf(context());
-    }
-    return guard.questionOf(asked.object("params"));
-  }
-
-  /** Asks its user by the connection that it came by, or the server for a page of its own list. */
-  Mono<Engine.Told> told(
-      Step asked, BiFunction<McpTransportContext, JSONRPCRequest, Mono<JSONRPCResponse>> next) {
-    Duration within = Duration.ofMillis(asked.number("withinMs"));
-    Map<String, Object> given = asked.object("params");
-    return Mono.defer(
-            () ->
-                asked.text("name").equals("elicit")
-                    ? questions.ask(given, caller.known())
-                    : next.apply(context, listing(given)).map(Questions::result))
-        .timeout(within)
-        .map(Engine.Told::ofClients)
-        .defaultIfEmpty(Engine.Told.wrong("expected an answer, found none"))
-        .onErrorResume(
-            e ->
-                Mono.just(e instanceof TimeoutException ? Engine.Told.LATE : Engine.Told.threw(e)));
-  }
-
-  private JSONRPCRequest listing(Map<String, Object> page) {
-    Map<String, Object> list = new HashMap<>(page);
-    list.put("_meta", params.getOrDefault("_meta", Map.of()));
-    return new JSONRPCRequest("tools/list", UUID.randomUUID().toString(), list);
+    return own == null && questions != null ? questions.capabilities() : written(own);
   }
 
   private @Nullable Map<String, Object> sentSession() {
-    if (!(params.get("_meta") instanceof Map<?, ?> meta) || meta.get(SESSION) == null) {
+    if (meta.get(SESSION) == null) {
       return null;
     }
     Map<String, Object> sent = new HashMap<>();
@@ -205,13 +181,38 @@ public final class Served implements AutoCloseable {
     return sent;
   }
 
-  /** Returns the engine's exchange, which may begin now; it ends with the request. */
-  public synchronized Engine.Exchange exchange() {
-    expectServing();
-    if (exchange == null) {
-      begin();
-    }
-    return exchange;
+  /** Answers what the engine asks of this message. */
+  private Engine.Told answer(Step asked) {
+    return asked.text("name").equals("initial")
+        ? guard.firstOf(context())
+        : guard.questionOf(asked.object("params"));
+  }
+
+  /** Asks its user by the connection that it came by, or the server for a page of its own list. */
+  Mono<Engine.Told> asked(Step step, McpStatelessServerHandler server) {
+    Map<String, Object> given = step.object("params");
+    return Mono.defer(
+            () ->
+                step.text("name").equals("elicit")
+                    ? questions.ask(given, caller.known())
+                    : server.handleRequest(context, listing(given)).map(Questions::result))
+        .timeout(Duration.ofMillis(step.number("withinMs")))
+        .map(Engine.Told::ofClients)
+        .defaultIfEmpty(Engine.Told.wrong("expected an answer, found none"))
+        .onErrorResume(
+            e ->
+                Mono.just(e instanceof TimeoutException ? Engine.Told.LATE : Engine.Told.threw(e)));
+  }
+
+  private JSONRPCRequest listing(Map<String, Object> page) {
+    Map<String, Object> list = new HashMap<>(page);
+    list.put("_meta", meta);
+    return new JSONRPCRequest("tools/list", UUID.randomUUID().toString(), list);
+  }
+
+  /** Gives the engine what others answered; returns what it says next. */
+  Step told(Engine.Told told) {
+    return drive(exchange().told(told));
   }
 
   void delivered(Step step) {
@@ -235,6 +236,22 @@ public final class Served implements AutoCloseable {
       }
     }
     return Json.changed(changed, step.list("set"));
+  }
+
+  /** Reports the handler's result, the whole if asked; returns what is set in it. */
+  Step result(Map<String, Object> result, boolean whole) {
+    return drive(exchange().result(result, fields, whole));
+  }
+
+  // ---- in its handler ----
+
+  /** Returns the engine's exchange, which may begin now; it ends with the request. */
+  public synchronized Engine.Exchange exchange() {
+    expectServing();
+    if (exchange == null) {
+      begin();
+    }
+    return exchange;
   }
 
   public @Nullable SessionCore session() {
@@ -277,13 +294,11 @@ public final class Served implements AutoCloseable {
 
   /** Returns the result of a tool that failed with what {@link #sealState} threw. */
   @Nullable Map<String, Object> unsealedBy(SealwaxException failure) {
-    return failure == unsealed && "tools/call".equals(method)
-        ? Map.of(
-            "content",
-            List.of(Map.of("type", "text", "text", String.valueOf(failure.getMessage()))),
-            "isError",
-            true)
-        : null;
+    if (!isReported(failure) || !method.equals("tools/call")) {
+      return null;
+    }
+    Object text = Map.of("type", "text", "text", String.valueOf(failure.getMessage()));
+    return Map.of("content", List.of(text), "isError", true);
   }
 
   /** Returns whether the log has it already. */
@@ -306,7 +321,7 @@ public final class Served implements AutoCloseable {
   }
 
   /**
-   * Returns the result of a tool whose handle was refused, where its handler did not catch that.
+   * Returns a tool's result for what {@link #refused} gave, where its handler did not catch that.
    */
   @Nullable Map<String, Object> refusedBy(@Nullable JSONRPCError error) {
     return refused.get(error);
