@@ -68,7 +68,7 @@ KNOWN = {
     ("tools/list", "_former/streams.py"),
     ("tools/list", "_handler/peer.py"),
     ("tools/list", "Served.java"),
-    ("tools/list", "confirm.go"),
+    ("tools/list", "questions.go"),
     # A failure of a tool's handler is its result.
     ("tools/call", "GuardedHandler.java"),
     ("tools/call", "Served.java"),
@@ -79,7 +79,7 @@ KNOWN = {
     ("tools/call", "protected.rs"),
     ("jsonrpc", "transport/echo.rs"),
     # go-sdk's own rule for the messages at its handlers.
-    ("2026-07-28", "middleware.go"),
+    ("2026-07-28", "message/message.go"),
     # A database of the author's does not say where its file is.
     ("PRAGMA", "ledger/sqlite.ts"),
     # An address that is none makes no request.

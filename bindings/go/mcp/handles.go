@@ -7,6 +7,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // A HandleOption sets up the handles of a type.
@@ -79,6 +80,11 @@ func (h *handles) run(ctx context.Context, operation engine.HandleOp, value []by
 	return x.handle(ctx, operation, value)
 }
 
+func (h *handles) end(ctx context.Context, handle string) error {
+	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: message.ClientValue(handle)}, nil)
+	return err
+}
+
 // sealing runs an operation that seals a value. With an error, the step is empty.
 func (h *handles) sealing(ctx context.Context, operation engine.HandleOp, value any) (*engine.Step, error) {
 	written, err := host.JSON("value", value)
@@ -123,7 +129,7 @@ func (h *ReferenceHandles) Mint(ctx context.Context) (ReferenceHandle, error) {
 
 // Check verifies a handle that came back. The error of one that is refused is a [*HandleRefused].
 func (h *ReferenceHandles) Check(ctx context.Context, handle string) (ReferenceHandle, error) {
-	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: clientValue(handle)})
+	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: message.ClientValue(handle)})
 }
 
 // MintShort makes the short handle of a number of the caller's, such as the key of a row among the caller's own: basket_7_ and 8
@@ -139,7 +145,7 @@ func (h *ReferenceHandles) MintShort(ctx context.Context, number uint32) (string
 // CheckShort verifies a short handle that came back, and returns its number: look for the row among the caller's own. The error of
 // one that is refused is a [*HandleRefused].
 func (h *ReferenceHandles) CheckShort(ctx context.Context, handle string) (number uint32, err error) {
-	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: clientValue(handle)}, nil)
+	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: message.ClientValue(handle)}, nil)
 	if err == nil {
 		_, err = read("handle", done, &number, done)
 	}
@@ -148,8 +154,7 @@ func (h *ReferenceHandles) CheckShort(ctx context.Context, handle string) (numbe
 
 // End verifies a handle and ends it, which needs a ledger. Delete its row yourself.
 func (h *ReferenceHandles) End(ctx context.Context, handle string) error {
-	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
-	return err
+	return h.end(ctx, handle)
 }
 
 func (h *ReferenceHandles) reference(ctx context.Context, operation engine.HandleOp) (ReferenceHandle, error) {
@@ -217,7 +222,7 @@ func (h *SelfContainedHandles[T]) sealed(ctx context.Context, value T, before *e
 
 // Open opens a handle that came back. The error of one that is refused is a [*HandleRefused].
 func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*OpenedHandle[T], error) {
-	done, err := h.run(ctx, engine.HandleOp{Op: "open", Handle: clientValue(handle)}, nil)
+	done, err := h.run(ctx, engine.HandleOp{Op: "open", Handle: message.ClientValue(handle)}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -231,8 +236,7 @@ func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*Ope
 
 // End opens a handle and ends it, which needs a ledger.
 func (h *SelfContainedHandles[T]) End(ctx context.Context, handle string) error {
-	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
-	return err
+	return h.end(ctx, handle)
 }
 
 // read reads the value that a handle or the like holds, and returns what it is a part of.

@@ -66,13 +66,13 @@ func (g *Guard) log() *slog.Logger {
 
 // say logs a line. Its logger is the author's, and its panic has nowhere to be told.
 func (g *Guard) say(ctx context.Context, level slog.Level, line string, attributes ...slog.Attr) {
-	_ = safely(func() error { g.log().LogAttrs(ctx, level, line, attributes...); return nil })
+	_, _ = safely(func() (any, error) { g.log().LogAttrs(ctx, level, line, attributes...); return nil, nil })
 }
 
 // call calls the author's hooks. What one of them does ends no request, and no other hook.
 func call[T any](ctx context.Context, g *Guard, name string, hooks []func(T), told T) {
 	for _, hook := range hooks {
-		if err := safely(func() error { hook(told); return nil }); err != nil {
+		if _, err := safely(func() (any, error) { hook(told); return nil, nil }); err != nil {
 			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+named(err))
 		}
 	}
@@ -84,11 +84,11 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 	if entry.Level == "error" {
 		level = slog.LevelError
 	}
-	if g.logger == nil {
-		g.say(ctx, level, entry.Line)
-	} else {
-		g.say(ctx, level, entry.Line, members(entry))
+	var attributes []slog.Attr
+	if g.logger != nil {
+		attributes = append(attributes, members(entry))
 	}
+	g.say(ctx, level, entry.Line, attributes...)
 	if len(g.onRefused) == 0 {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // A LinkOption sets up the links of a name.
@@ -73,7 +74,7 @@ func OpenedBy(principal Principal) OpenOption {
 // Open opens what came, at a route of any kind; one of [LinkOnce] is used up. The error of one that is refused, or holds no T, is a
 // [*LinkRefused]. It asks a ledger twice, each time within the guard's limit: the value is read before the link is used up.
 func (l *Links[T]) Open(ctx context.Context, link string, options ...OpenOption) (*OpenedLink[T], error) {
-	op := engine.HandleOp{Op: "openLink", Type: l.kind, Handle: clientValue(link)}
+	op := engine.HandleOp{Op: "openLink", Type: l.kind, Handle: message.ClientValue(link)}
 	if err := set(&op, options); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // Sessions are the data-layer sessions of a guard: one value each, which the client keeps and only the server reads.
@@ -93,7 +94,7 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 	switch {
 	case g.protects.Load():
 		return nil, invalid("sessions: expected to be made before guard.Protect(server)")
-	case g.sessions != nil:
+	case g.settings.Sessions != nil:
 		return nil, invalid("sessions: expected to be made once, found a second time")
 	case settings.HeldByServer == (initial != nil):
 		return nil, invalid("initial: expected a function that gives the first value of a session, or none with HeldByServer, " +
@@ -106,55 +107,22 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 		return nil, err
 	}
 	g.settings, g.rules = with, rules
-	g.sessions = &sessionMethods{guard: g}
-	if initial != nil {
-		g.sessions.initial = func(ctx context.Context, from *mcp.RequestExtra) ([]byte, error) {
-			value, err := initial(ctx, from)
-			if err != nil {
-				return nil, err
-			}
-			return host.JSON("initial", value)
+	g.initial = func(ctx context.Context, from *mcp.RequestExtra) (json.RawMessage, error) {
+		value, err := initial(ctx, from)
+		if err != nil {
+			return nil, err
 		}
+		return host.JSON("initial", value)
 	}
 	return &Sessions[T]{g}, nil
-}
-
-// sessionMethods serves the methods of sessions.
-type sessionMethods struct {
-	guard   *Guard
-	initial func(context.Context, *mcp.RequestExtra) ([]byte, error)
 }
 
 // sessionParams are those of the methods of sessions.
 type sessionParams struct{ mcp.ParamsBase }
 
-// builtinResult is a result of the engine's.
-type builtinResult struct {
-	mcp.ResultBase
-	document json.RawMessage
-	modern   bool
-}
-
-func (b *builtinResult) MarshalJSON() ([]byte, error) {
-	set := metaChanges(b.Meta)
-	if b.modern {
-		set = append(set, engine.Change{Path: []string{"resultType"}, Value: "complete"})
-	}
-	return changedJSON(b.document, set)
-}
-
-func (m *sessionMethods) install(server *mcp.Server) error {
-	for _, method := range []string{"sessions/create", "sessions/delete"} {
-		err := mcp.AddReceivingCustomMethod(server, method, m.serve)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *sessionParams) (*builtinResult, error) {
-	x, err := m.guard.exchangeOf(ctx)
+// serveSessions is the SDK's handler of the methods of sessions.
+func (g *Guard) serveSessions(ctx context.Context, _ *mcp.ServerSession, _ *sessionParams) (*message.Result, error) {
+	x, err := g.exchangeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,18 +132,5 @@ func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *ses
 	if x.builtin != nil {
 		document = *x.builtin
 	}
-	return &builtinResult{document: json.RawMessage(document), modern: isModern(x.req)}, nil
-}
-
-// first returns the first value of a session, or why there is none.
-func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) engine.Told {
-	var value []byte
-	err := safely(func() (err error) {
-		value, err = m.initial(ctx, from)
-		return err
-	})
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Told{Value: value}
+	return message.CompleteResultOf([]byte(document), x.req)
 }

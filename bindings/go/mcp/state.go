@@ -8,6 +8,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // State seals a value, as JSON, for the RequestState of a result that asks for input: the token tells nothing wherever it is
@@ -87,7 +88,7 @@ func (x *exchange) state(req mcp.Request) []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.made != "" {
-		if text := textOf(req.GetParams(), x.fields.Param); text != nil && *text == x.made {
+		if text := message.Text(req.GetParams(), x.fields.Param); text != nil && *text == x.made {
 			return x.madeValue
 		}
 	}

@@ -3,14 +3,13 @@ package sealwaxmcp
 import (
 	"context"
 	"encoding/json"
-	"maps"
-	"reflect"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // questionFunc makes the question of a confirmation of a call's arguments.
@@ -46,17 +45,15 @@ func (x *exchange) confirms() bool {
 
 // user returns how the user can be asked, and what was answered.
 func (x *exchange) user() *engine.User {
-	user, params := &engine.User{CanBeAsked: x.canBeAsked()}, x.req.GetParams()
+	params := x.req.GetParams()
+	user := &engine.User{CanBeAsked: x.canBeAsked(), Responses: message.JSON(params, "inputResponses")}
 	session, _ := x.req.GetSession().(*mcp.ServerSession)
-	if own, ok := metaOf(params)[mcp.MetaKeyClientCapabilities]; ok {
+	if own, ok := message.Meta(params)[mcp.MetaKeyClientCapabilities]; ok {
 		user.Capabilities, _ = json.Marshal(own)
-	} else if x.outer != nil && x.outer.negotiated != nil {
-		user.Capabilities = x.outer.negotiated.ClientCapabilities
+	} else if settled := x.negotiated(); settled != nil {
+		user.Capabilities = settled.ClientCapabilities
 	} else if session != nil && session.InitializeParams() != nil {
 		user.Capabilities, _ = json.Marshal(session.InitializeParams().Capabilities)
-	}
-	if answers := memberOf(params, "inputResponses"); answers.IsValid() && !answers.IsZero() {
-		user.Responses, _ = json.Marshal(answers.Interface())
 	}
 	return user
 }
@@ -66,7 +63,7 @@ func (x *exchange) canBeAsked() bool {
 	session, ok := x.req.GetSession().(*mcp.ServerSession)
 	extra := x.req.GetExtra()
 	switch {
-	case !ok || x.outer != nil && x.outer.on == nil:
+	case !ok || x.passed != nil && x.passed.OverHTTP():
 		return false
 	case extra == nil || extra.Header == nil:
 		// Not over HTTP: the connection is one client's.
@@ -82,107 +79,69 @@ func (x *exchange) canBeAsked() bool {
 // drive answers the engine's questions, and returns the first step that is none.
 func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engine.Step) (*engine.Step, error) {
 	for {
-		next, err := x.caller.drive(ctx, found, step)
+		next, err := x.caller.Drive(ctx, found, step)
 		if err != nil || next.Step != "ask" {
 			return next, err
 		}
-		var told engine.Told
+		var answer engine.Told
 		switch next.Name {
 		case "confirm":
-			told = x.question(ctx, next)
+			answer = told(x.question(ctx, next.Params))
 		case "elicit":
-			told = x.elicit(ctx, next)
+			answer = told(x.elicit(ctx, next))
 		case "list_tools":
-			told = x.listTools(ctx, next)
+			answer = told(x.listTools(ctx, next))
 		}
-		if step, err = found.Told(told); err != nil {
+		if step, err = found.Told(answer); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// question returns the question that the author's function makes, or why there is none.
-func (x *exchange) question(ctx context.Context, step *engine.Step) engine.Told {
+// question returns the question that the author's function makes for a call.
+func (x *exchange) question(ctx context.Context, params json.RawMessage) (json.RawMessage, error) {
 	var call struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
-	var written []byte
-	err := json.Unmarshal(step.Params, &call)
-	if err != nil {
-		return failed(err)
+	if err := json.Unmarshal(params, &call); err != nil {
+		return nil, err
 	}
-	err = safely(func() error {
-		text, err := x.guard.questions[call.Name](ctx, call.Arguments)
-		if err == nil {
-			written, err = host.JSON("confirm", text)
-		}
-		return err
-	})
+	text, err := safely(func() (string, error) { return x.guard.questions[call.Name](ctx, call.Arguments) })
 	if err != nil {
-		return failed(err)
+		return nil, err
 	}
-	return engine.Told{Value: written}
+	return host.JSON("confirm", text)
 }
 
-// elicit asks the user on the connection, and returns what was answered, or why nothing was.
-func (x *exchange) elicit(ctx context.Context, step *engine.Step) engine.Told {
+// elicit asks the user on the connection, and returns what was answered.
+func (x *exchange) elicit(ctx context.Context, step *engine.Step) (*mcp.ElicitResult, error) {
 	params := &mcp.ElicitParams{}
-	session, ok := x.req.GetSession().(*mcp.ServerSession)
-	if !ok || json.Unmarshal(step.Params, params) != nil {
-		return engine.Told{}
+	if err := json.Unmarshal(step.Params, params); err != nil {
+		return nil, err
 	}
+	session, _ := x.req.GetSession().(*mcp.ServerSession)
 	// By this the question carries the session of its call (Write).
-	ctx = context.WithValue(ctx, contextKey{}, x)
-	var answer *mcp.ElicitResult
-	err := within(ctx, step.WithinMs, func(ctx context.Context) (err error) {
-		answer, err = session.Elicit(ctx, params)
-		return err
+	return within(x.within(ctx), step.WithinMs, func(ctx context.Context) (*mcp.ElicitResult, error) {
+		return session.Elicit(ctx, params)
 	})
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Answer(answer)
 }
 
-// listTools returns a page of the server's own list for this caller, or why there is none.
-func (x *exchange) listTools(ctx context.Context, step *engine.Step) engine.Told {
-	params := &mcp.ListToolsParams{Meta: metaOf(x.req.GetParams())}
+// listTools returns a page of the server's own list for this caller.
+func (x *exchange) listTools(ctx context.Context, step *engine.Step) (json.RawMessage, error) {
+	params := &mcp.ListToolsParams{Meta: message.Meta(x.req.GetParams())}
+	if step.Params != nil {
+		if err := json.Unmarshal(step.Params, params); err != nil {
+			return nil, err
+		}
+	}
 	session, _ := x.req.GetSession().(*mcp.ServerSession)
 	req := &mcp.ListToolsRequest{Session: session, Params: params, Extra: x.req.GetExtra()}
-	var page []byte
-	err := within(ctx, step.WithinMs, func(ctx context.Context) error {
-		if step.Params != nil {
-			if err := json.Unmarshal(step.Params, params); err != nil {
-				return err
-			}
-		}
+	return within(ctx, step.WithinMs, func(ctx context.Context) (json.RawMessage, error) {
 		result, err := x.next(ctx, "tools/list", req)
-		if err == nil {
-			page, err = json.Marshal(result)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return json.Marshal(result)
 	})
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Told{Value: page}
-}
-
-// withoutAnswer returns a request without the answer to the guard's question, which is none of the handler's.
-func withoutAnswer(req mcp.Request) mcp.Request {
-	answers := memberOf(req.GetParams(), "inputResponses")
-	if !answers.IsValid() {
-		return req
-	}
-	given, _ := answers.Interface().(mcp.InputResponseMap)
-	if _, ok := given[confirmKey]; !ok {
-		return req
-	}
-	rest := maps.Clone(given)
-	delete(rest, confirmKey)
-	if len(rest) == 0 {
-		rest = nil
-	}
-	return withMemberSet(req, "inputResponses", func(member reflect.Value) { member.Set(reflect.ValueOf(rest)) })
 }

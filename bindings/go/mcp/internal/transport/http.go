@@ -1,4 +1,4 @@
-package sealwaxmcp
+package transport
 
 import (
 	"bytes"
@@ -14,62 +14,54 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 const versionHeader = "Mcp-Protocol-Version"
 
-// HTTP wraps a stateless handler of the SDK, to give clients of revisions up to 2025-11-25 their sessions. Call it after
-// [Guard.Protect], and put it inside of the authentication:
-//
-//	handler := mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{Stateless: true})
-//	wrapped, err := guard.HTTP(handler)
-//	…
-//	http.Handle("/mcp", auth.RequireBearerToken(verify, nil)(wrapped))
-//
-// The answer to initialize has a header Mcp-Session-Id: a token that holds the negotiated session. Later requests are verified
-// before the server sees them. A request without the header gets 400, unless [TransportOptional]; one whose session is refused
-// gets 404. DELETE ends a session, if a ledger records it. Requests of revision 2026-07-28 pass unchanged. A stateless
-// server of the earlier revisions cannot ask its client: it has no elicitation, sampling or roots.
-func (g *Guard) HTTP(next http.Handler, options ...TransportOption) (http.Handler, error) {
-	t, err := g.transport(engine.Transport{Required: true}, options)
-	if err != nil {
-		return nil, err
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.serveHTTP(w, r, next) }), nil
+// HTTP wraps a handler of the SDK.
+func (t *Transport) HTTP(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := t.serve(w, r, next); err != nil {
+			t.Fault(r.Context(), err)
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		}
+	})
 }
 
-func (t *transport) serveHTTP(w http.ResponseWriter, r *http.Request, next http.Handler) {
+// serve serves a request. With an error nothing was sent.
+func (t *Transport) serve(w http.ResponseWriter, r *http.Request, next http.Handler) error {
 	ctx := r.Context()
-	o := t.outer(ctx, &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx), Header: r.Header})
-	x, step, err := t.rules.HTTP(&engine.HTTPRequest{
+	driver := t.Driver(ctx, &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx), Header: r.Header})
+	x, step, err := t.Rules.HTTP(&engine.HTTPRequest{
 		Method: r.Method, Encoding: strings.Join(r.Header.Values("Content-Encoding"), ","),
-		Version: single(r.Header.Values(versionHeader)), Session: single(r.Header.Values(sessionHeader)),
+		Version: single(r.Header.Values(versionHeader)), Session: single(r.Header.Values(message.SessionHeader)),
 	})
 	if err != nil {
-		t.broke(w, r, err)
-		return
+		return err
 	}
 	defer x.Free()
-	r = r.Clone(context.WithValue(ctx, outerKey{}, o))
-	step, err = o.caller.drive(ctx, x, step)
+	passed := &Passed{Driver: driver}
+	r = r.Clone(context.WithValue(ctx, contextKey{}, passed))
+	step, err = driver.Drive(ctx, x, step)
 	if err == nil && step.Step == "ask" {
 		body, tooLarge := t.read(w, r)
 		replaceBody(r, body)
 		if step, err = x.Body(body, tooLarge); err == nil {
-			step, err = o.caller.drive(ctx, x, step)
+			step, err = driver.Drive(ctx, x, step)
 		}
 	}
 	if err != nil {
-		t.broke(w, r, err)
-		return
+		return err
 	}
 	if step.Step != "deliver" {
 		reply(w, step)
-		return
+		return nil
 	}
-	if o.deliver(step); o.negotiated != nil {
+	passed.Step = step
+	if step.Negotiated != nil {
 		// The handlers need the session, and not its token.
-		r.Header.Del(sessionHeader)
+		r.Header.Del(message.SessionHeader)
 	}
 	if step.Version != "" {
 		r.Header.Set(versionHeader, step.Version)
@@ -80,17 +72,15 @@ func (t *transport) serveHTTP(w http.ResponseWriter, r *http.Request, next http.
 	reports := step.Report != nil && step.Report != false
 	if !reports && step.AddSessionID == "" {
 		next.ServeHTTP(w, r)
-		return
+		return nil
 	}
 	a := &answer{ResponseWriter: w, header: w.Header().Clone(), x: x, reports: reports}
 	next.ServeHTTP(a, r)
-	switch err := a.end(ctx, o.caller); {
-	case err == nil:
-	case a.sent:
-		t.guard.fault(ctx, err)
-	default:
-		t.broke(w, r, err)
+	if err = a.end(ctx, driver); err != nil && a.sent {
+		t.Fault(ctx, err)
+		return nil
 	}
+	return err
 }
 
 // single returns the value of a header as the engine takes it.
@@ -105,8 +95,8 @@ func single(values []string) any {
 }
 
 // read returns the body. One that breaks off is none.
-func (t *transport) read(w http.ResponseWriter, r *http.Request) (body []byte, tooLarge bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.maxBodySize))
+func (t *Transport) read(w http.ResponseWriter, r *http.Request) (body []byte, tooLarge bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, t.MaxBodySize))
 	if err != nil {
 		limit := new(http.MaxBytesError)
 		return nil, errors.As(err, &limit)
@@ -117,12 +107,6 @@ func (t *transport) read(w http.ResponseWriter, r *http.Request) (body []byte, t
 func replaceBody(r *http.Request, body []byte) {
 	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
 	r.Header.Set("Content-Length", strconv.Itoa(len(body)))
-}
-
-// broke answers where the guard itself fails.
-func (t *transport) broke(w http.ResponseWriter, r *http.Request, err error) {
-	t.guard.fault(r.Context(), err)
-	http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
 }
 
 // reply answers in place of the server.
@@ -158,7 +142,7 @@ func (a *answer) WriteHeader(status int) {
 		return
 	}
 	a.status = status
-	a.changes, a.err = a.x.Answer(status, a.header.Get("Content-Type"), a.header.Get(sessionHeader))
+	a.changes, a.err = a.x.Answer(status, a.header.Get("Content-Type"), a.header.Get(message.SessionHeader))
 	if a.changes {
 		a.header.Del("Content-Length")
 	}
@@ -202,13 +186,13 @@ func (a *answer) Flush() {
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // end sends what is left, or returns why the guard itself fails.
-func (a *answer) end(ctx context.Context, c *caller) error {
+func (a *answer) end(ctx context.Context, driver Driver) error {
 	if a.WriteHeader(http.StatusOK); a.err != nil || !a.changes {
 		return a.err
 	}
 	step, err := a.x.Answered()
 	if err == nil {
-		step, err = c.drive(ctx, a.x, step)
+		step, err = driver.Drive(ctx, a.x, step)
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package sealwaxmcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,7 +10,6 @@ import (
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
@@ -40,7 +40,7 @@ var ErrNoSession = invalid("ctx: expected a request in a session, found one with
 type HandleRefused struct {
 	reason error
 	answer *engine.RPCError
-	tool   *mcp.CallToolResult
+	tool   json.RawMessage
 }
 
 // Error returns the fixed answer, so that nothing else is shown to a client.
@@ -121,6 +121,14 @@ func failed(err error) engine.Told {
 		return engine.Told{}
 	}
 	return engine.Told{Threw: named(err)}
+}
+
+// told tells the engine what a function of the author's, or a ledger, gave, or why it gave nothing.
+func told(value any, err error) engine.Told {
+	if err != nil {
+		return failed(err)
+	}
+	return engine.Answer(value)
 }
 
 // named says what failed without what an error says: that may hold a credential.

@@ -84,9 +84,9 @@ func TestAFunctionMakesTheQuestion(t *testing.T) {
 			clear(arguments)
 			return made, nil
 		},
-		"errorString":                 func(context.Context, json.RawMessage) (string, error) { return "", errors.New("password=hunter2") },
-		"a panic at confirm_test.go:": func(context.Context, json.RawMessage) (string, error) { panic("password=hunter2") },
-		"expected text in UTF-8":      func(context.Context, json.RawMessage) (string, error) { return "\xff", nil },
+		"errorString":                   func(context.Context, json.RawMessage) (string, error) { return "", errors.New("password=hunter2") },
+		"a panic at questions_test.go:": func(context.Context, json.RawMessage) (string, error) { panic("password=hunter2") },
+		"expected text in UTF-8":        func(context.Context, json.RawMessage) (string, error) { return "\xff", nil },
 	} {
 		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmFunc("delete", question))
 		var words []string
