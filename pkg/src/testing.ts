@@ -21,7 +21,7 @@ import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { Codec, type Limits } from './codec.js';
 import { addClock, wrongType } from './input.js';
 import { Key, type KeyRing } from './key.js';
-import { MemoryLedger } from './mcp/ledger/ledger.js';
+import { MemoryLedger } from './mcp/ledger/memory.js';
 import type { AuthInfo } from './mcp/sdk-types.js';
 import type { FetchHandler } from './mcp/transport/http.js';
 import { type Principal, partsOf } from './principal.js';

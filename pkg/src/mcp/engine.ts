@@ -11,21 +11,7 @@ import * as memory from '../memory.js';
 import { WIDE } from '../module.js';
 import type { anonymous, Parts, Principal } from '../principal.js';
 import type { SessionMetadata } from '../sessions.js';
-
-/** A message to the SDK's handlers. Absent members are `undefined`. */
-export interface Arrival {
-  readonly method: string;
-  readonly target: string | undefined;
-  /** The arguments as JSON. */
-  readonly args: string | undefined;
-  readonly token: ClientValue;
-  readonly header: string | undefined;
-  readonly session: { readonly id: ClientValue; readonly state: ClientValue } | undefined;
-  readonly notification: boolean;
-  readonly modern: boolean;
-  /** Of a guard that confirms some. */
-  readonly user?: UserFacts | undefined;
-}
+import { type Arrival, type ClientValue, clientValue } from './transport/message.js';
 
 /** How the user of a call can be asked, and what was answered, as JSON. */
 export interface UserFacts {
@@ -85,11 +71,12 @@ export class Engine {
   }
 
   /**
-   * Begins the exchange of a message to the SDK's handlers. `member` of its result may hold a token; `principal` is the
-   * caller, if known.
+   * Begins the exchange of a message to the SDK's handlers. `user` is there if the guard confirms some; `member` of its result
+   * may hold a token; `principal` is the caller, if known.
    */
   request(
-    { method, target, args, token, header, session, notification, modern, user }: Arrival,
+    { method, target, args, token, header, session, notification, modern }: Arrival,
+    user: UserFacts | undefined,
     member: string | undefined,
     principal: Parts | undefined,
     withinMs?: number,
@@ -123,15 +110,24 @@ export class Engine {
     return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });
   }
 
-  /** Begins a connection on stdio. */
-  connection(): Connection {
-    const begun = new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
-    return new Connection(begun, this.#events);
+  /** Begins the connection of one client on stdio. */
+  connection(): machine.Machine {
+    return new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
+  }
+
+  /** Begins the exchange of a line of the client's. */
+  line(connection: machine.Machine, line: Uint8Array): Exchange {
+    return this.#begin({ kind: machine.LINE, texts: [line] }, connection);
+  }
+
+  /** Begins the exchange of a message of the SDK's. */
+  leaves(connection: machine.Machine, line: string): Exchange {
+    return this.#begin({ kind: machine.LEAVES, texts: [line] }, connection);
   }
 
   /** Begins the exchange that opens a link. */
-  link(op: HandleOp): Exchange {
-    return this.#begin({ kind: machine.HANDLE, texts: [JSON.stringify(op)] });
+  link(op: Operation): Exchange {
+    return this.#begin({ kind: machine.HANDLE, texts: [documentOf(op)] });
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
@@ -140,8 +136,8 @@ export class Engine {
     return this.#begin({ kind: machine.REVOCATION, texts: [document, retainFor?.toString()] });
   }
 
-  #begin(frame: machine.Frame): Exchange {
-    return new Exchange(this.#guard, frame, this.#events, undefined, WIDE);
+  #begin(frame: machine.Frame, of = this.#guard): Exchange {
+    return new Exchange(of, frame, this.#events, undefined, WIDE);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
@@ -155,36 +151,6 @@ export class Engine {
 
 function anonymity(principal: Parts): number {
   return isAnonymous(principal) ? machine.ANONYMOUS : 0;
-}
-
-/** The connection of one client on stdio. */
-export class Connection {
-  readonly #machine: machine.Machine;
-  readonly #events: boolean;
-
-  /** @internal */
-  constructor(begun: machine.Machine, events: boolean) {
-    this.#machine = begun;
-    this.#events = events;
-  }
-
-  /** Begins the exchange of a line of the client's. */
-  line(line: Uint8Array): Exchange {
-    return this.#begin({ kind: machine.LINE, texts: [line] });
-  }
-
-  /** Begins the exchange of a message of the SDK's. */
-  leaves(line: string): Exchange {
-    return this.#begin({ kind: machine.LEAVES, texts: [line] });
-  }
-
-  free(): void {
-    this.#machine.free();
-  }
-
-  #begin(frame: machine.Frame): Exchange {
-    return new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
-  }
 }
 
 /** The exchange of one message: steps and events, until its response. */
@@ -276,9 +242,9 @@ export class Exchange {
   }
 
   /** Begins a separate exchange for an operation on a handle, and its state. */
-  handle(op: HandleOp, state?: Written): Exchange {
+  handle(op: Operation, state?: Written): Exchange {
     const began = this.#now();
-    const texts = [JSON.stringify(op), state && memory.cut(state.text)];
+    const texts = [documentOf(op), state && memory.cut(state.text)];
     const frame = { kind: machine.HANDLE, texts };
     const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
     handling.began = began;
@@ -332,6 +298,15 @@ export class Exchange {
   }
 }
 
+/** An operation on a handle, which may be of any type. */
+export interface Operation extends Omit<HandleOp, 'handle'> {
+  readonly handle?: unknown;
+}
+
+function documentOf({ handle, ...op }: Operation): string {
+  return JSON.stringify({ ...op, handle: clientValue(handle) });
+}
+
 /** An author's value as JSON. */
 export interface Written {
   /** Empty for a value that JSON cannot hold, which the engine refuses. */
@@ -346,36 +321,4 @@ export function written(value: unknown): Written {
   } catch (cause) {
     return { text: '', cause };
   }
-}
-
-/** A value from a client that should be a text: `true` stands for any other type. */
-export type ClientValue = string | true | undefined;
-
-/**
- * Converts a value from a client or a handler. `null` counts as absent. A text is cut where the engine refuses it as too
- * large, because the module's memory never shrinks.
- */
-export function clientValue(value: unknown): ClientValue {
-  if (value === undefined || value === null) return undefined;
-  if (!isText(value)) return true;
-  const text = memory.cut(value);
-  return text === value ? text : text.toWellFormed();
-}
-
-/**
- * Returns a value of a client as JSON. `JSON.parse` reads a number out of range, such as 1e400, as infinite, which
- * `JSON.stringify` writes as `null`, so that two requests would be one. It becomes a number that the engine refuses too.
- */
-export function clientJson(value: unknown): string {
-  const written = JSON.stringify(value);
-  // A function for each member takes four times as long as the writing.
-  return written.includes('null') ? JSON.stringify(value, inRange) : written;
-}
-
-function inRange(_: string, member: unknown): unknown {
-  return member === Infinity || member === -Infinity ? Number.MAX_VALUE : member;
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }

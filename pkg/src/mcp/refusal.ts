@@ -28,3 +28,16 @@ export class HandleRefused extends Error {
     this.code = error?.code;
   }
 }
+
+/** A link was refused, or the server failed. Only the guard's log learns the reason. */
+export class LinkRefused extends Error {
+  /** The status for the browser: 404, or 500 if the fault is the server's. */
+  readonly status: number;
+
+  /** @internal */
+  constructor(status = 500) {
+    super(status < 500 ? 'Not found' : 'Internal server error');
+    this.name = 'LinkRefused';
+    this.status = status;
+  }
+}

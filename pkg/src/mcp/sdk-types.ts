@@ -31,17 +31,18 @@ export type ServerResponse =
       readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
     };
 
-export type ProtocolMessage = ClientRequest | ClientNotification | ServerResponse;
+export type ClientMessage = ClientRequest | ClientNotification;
+
+export type ProtocolMessage = ClientMessage | ServerResponse;
 
 /** What a transport tells of a message: 2.x hands over the request of HTTP, 1.x its headers. */
 export interface MessageExtra {
   readonly authInfo?: AuthInfo | undefined;
   readonly request?: Request | undefined;
-  readonly requestInfo?: {
-    readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-    readonly url?: URL | undefined;
-  };
+  readonly requestInfo?: { readonly headers: MessageHeaders; readonly url?: URL | undefined };
 }
+
+export type MessageHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** A transport. The SDK sets its callbacks before it starts it, and sends every message by it. */
 export interface Transport {

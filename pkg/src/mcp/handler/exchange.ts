@@ -1,43 +1,34 @@
 import { answer as fixed } from '../../answer.js';
 import { tokenFields } from '../../context.js';
-import type { DeliverStep, Fault, HandleOp, HandleResult, Step } from '../../documents.js';
+import type { DeliverStep, Fault, HandleResult, Step } from '../../documents.js';
 import { invalidArgument, SealwaxError, type SealwaxErrorCode } from '../../error.js';
 import type { TokenFields } from '../../facts.js';
 import { json } from '../../input.js';
 import { anonymous } from '../../principal.js';
 import { Caller, type Peer } from '../caller.js';
-import {
-  type Arrival,
-  clientJson,
-  clientValue,
-  type Exchange,
-  isText,
-  type UserFacts,
-  type Written,
-} from '../engine.js';
+import type { Exchange, Operation, UserFacts, Written } from '../engine.js';
 import { reportError } from '../hooks.js';
 import { after } from '../later.js';
-import { CLIENT_CAPABILITIES, metadataOf, PROTOCOL_VERSION } from '../metadata.js';
-import type { Policy } from '../policy.js';
+import { Policy } from '../options.js';
+import type { RequestContext } from '../principal.js';
 import { HandleRefused } from '../refusal.js';
-import type { RequestContext } from '../request-context.js';
-import type {
-  ClientNotification,
-  ClientRequest,
-  HandlerContext,
-  Params,
-  ServerResponse,
-} from '../sdk-types.js';
-import { changed, isMessage, isTooDeep } from '../transport/message.js';
+import type { ClientMessage, HandlerContext, Params, ServerResponse } from '../sdk-types.js';
+import {
+  type Arrival,
+  arrivalOf,
+  CLIENT_CAPABILITIES,
+  changed,
+  isMessage,
+  isText,
+  isTooDeep,
+  memberOf,
+} from '../transport/message.js';
 import type { Negotiated } from '../transport/negotiated.js';
-import { newReference, referenceIn, withReference } from './reference.js';
+import { type Known, newReference, referenceIn, referenceOf, withReference } from './reference.js';
 import { Session } from './session.js';
 
-/** A message for a server's handlers. */
-export type Arrived = ClientRequest | ClientNotification;
-
 /** The message to deliver, or a response in its place; `undefined` if it was dropped. */
-export type Entered = Arrived | ServerResponse | undefined;
+export type Entered = ClientMessage | ServerResponse | undefined;
 
 type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session' | 'set' | 'whole'>;
 
@@ -49,25 +40,41 @@ export interface Connection extends Peer {
   readonly canBeAsked: boolean;
 }
 
-/** A guard's settings, and its requests. */
-export interface Handled extends Policy {
+/** A guard's options, and its requests. */
+export class Handled extends Policy {
   /** Those whose handlers run, by their references. */
-  readonly calls: Map<unknown, Call>;
+  readonly calls = new Map<unknown, Call>();
+
+  /** Returns the protected request that a handler's context belongs to. */
+  readonly callOf = (context: HandlerContext): Call => {
+    const call = this.calls.get(referenceOf(context));
+    if (call) return call;
+    throw invalidArgument(
+      'context: expected that of a request in progress at a server that this guard protects; ' +
+        'call guard.protect(server) before it connects',
+    );
+  };
 }
 
-/** Returns the protected request that a handler's context belongs to. */
-export type CallOf = (context: HandlerContext) => Call;
+/** Performs an operation on a handle for the caller of a request; those of one type have members in common. */
+export type Handling = (
+  context: HandlerContext,
+  op: Partial<Operation>,
+  state?: Written,
+) => Promise<HandleResult>;
 
 /** One message to a protected server's handlers, until its response is sent. */
 export class Call {
-  readonly policy: Handled;
+  readonly #policy: Handled;
   readonly #caller: Caller;
-  readonly #message: Arrived;
+  readonly #message: ClientMessage;
   readonly #context: RequestContext;
   readonly #connection: Connection;
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
-  /** What names it in its handler's context, and what a wrapper knows of it. */
+  /** What a wrapper knows of it. */
+  readonly #known: Known | undefined;
+  /** What names it in its handler's context. */
   readonly #reference: string;
   #exchange: Exchange | undefined;
   #delivered: Delivered | undefined;
@@ -80,89 +87,75 @@ export class Call {
   /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
-  constructor(policy: Handled, message: Arrived, context: RequestContext, connection: Connection) {
+  constructor(
+    policy: Handled,
+    message: ClientMessage,
+    context: RequestContext,
+    connection: Connection,
+  ) {
     const given = referenceIn(message.params);
     const known = policy.known.get(given);
     policy.known.delete(given);
-    this.policy = policy;
+    this.#policy = policy;
+    this.#known = known;
     this.#reference = known ? (given as string) : newReference();
-    this.#caller = new Caller(policy, context, message, { known, peer: connection });
+    this.#caller = new Caller(policy, context, {
+      ...{ known, peer: connection, params: message.params },
+    });
     this.#connection = connection;
     this.#message = message;
     this.#context = context;
     this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
   }
 
-  /** Whether its handler does not run: it was answered or dropped, or not delivered yet. */
-  get isOver(): boolean {
-    return this.#isEnded || this.#delivered === undefined;
-  }
-
   /** Runs before the handler. Without a promise the message is delivered synchronously, as the SDK's transports do. */
   enter(): Entered | Promise<Entered> {
-    const { engine } = this.policy;
-    const fields = this.#fields;
-    if (isTooDeep(this.#message) || !isText(this.#message.method)) {
-      return this.refuse();
-    }
+    const { needsCaller, result: report } = this.#fields ?? {};
+    if (isTooDeep(this.#message) || !isText(this.#message.method)) return this.refuse();
     const read = this.#read();
     // With sessions the engine checks the session first.
-    if (!engine.defers) return this.#entered(this.#begun(read));
+    if (!this.#policy.engine.defers) return this.#entered(read);
     const isPlain = read.token === undefined && read.session === undefined;
-    if (isPlain && !fields?.needsCaller) return this.#deliver({ report: fields?.result });
-    return after(fields?.needsCaller ? this.#caller.identify() : undefined, () =>
-      this.#entered(this.#begun(read)),
-    );
+    if (isPlain && !needsCaller) return this.#deliver({ report });
+    return after(needsCaller ? this.#caller.identify() : undefined, () => this.#entered(read));
   }
 
   /** Returns the answer to what is no message, or has the id of a request in progress. */
   refuse(idInUse = false): ServerResponse {
-    const exchange = this.policy.engine.invalid(idInUse);
+    const exchange = this.#policy.engine.invalid(idInUse);
     const step = this.#caller.drive(exchange) as Step;
     exchange.free();
     return replied(step);
   }
 
-  #entered(exchange: Exchange): Entered | Promise<Entered> {
+  #entered(read: Arrival): Entered | Promise<Entered> {
+    const exchange = this.#begun(read);
     this.#exchange = exchange;
     return after(this.#caller.drive(exchange), (step): Entered | Promise<Entered> => {
       if (step.step === 'reply') return replied(step);
       if (step.step !== 'deliver') return undefined;
       const passed = this.#deliver(step);
-      return step.builtinResult ? this.leave(this.#builtin(step.builtinResult)) : passed;
+      if (!step.builtinResult) return passed;
+      // Of a method that the engine implements.
+      const complete = read.modern && { resultType: 'complete' };
+      return this.leave(resultOf({ ...complete, ...JSON.parse(step.builtinResult) }));
     });
   }
 
-  /** Returns the response of a method that the engine implements. */
-  #builtin(result: string): ServerResponse {
-    const complete = this.#read().modern ? { resultType: 'complete' } : {};
-    return { jsonrpc: '2.0', id: 0, result: { ...complete, ...JSON.parse(result) } };
+  #read(): Arrival {
+    return arrivalOf(this.#message, this.#context, this.#fields);
   }
 
-  /** Reads the message, before anything can change it. */
-  #read(): Arrival {
-    const { method, params } = this.#message;
-    const { param, target } = this.#fields ?? {};
-    const named = target && this.#param(target);
-    const args = target && this.#param('arguments');
-    const session = sessionOf(metadataOf(params) ?? undefined);
-    const { headers } = this.#context.http?.req ?? {};
-    return {
-      method,
-      target: isText(named) ? named : undefined,
-      args: args === undefined ? args : clientJson(args),
-      token: param && clientValue(this.#param(param)),
-      header: session && (headers?.get('mcp-session-id') ?? undefined),
-      session,
-      notification: !('id' in this.#message),
-      modern: Object(this.#param('_meta'))[PROTOCOL_VERSION] !== undefined,
-      user: this.policy.confirms && method.startsWith('tools/') ? this.#user() : undefined,
-    };
+  #begun(read: Arrival): Exchange {
+    const { confirms, engine } = this.#policy;
+    const user = confirms && read.method.startsWith('tools/') ? this.#user() : undefined;
+    const { parts } = this.#caller;
+    return engine.request(read, user, this.#fields?.result, parts, this.#known?.withinMs);
   }
 
   #user(): UserFacts {
-    const responses = this.#param('inputResponses');
-    const { [CLIENT_CAPABILITIES]: own } = Object(this.#param('_meta'));
+    const responses = memberOf(this.#message, 'inputResponses');
+    const { [CLIENT_CAPABILITIES]: own } = Object(memberOf(this.#message, '_meta'));
     const { capabilities, canBeAsked } = this.#connection;
     const said = own ?? (capabilities === undefined && this.negotiated?.clientCapabilities);
     return {
@@ -172,26 +165,15 @@ export class Call {
     };
   }
 
-  #begun(read: Arrival): Exchange {
-    const { parts, known } = this.#caller;
-    return this.policy.engine.request(read, this.#fields?.result, parts, known?.withinMs);
-  }
-
-  /** Returns a member of the parameters; `undefined` for `null` too. */
-  #param(name: string): unknown {
-    const params: Params = this.#message.params ?? {};
-    return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
-  }
-
   /**
    * Returns the message for the SDK. A state stays sealed there, so that a handler that does not ask the guard has nothing; a
    * method that carries none gets none.
    */
-  #deliver(step: Delivered): Arrived {
+  #deliver(step: Delivered): ClientMessage {
     this.#delivered = step;
     const message = this.#message;
     if (!('id' in message)) return message;
-    this.policy.calls.set(this.#reference, this);
+    this.#policy.calls.set(this.#reference, this);
     const { params = {} } = message;
     // The SDK refuses it.
     if (!isMessage(params)) return message;
@@ -199,7 +181,7 @@ export class Call {
     const { [param]: token, requestState: _, ...rest } = params;
     // An empty text is a cursor too.
     const given = isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
-    const opened = changed({ ...rest, ...given }, step.set ?? []);
+    const opened = changed({ ...rest, ...given }, step.set);
     return { ...message, params: withReference(opened, this.#reference) };
   }
 
@@ -223,32 +205,32 @@ export class Call {
     return after(this.#caller.drive(exchange, exchange.result(result, whole)), (step) => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'respond') return replied(step);
-      if (!step.set) return response;
-      return { ...response, result: changed(result, step.set) };
+      return step.set ? { ...response, result: changed(result, step.set) } : response;
     });
   }
 
   end(): void {
     this.#isEnded = true;
-    this.policy.calls.delete(this.#reference);
+    this.#policy.calls.delete(this.#reference);
     this.#exchange?.free();
   }
 
   /** The exchange of a delivered message, which may begin only now: it brought nothing. */
   get #live(): Exchange {
-    if (this.isOver) throw isOver();
+    // It was answered or dropped, or not delivered yet.
+    if (this.#isEnded || this.#delivered === undefined) throw isOver();
     this.#exchange ??= this.#begun({ ...this.#read(), token: undefined });
     return this.#exchange;
   }
 
   /** What was negotiated at `initialize`, behind a wrapper. */
   get negotiated(): Negotiated | undefined {
-    return this.#caller.known?.negotiated;
+    return this.#known?.negotiated;
   }
 
   /** The id of its session: of its own, or of a wrapper's. */
   get sessionId(): string | undefined {
-    return this.session?.ulid ?? this.#caller.known?.sessionId;
+    return this.session?.ulid ?? this.#known?.sessionId;
   }
 
   /** Returns its key for another service. */
@@ -287,14 +269,9 @@ export class Call {
   #report(code: SealwaxErrorCode, message: string, cause?: unknown): void {
     const { principal, parts } = this.#caller;
     const { method, target } = this.#read();
-    const known = parts === undefined || parts === anonymous ? undefined : principal;
+    const known = (parts === anonymous ? undefined : principal) as Fault['principal'];
     const found = { code, kind: 'request-state', message, method, target } as const;
-    reportError(
-      this.policy,
-      { ...found, principal: known as Fault['principal'] },
-      cause,
-      principal,
-    );
+    reportError(this.#policy, { ...found, principal: known }, cause, principal);
   }
 
   /** Returns the value of a state with which the SDK calls the handler: the one that came, or one that was sealed here. */
@@ -327,7 +304,7 @@ export class Call {
   }
 
   get #token(): unknown {
-    return this.#fields && this.#param(this.#fields.param);
+    return this.#fields && memberOf(this.#message, this.#fields.param);
   }
 
   #assertState(): void {
@@ -348,7 +325,7 @@ export class Call {
    *
    * @throws {@link HandleRefused} unless it is accepted
    */
-  async handle(op: HandleOp, state?: Written): Promise<HandleResult> {
+  async handle(op: Operation, state?: Written): Promise<HandleResult> {
     const step = await this.#caller.finish(this.#live.handle(op, state));
     if (step.step === 'done') return step;
     if (step.step === 'reply') throw new HandleRefused(step);
@@ -363,13 +340,6 @@ function parsed(state: string): unknown {
   } catch {
     return state;
   }
-}
-
-/** Returns the members of a session's metadata, of any type. */
-function sessionOf(metadata: unknown): Arrival['session'] {
-  if (metadata === undefined) return undefined;
-  const { sessionId, state } = Object(metadata);
-  return { id: clientValue(sessionId), state: clientValue(state) };
 }
 
 /** Whether the SDK made a response of an error with this message. */
@@ -398,9 +368,13 @@ function isOver(): SealwaxError {
 
 /** Returns the response that replaces the handler's. */
 function replied(step: Step): ServerResponse {
-  // The transport sets the client's id.
   if (step.step === 'reply' && step.error) return { jsonrpc: '2.0', error: step.error };
   const result = step.step === 'reply' && (step.tool ?? step.result);
-  if (result) return { jsonrpc: '2.0', id: 0, result: { ...result } };
+  if (result) return resultOf({ ...result });
   throw new TypeError(`engine: expected an answer to reply with, found ${step.step}`);
+}
+
+/** Returns a response with a result. The transport sets the client's id. */
+function resultOf(result: Params): ServerResponse {
+  return { jsonrpc: '2.0', id: 0, result };
 }

@@ -1,9 +1,8 @@
 import type { HandleResult } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
-import { clientValue } from '../engine.js';
 import type { HandlerContext } from '../sdk-types.js';
-import type { CallOf } from './exchange.js';
+import type { Handling } from './exchange.js';
 
 /** An accepted handle: the key of a row in your store. */
 export interface ReferenceHandle {
@@ -23,13 +22,11 @@ export interface ReferenceHandle {
  * Created by {@link Guard.referenceHandles}.
  */
 export class ReferenceHandles {
-  readonly #callOf: CallOf;
-  readonly #type: { readonly type: string; readonly maxAge: number | undefined };
+  readonly #handle: Handling;
 
   /** @internal */
-  constructor(callOf: CallOf, type: string, maxAge: number | undefined) {
-    this.#callOf = callOf;
-    this.#type = { type, maxAge };
+  constructor(handle: Handling) {
+    this.#handle = handle;
   }
 
   /**
@@ -38,7 +35,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} if it cannot be created
    */
   async mint(context: HandlerContext): Promise<ReferenceHandle> {
-    return handleOf(await this.#handle(context, 'mint'));
+    return handleOf(await this.#handle(context, { op: 'mint' }));
   }
 
   /**
@@ -47,7 +44,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} unless it is accepted
    */
   async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
-    return handleOf(await this.#handle(context, 'check', handle));
+    return handleOf(await this.#handle(context, { op: 'check', handle }));
   }
 
   /**
@@ -59,8 +56,8 @@ export class ReferenceHandles {
    * {@link SealwaxError} `invalid_argument` for another one
    */
   async mintShort(context: HandlerContext, number: number): Promise<string> {
-    const op = { ...this.#type, op: 'mintShort', number: wholeNumber(number) } as const;
-    return (await this.#callOf(context).handle(op)).handle as string;
+    const op = { op: 'mintShort', number: wholeNumber(number) } as const;
+    return (await this.#handle(context, op)).handle as string;
   }
 
   /**
@@ -69,7 +66,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} unless it is accepted
    */
   async checkShort(context: HandlerContext, handle: unknown): Promise<number> {
-    return Number((await this.#handle(context, 'checkShort', handle)).value);
+    return Number((await this.#handle(context, { op: 'checkShort', handle })).value);
   }
 
   /**
@@ -78,15 +75,7 @@ export class ReferenceHandles {
    * @throws {@link HandleRefused} unless it is accepted and its end is recorded
    */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#handle(context, 'end', handle);
-  }
-
-  #handle(
-    context: HandlerContext,
-    op: 'mint' | 'check' | 'checkShort' | 'end',
-    handle?: unknown,
-  ): Promise<HandleResult> {
-    return this.#callOf(context).handle({ ...this.#type, op, handle: clientValue(handle) });
+    await this.#handle(context, { op: 'end', handle });
   }
 }
 

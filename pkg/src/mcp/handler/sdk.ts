@@ -1,9 +1,13 @@
 /** The guard around a transport of the SDK, where every message of a server comes in and leaves. */
 
+import { invalidArgument } from '../../error.js';
 import { quietly } from '../../log.js';
+import { reportError } from '../hooks.js';
 import { attempt, isPromiseLike } from '../later.js';
-import type { RequestContext } from '../request-context.js';
+import type { RequestContext } from '../principal.js';
 import type {
+  AnyServer,
+  ClientMessage,
   ClientNotification,
   ClientRequest,
   MessageExtra,
@@ -13,18 +17,44 @@ import type {
   Transport,
 } from '../sdk-types.js';
 import { cancelled } from '../transport/message.js';
+import { headersOf } from '../transport/request.js';
 import { Call, type Connection, type Entered, type Handled, internalError } from './exchange.js';
 import { Questions } from './questions.js';
 
-/** Guards the messages of a transport, from its start on. */
-export function guardTransport(transport: Transport, policy: Handled): void {
-  const { start } = transport;
-  const guarded = new GuardedTransport(transport, policy);
-  transport.start = () => {
-    guarded.attach();
-    return start.call(transport);
+/** The guards of low-level servers. */
+const protectors = new WeakMap<object, Handled>();
+
+/** Guards the transports that a server connects to, from their start on. */
+export function protect(server: AnyServer, policy: Handled): void {
+  const { server: low = server } = Object(server) as { server?: AnyServer };
+  if (protectors.get(low) === policy) return;
+  const expected = expectedOf(low);
+  if (expected !== undefined) {
+    const error = invalidArgument(`server: expected ${expected}`);
+    const message = `protect: ${error.message}`;
+    reportError(policy, { code: 'invalid_argument', kind: 'request-state', message }, error);
+    throw error;
+  }
+  const { connect } = low;
+  low.connect = (transport: Transport) => {
+    // If the server is already connected, the SDK throws.
+    if (!isConnected(low)) new GuardedTransport(transport, policy).attach();
+    return connect.call(low, transport as never);
   };
-  transport.send = (message, options) => guarded.sent(message, options);
+  protectors.set(low, policy);
+}
+
+/** Returns what was expected of a server, if it cannot be protected. */
+function expectedOf(server: AnyServer): string | undefined {
+  if (typeof server?.connect !== 'function') {
+    return 'an McpServer or a Server of @modelcontextprotocol/server or @modelcontextprotocol/sdk';
+  }
+  if (protectors.has(server)) return 'one that no other guard protects';
+  return isConnected(server) ? 'one not connected yet; protect it before connect' : undefined;
+}
+
+function isConnected(server: object): boolean {
+  return (server as { transport?: unknown }).transport !== undefined;
 }
 
 class GuardedTransport {
@@ -49,6 +79,16 @@ class GuardedTransport {
   }
 
   attach(): void {
+    const transport = this.#transport;
+    const { start } = transport;
+    transport.start = () => {
+      this.#listen();
+      return start.call(transport);
+    };
+    transport.send = (message, options) => this.#sent(message, options);
+  }
+
+  #listen(): void {
     const transport = this.#transport;
     const { onclose, onmessage } = transport;
     this.#deliver = onmessage;
@@ -83,7 +123,7 @@ class GuardedTransport {
     else this.#notification(message, call, extra);
   }
 
-  #connectionOf(message: ClientRequest | ClientNotification, extra: MessageExtra = {}): Connection {
+  #connectionOf(message: ClientMessage, extra: MessageExtra = {}): Connection {
     const isHttp = extra.request !== undefined || extra.requestInfo !== undefined;
     return {
       capabilities: this.#capabilities,
@@ -141,7 +181,7 @@ class GuardedTransport {
   }
 
   /** Sends a message of the SDK. */
-  async sent(message: ProtocolMessage, options?: unknown): Promise<void> {
+  async #sent(message: ProtocolMessage, options?: unknown): Promise<void> {
     const isResponse = 'result' in message || ('error' in message && message.id !== undefined);
     if (!isResponse) return this.#send.call(this.#transport, message, options);
     if (this.#questions.isList(message as ServerResponse)) return;
@@ -202,20 +242,10 @@ function contextOf({ sessionId }: Transport, extra: MessageExtra = {}): RequestC
   const http = {
     authInfo,
     get req(): Request | undefined {
-      made ??= requestInfo && requestOf(requestInfo);
+      const { url = 'http://localhost', headers = {} } = requestInfo ?? {};
+      made ??= requestInfo && new Request(url, { headers: headersOf(headers) });
       return made;
     },
   };
   return { sessionId, http };
-}
-
-function requestOf({
-  headers: given,
-  url = new URL('http://localhost'),
-}: NonNullable<MessageExtra['requestInfo']>): Request {
-  const headers = new Headers();
-  for (const name in given) {
-    if (given[name] !== undefined) headers.set(name, `${given[name]}`);
-  }
-  return new Request(url, { headers });
 }

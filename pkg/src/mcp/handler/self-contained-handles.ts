@@ -1,9 +1,9 @@
-import type { HandleOp, HandleResult, Predecessor } from '../../documents.js';
+import type { HandleResult, Predecessor } from '../../documents.js';
 import { wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
-import { clientValue, type Written, written } from '../engine.js';
+import { written } from '../engine.js';
 import type { HandlerContext } from '../sdk-types.js';
-import type { CallOf } from './exchange.js';
+import type { Handling } from './exchange.js';
 
 /** A created or opened handle that holds its state. */
 export interface SelfContainedHandle<T> {
@@ -28,13 +28,11 @@ export interface SelfContainedHandle<T> {
  * Created by {@link Guard.selfContainedHandles}.
  */
 export class SelfContainedHandles<T = unknown> {
-  readonly #callOf: CallOf;
-  readonly #type: Omit<HandleOp, 'op'>;
+  readonly #handle: Handling;
 
   /** @internal */
-  constructor(callOf: CallOf, type: Omit<HandleOp, 'op'>) {
-    this.#callOf = callOf;
-    this.#type = { ...type, selfContained: true };
+  constructor(handle: Handling) {
+    this.#handle = handle;
   }
 
   /**
@@ -52,7 +50,7 @@ export class SelfContainedHandles<T = unknown> {
    * @throws {@link HandleRefused} unless it is accepted
    */
   async open(context: HandlerContext, handle: unknown): Promise<SelfContainedHandle<T>> {
-    const done = await this.#handle(context, { op: 'open', handle: clientValue(handle) });
+    const done = await this.#handle(context, { op: 'open', handle });
     return handleOf(done, handle as string, done.value ?? 'null');
   }
 
@@ -75,7 +73,7 @@ export class SelfContainedHandles<T = unknown> {
 
   /** Ends a handle before it expires, as {@link ReferenceHandles.end} does. */
   async end(context: HandlerContext, handle: unknown): Promise<void> {
-    await this.#handle(context, { op: 'end', handle: clientValue(handle) });
+    await this.#handle(context, { op: 'end', handle });
   }
 
   async #sealed(
@@ -86,10 +84,6 @@ export class SelfContainedHandles<T = unknown> {
     const state = written(value);
     const done = await this.#handle(context, { op: 'seal', predecessor }, state);
     return handleOf(done, done.handle ?? '', state.text);
-  }
-
-  #handle(context: HandlerContext, op: Partial<HandleOp>, state?: Written): Promise<HandleResult> {
-    return this.#callOf(context).handle({ ...this.#type, ...op } as HandleOp, state);
   }
 }
 

@@ -3,12 +3,13 @@
 import type { ReplyStep, Step } from '../../documents.js';
 import { Caller } from '../caller.js';
 import { nameOf } from '../cause.js';
-import type { ClientValue, Content, Engine, Exchange } from '../engine.js';
+import type { Content, Engine, Exchange } from '../engine.js';
 import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
-import type { Policy } from '../policy.js';
+import type { Policy } from '../options.js';
 import type { AuthInfo } from '../sdk-types.js';
-import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './read-request.js';
+import type { ClientValue } from './message.js';
+import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './request.js';
 
 /**
  * A handler of web-standard requests, such as `fetch` of `createMcpHandler`, or `handleRequest` of a transport. It takes the
@@ -22,35 +23,6 @@ export type FetchHandler = (
   },
 ) => Promise<Response>;
 
-/** Settings of {@link Guard.fetch}. */
-export interface HttpSessionsOptions {
-  /** Whether a request needs its session: true by default. */
-  readonly required?: boolean | undefined;
-  /** The lifetime of a session in seconds: 30 days by default, because a header cannot be renewed. */
-  readonly ttl?: number | undefined;
-  /**
-   * How many seconds a session may be idle, which needs a `ledger`: up to its `ttl` by default. Use is recorded
-   * at most ten times in that time, so that a session may end up to a tenth earlier.
-   */
-  readonly idle?: number | undefined;
-  /**
-   * `'serve'`: a request whose session is lost (it has expired, its key was retired, or it is of another audience) is served as
-   * one without a session, and the log says so: for clients that begin no session after a 404. By default it is refused. Another
-   * user's session, and one that was ended, are refused always.
-   */
-  readonly onLost?: 'serve' | 'refuse' | undefined;
-  /**
-   * Serves SEP-1359 too: the response to `initialize` has `sessionId` and `sessionTimeout`, messages carry a
-   * `sessionId` in both directions if the client sends one, and `session/terminate` ends the session if there
-   * is a `ledger` to record that.
-   *
-   * As the SEP requires, a session ends when another principal sends its token, if there is a `ledger`
-   * to record that: someone who stole a token can end the session but not use it. A refreshed
-   * credential of the same principal keeps the session.
-   */
-  readonly sep1359?: boolean | undefined;
-}
-
 const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 
@@ -61,11 +33,7 @@ export const readers = new WeakSet<FetchHandler>();
 export function withSessions(handler: FetchHandler, policy: Policy, engine: Engine): FetchHandler {
   const wrapped: FetchHandler = async (request, options = {}) => {
     const { authInfo } = options;
-    const caller = new Caller(
-      policy,
-      { http: { req: request, ...(authInfo && { authInfo }) } },
-      {},
-    );
+    const caller = new Caller(policy, { http: { req: request, ...(authInfo && { authInfo }) } });
     let content = contentOf(request, options.parsedBody);
     const isUndone = typeof content === 'string';
     const exchange = engine.http({
@@ -93,7 +61,9 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
       const settled = negotiated && { negotiated: JSON.parse(negotiated), sessionId };
       if (settled || principal) {
         const known = { ...settled, principal, withinMs };
-        message = referenced(message, known, policy, (reference) => references.push(reference));
+        message = referenced(message, known, policy.known, (reference) =>
+          references.push(reference),
+        );
       }
       const given = message === undefined ? options : { ...options, parsedBody: message };
       const { signal } = request;
@@ -144,7 +114,7 @@ function whileWaiting(
 
 /** Reports what a handler without sessions threw, and returns the response. */
 export async function failure(policy: Policy, cause: unknown): Promise<Response> {
-  const caller = new Caller(policy, {}, {});
+  const caller = new Caller(policy);
   const exchange = policy.engine.http({ method: '' });
   try {
     const step = await caller.drive(exchange);

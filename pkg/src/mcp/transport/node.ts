@@ -3,7 +3,7 @@
 import type { Content } from '../engine.js';
 import type { AuthInfo } from '../sdk-types.js';
 import { type FetchHandler, readers } from './http.js';
-import { isTooLarge, joined, ReadRequest, written } from './read-request.js';
+import { headersOf, isTooLarge, joined, ReadRequest, written } from './request.js';
 
 /** A request of Node's HTTP, or of Express and others that stand on it. */
 export interface NodeRequest {
@@ -115,11 +115,7 @@ function requestOf(
   content: Content | undefined,
   signal: AbortSignal,
 ): Request | undefined {
-  const headers = new Headers();
-  for (const name in given) {
-    // HTTP/2 has the method and the address among them.
-    if (!name.startsWith(':')) headers.set(name, `${given[name]}`);
-  }
+  const headers = headersOf(given);
   const host = headers.get('host') ?? given[':authority'] ?? 'localhost';
   try {
     // Of two slashes the second would begin another host, were it relative to this one.

@@ -1,17 +1,127 @@
+/// <reference types="node" />
+
+/** SEP-1359 over stdio. Only for Node. */
+
+import { Buffer } from 'node:buffer';
+import process from 'node:process';
+import { Duplex, Readable, type Writable } from 'node:stream';
+
+import { checked } from '../../input.js';
+import { checkTtl } from '../../lifetime.js';
+import type { Machine } from '../../machine.js';
 import { Caller } from '../caller.js';
-import type { Connection, Engine, Exchange } from '../engine.js';
-import { referenced } from '../handler/reference.js';
+import { nameOf } from '../cause.js';
+import type { Engine, Exchange } from '../engine.js';
+import { type Guard, policyOf } from '../guard.js';
+import { type Known, referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
-import type { Known, Policy } from '../policy.js';
+import type { Policy } from '../options.js';
 import { cancelled } from './message.js';
 
+/** The longest line, in bytes, that the SDK's own transport accepts. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/**
+ * Returns streams for the SDK's `StdioServerTransport` that carry the sessions of SEP-1359: `sessionId` and
+ * `sessionTimeout` in the response to `initialize`, `sessionId` in messages in both directions if the client
+ * sends one, and `session/terminate` if the guard has a `ledger` to record that.
+ *
+ * A session survives a restart of the process: a request with a valid `sessionId` is served without a new
+ * `initialize`. The negotiated values are read from the token and replayed to the SDK; the response is
+ * discarded. Other state of the process is lost.
+ *
+ * @param given `ttl`: the lifetime of a session in seconds, 30 days by default; `idle`: how many seconds it may
+ * be idle, which needs a `ledger`
+ *
+ * @example
+ * ```js
+ * import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+ * import { serveStdio } from '@modelcontextprotocol/server/stdio';
+ * import { sessionStreams } from 'sealwax/mcp/stdio';
+ *
+ * function serve(guard, factory) {
+ *   const transport = new StdioServerTransport(...sessionStreams(guard));
+ *   return serveStdio(factory, { transport });
+ * }
+ * console.log(typeof serve); // function
+ * ```
+ */
+export function sessionStreams(
+  guard: Guard,
+  given: {
+    readonly stdin?: Readable | undefined;
+    readonly stdout?: Writable | undefined;
+    readonly ttl?: number | undefined;
+    readonly idle?: number | undefined;
+  } = {},
+): [Readable, Writable] {
+  const { stdin = process.stdin, stdout = process.stdout, ...times } = given;
+  const policy = policyOf(guard);
+  const settings = checked(times, { ttl: checkTtl, idle: checkTtl });
+  const engine = policy.transport({ ...settings, sep1359: true });
+  const send = (line: string) => void stdout.write(`${line}\n`);
+  const connection = new StdioConnection(policy, engine, send, readOf());
+  const inward = async function* () {
+    for await (const line of lines(stdin, MAX_BYTES)) {
+      for await (const next of connection.enter(line)) yield Buffer.from(`${next}\n`);
+    }
+  };
+  const outward = Duplex.from(async (source: AsyncIterable<Buffer | string>) => {
+    try {
+      for await (const line of lines(source)) await connection.leave(`${line}`);
+    } finally {
+      connection.close();
+    }
+  });
+  // The SDK hears of it by the stream that it has, if it listens: 1.x does not.
+  stdout.on('error', (error) => {
+    reportError(policy, `stdout: expected a client that reads, found ${nameOf(error)}`, error);
+    outward.destroy(error);
+  });
+  outward.on('error', () => {});
+  return [Readable.from(inward()), outward];
+}
+
+/** Where the majors of the SDK have what reads a line. */
+const READERS = ['@modelcontextprotocol/server', '@modelcontextprotocol/sdk/shared/stdio.js'];
+
+/** Returns what the SDK reads a line with; in a bundle, where neither is found, nothing checks a line before the SDK. */
+async function readOf(): Promise<Read> {
+  for (const name of READERS) {
+    const { deserializeMessage } = await import(name).catch(() => ({}));
+    if (deserializeMessage) return deserializeMessage;
+  }
+  return () => {};
+}
+
+/** Yields a stream's lines, without their ends. */
+async function* lines(
+  source: AsyncIterable<Buffer | string>,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of source) {
+    let rest = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+      yield Buffer.concat([...parts, rest.subarray(0, end)]);
+      [parts, size] = [[], 0];
+      rest = rest.subarray(end + 1);
+    }
+    parts.push(rest);
+    size += rest.length;
+    if (size > most) throw new Error(`stdin: expected lines of at most ${most} bytes`);
+  }
+}
+
 /** Reads a line as the SDK does, and throws where that does. */
-export type Read = (line: string) => unknown;
+type Read = (line: string) => unknown;
 
 /** The connection of one client on stdio, with the sessions of SEP-1359. */
-export class StdioConnection {
+class StdioConnection {
   readonly #policy: Policy;
-  readonly #connection: Connection;
+  readonly #engine: Engine;
+  readonly #connection: Machine;
   readonly #send: (line: string) => void;
   readonly #reads: Promise<Read>;
   /** What names requests to the guard at the SDK's messages, by their ids. */
@@ -21,6 +131,7 @@ export class StdioConnection {
 
   constructor(policy: Policy, engine: Engine, send: (line: string) => void, reads: Promise<Read>) {
     this.#policy = policy;
+    this.#engine = engine;
     this.#connection = engine.connection();
     this.#send = send;
     this.#reads = reads;
@@ -30,8 +141,8 @@ export class StdioConnection {
   async *enter(line: Uint8Array): AsyncGenerator<string> {
     let exchange: Exchange | undefined;
     try {
-      exchange = this.#connection.line(line);
-      const caller = new Caller(this.#policy, {}, {});
+      exchange = this.#engine.line(this.#connection, line);
+      const caller = new Caller(this.#policy);
       let step = await caller.drive(exchange);
       if (step.step === 'ask') {
         const answered = new Promise<string | undefined>((done) => {
@@ -80,7 +191,7 @@ export class StdioConnection {
     const at = lastOf(lines);
     const message = JSON.parse(lines.slice(at));
     this.#forget(cancelled(message));
-    const named = referenced(message, known, this.#policy, (reference, id) => {
+    const named = referenced(message, known, this.#policy.known, (reference, id) => {
       this.#references.set(id, reference);
     });
     return named === message ? lines : lines.slice(0, at) + JSON.stringify(named);
@@ -90,8 +201,8 @@ export class StdioConnection {
   async leave(line: string): Promise<void> {
     let exchange: Exchange | undefined;
     try {
-      exchange = this.#connection.leaves(line);
-      const step = await new Caller(this.#policy, {}, {}).drive(exchange);
+      exchange = this.#engine.leaves(this.#connection, line);
+      const step = await new Caller(this.#policy).drive(exchange);
       if (step.step === 'replayed') this.#replayed?.(exchange.text);
       else if (exchange.text !== undefined) this.#send(exchange.text);
       if (this.#references.size > 0) this.#answered(JSON.parse(line));

@@ -1,10 +1,22 @@
+/** Requests as the web's standards have them, and bodies that were read already. */
+
 import type { Content } from '../engine.js';
+import type { MessageHeaders } from '../sdk-types.js';
 
 /** The largest body that is read, in bytes, as the SDK has it. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export function isTooLarge(content: { readonly length: number } | undefined): boolean {
   return content !== undefined && content.length > MAX_BYTES;
+}
+
+/** Returns headers as Node has them. HTTP/2 has the method and the address among them. */
+export function headersOf(given: MessageHeaders): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !name.startsWith(':')) headers.set(name, `${value}`);
+  }
+  return headers;
 }
 
 /** More levels than anybody reads. */
