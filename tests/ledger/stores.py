@@ -11,7 +11,7 @@ Before each script `open` is run until no check comes with it; its answer says t
 - `sends`: what has to arrive, in this order and nothing else: `EVALSHA`, `EVAL` or `WAIT`, of which the whole command is compared; its
   connection; its answer. A connection's name means the same one until a step fails, and two names are two; `step` is any one, the same for the
   step. An answer is as in LEDGER.md, or `raw` bytes; `cut`, bytes after which the connection is closed; `late`, an answer that comes when the
-  agent has given up. `plain` marks what is sent only if the command is tried without a store machine before.
+  next command has arrived. `plain` marks what is sent only if the command is tried without a store machine before.
 - `checks`: whether the server is checked again, where it is said. No reply comes from a new connection that was not checked.
 - `reply`, or a part of the message with which it `failed`, which never has a password.
 
@@ -72,10 +72,12 @@ class Connection:
     def __init__(self, server: "Server", one: socket.socket) -> None:
         self.server, self.socket = server, one
         self.checks = 0
+        self.is_cut = False
 
     def serve(self) -> None:
         with contextlib.suppress(OSError, ValueError), self.socket.makefile("rb") as lines:
-            while command := self._command(lines):
+            # What comes on one that is cut has not arrived.
+            while (command := self._command(lines)) and not self.is_cut:
                 self._take(command)
         self.close()
 
@@ -120,6 +122,7 @@ class Connection:
             case {"raw": text}:
                 self.write(text.encode())
             case {"cut": text}:
+                self.is_cut = True
                 self.write(text.encode())
                 self.close()
 
@@ -163,6 +166,7 @@ class Player:
         self.language, self.server = language, Server()
         self.agent = Agent(language, command, self.server.address)
         self.named: dict[str, Connection] = {}
+        self.late: list[tuple[Connection, dict]] = []
         self._replies = ThreadPoolExecutor(1)
 
     def play(self, script: dict) -> None:
@@ -208,8 +212,13 @@ class Player:
         run.add_done_callback(lambda _: self.server.events.put(None))
         return run
 
-    def event(self):
-        return self.server.events.get(timeout=TIMEOUT)
+    def event(self) -> tuple[Connection, list[str]] | None:
+        """Return a command that arrived, or nothing when the agent has replied."""
+        event = self.server.events.get(timeout=TIMEOUT)
+        while event and self.late:
+            connection, answer = self.late.pop()
+            connection.answer(answer)
+        return event
 
     def step(self, step: dict) -> None:
         before = self.checks()
@@ -230,8 +239,7 @@ class Player:
             answered.append((connection, found, answer))
         while event := self.event():
             event[0].answer(self.answer_to_more(event, answered))
-        for connection, _, answer in answered:
-            connection.answer(answer.get("late", {}))
+        self.late += [(connection, answer["late"]) for connection, _, answer in answered if "late" in answer]
         self.expect_reply(step, run.result())
         self.expect_checks(step, before, [connection for connection, _, _ in answered])
 
