@@ -243,6 +243,23 @@ class RedisLedgerTest {
   }
 
   @Test
+  void itsCheckRefusesOrWarns() {
+    try (Valkey store = new Valkey();
+        RedisLedger ledger = new RedisLedger(store.url())) {
+      store.commands().configSet("appendonly", "no");
+      List<String> warnings = ledger.check().toCompletableFuture().join();
+      assertTrue(warnings.toString().contains("appendonly"), warnings::toString);
+      assertEquals(warnings, ledger.warnings());
+      store.commands().configSet("maxmemory", "100mb");
+      store.commands().configSet("maxmemory-policy", "allkeys-lru");
+      CompletableFuture<List<String>> refused = ledger.check().toCompletableFuture();
+      Throwable failure = Failures.cause(assertThrows(CompletionException.class, refused::join));
+      assertInstanceOf(LedgerException.class, failure);
+      assertTrue(failure.getMessage().contains("maxmemory-policy"), failure::getMessage);
+    }
+  }
+
+  @Test
   void whatComesLateIsNobodyElses() {
     try (Valkey slow = new Valkey();
         RedisLedger ledger = new RedisLedger(slow.url())) {

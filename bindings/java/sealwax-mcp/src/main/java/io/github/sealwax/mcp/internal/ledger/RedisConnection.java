@@ -6,8 +6,6 @@ import io.lettuce.core.api.AsyncCloseable;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.protocol.AsyncCommand;
-import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import java.nio.ByteBuffer;
@@ -16,41 +14,37 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
-/** One connection of Lettuce, which answers in the form of the core. */
-public final class RedisConnection {
-  private final StatefulRedisConnection<String, String> connection;
-  private final AsyncCloseable whole;
-
-  /** Takes a connection, and what is to be closed with it. */
-  public RedisConnection(StatefulRedisConnection<String, String> connection, AsyncCloseable whole) {
-    this.connection = connection;
-    this.whole = whole;
-  }
-
+/**
+ * One connection of Lettuce, which answers in the form of the core.
+ *
+ * @param whole what is to be closed with it
+ */
+public record RedisConnection(
+    StatefulRedisConnection<String, String> connection, AsyncCloseable whole) {
   /** Sends a command; an error of the server is an answer too. */
   public CompletableFuture<Map<String, Object>> send(List<String> texts) {
     CommandArgs<String, String> args = new CommandArgs<>(StringCodec.UTF8);
     texts.subList(1, texts.size()).forEach(args::add);
-    AsyncCommand<String, String, Map<String, Object>> command =
-        new AsyncCommand<>(new Command<>(new Name(texts.get(0)), new Answer(), args));
-    connection.dispatch(command);
-    return command
+    return connection
+        .async()
+        .dispatch(new Name(texts.get(0)), new Answer(), args)
         .toCompletableFuture()
         .handle(
             (found, failure) -> {
-              if (failure == null) {
+              Throwable cause = failure == null ? null : Failures.cause(failure);
+              if (cause == null) {
                 return found;
               }
-              Throwable cause = Failures.cause(failure);
               if (cause instanceof RedisCommandExecutionException) {
                 return Map.of("error", String.valueOf(cause.getMessage()));
               }
-              throw new java.util.concurrent.CompletionException(cause);
+              throw new CompletionException(cause);
             });
   }
 
-  /** An answer in the form of the core: texts, a text, or a number. */
+  /** An answer in the form of the core: texts, also of lists in lists, a text, or a number. */
   private static final class Answer extends CommandOutput<String, String, Map<String, Object>> {
     private final List<String> texts = new ArrayList<>();
 
@@ -66,19 +60,19 @@ public final class RedisConnection {
     @Override
     public void set(ByteBuffer bytes) {
       String text = bytes == null ? "" : decodeString(bytes);
-      if (output.containsKey("texts")) {
-        texts.add(text);
-      } else {
-        output = Map.of("text", text);
-      }
+      set("text", text, text);
     }
 
     @Override
     public void set(long number) {
+      set("number", number, Long.toString(number));
+    }
+
+    private void set(String form, Object alone, String text) {
       if (output.containsKey("texts")) {
-        texts.add(Long.toString(number));
+        texts.add(text);
       } else {
-        output = Map.of("number", number);
+        output = Map.of(form, alone);
       }
     }
   }

@@ -51,7 +51,8 @@ public final class RedisConnections implements AutoCloseable {
     return shared.isCompletedExceptionally() || (shared.isDone() && !shared.join().isOpen());
   }
 
-  private CompletableFuture<RedisConnection> connect(String key) {
+  /** Makes a connection that nobody shares. */
+  public CompletableFuture<RedisConnection> connect(String key) {
     CompletableFuture<RedisConnection> connected = servers.connect(key);
     return connected
         .thenCompose(check)

@@ -18,16 +18,9 @@ import java.util.function.Function;
  * Connects to one server, or to the one of a Cluster that has a key: all keys of a command are on
  * one.
  */
-public final class RedisServers implements AutoCloseable {
-  private final AbstractRedisClient client;
-  private final Function<String, CompletableFuture<RedisConnection>> connector;
-
-  public RedisServers(
-      AbstractRedisClient client, Function<String, CompletableFuture<RedisConnection>> connector) {
-    this.client = client;
-    this.connector = connector;
-  }
-
+public record RedisServers(
+    AbstractRedisClient client, Function<String, CompletableFuture<RedisConnection>> connector)
+    implements AutoCloseable {
   public static RedisServers one(RedisURI uri, ClientOptions options) {
     RedisClient client = RedisClient.create(uri);
     client.setOptions(strict(options.mutate()).build());
@@ -89,7 +82,7 @@ public final class RedisServers implements AutoCloseable {
         .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS);
   }
 
-  public CompletableFuture<RedisConnection> connect(String key) {
+  CompletableFuture<RedisConnection> connect(String key) {
     return connector.apply(key);
   }
 
