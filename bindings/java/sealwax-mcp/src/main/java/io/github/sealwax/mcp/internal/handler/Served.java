@@ -8,7 +8,7 @@ import io.github.sealwax.mcp.internal.Engine;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
-import io.github.sealwax.mcp.internal.transport.TransportExchange;
+import io.github.sealwax.mcp.internal.transport.Passed;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
@@ -40,7 +40,7 @@ public final class Served implements AutoCloseable {
   private final Map<?, ?> meta;
   private final boolean isNotification;
   private final @Nullable Questions questions;
-  private final @Nullable TransportExchange outer;
+  private final @Nullable Passed outer;
   private final Caller caller;
 
   /** The tools' results for errors, by the very error that a handler passes on. */
@@ -69,7 +69,7 @@ public final class Served implements AutoCloseable {
     this.meta = this.params.get("_meta") instanceof Map<?, ?> sent ? sent : Map.of();
     this.isNotification = isNotification;
     this.questions = questions;
-    this.outer = TransportExchange.of(guard, context);
+    this.outer = Passed.of(guard, context);
     this.caller = outer == null ? new Caller(guard, context) : outer.caller();
   }
 
@@ -128,7 +128,7 @@ public final class Served implements AutoCloseable {
                     written(arguments),
                     token(),
                     guard.hasSessions() ? sentSession() : null,
-                    guard.hasSessions() ? context.get(TransportExchange.HEADER) : null,
+                    guard.hasSessions() ? context.get(Passed.HEADER) : null,
                     caller.known(),
                     outer == null ? null : outer.withinMs(),
                     isNotification,

@@ -12,15 +12,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** A response whose body is held back until it was read. */
-public final class HeldResponse extends HttpServletResponseWrapper {
+final class HeldResponse extends HttpServletResponseWrapper {
   private final ByteArrayOutputStream held = new ByteArrayOutputStream();
   private @Nullable PrintWriter writer;
 
-  public HeldResponse(HttpServletResponse response) {
+  HeldResponse(HttpServletResponse response) {
     super(response);
   }
 
-  public byte[] body() {
+  byte[] body() {
     if (writer != null) {
       writer.flush();
     }
@@ -28,7 +28,7 @@ public final class HeldResponse extends HttpServletResponseWrapper {
   }
 
   /** Sends the headers, and this body. */
-  public void release(byte[] body) throws IOException {
+  void release(byte[] body) throws IOException {
     if (getResponse().isCommitted()) {
       // An error page of the container.
       return;

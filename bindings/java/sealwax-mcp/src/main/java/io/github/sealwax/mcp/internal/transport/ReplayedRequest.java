@@ -20,13 +20,13 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** A request with its body once more, or another one, and with the version that it lacked. */
-public final class ReplayedRequest extends HttpServletRequestWrapper {
+final class ReplayedRequest extends HttpServletRequestWrapper {
   private static final String LENGTH = "Content-Length";
 
   private final byte @Nullable [] body;
   private final Map<String, String> mine = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
 
-  public ReplayedRequest(
+  ReplayedRequest(
       HttpServletRequest request, byte @Nullable [] body, @Nullable String addedVersion) {
     super(request);
     this.body = body;
