@@ -166,7 +166,7 @@ func (x *exchange) within(ctx context.Context) context.Context {
 func (x *exchange) hidden(ctx context.Context, what, name string, of any) error {
 	err := invalid("%s: expected a struct with a text that has the tag `json:\"%s\"`, found %T, which reads or writes it by itself", what, name, of)
 	x.guard.reportFault(ctx, err, engine.Fault{Kind: x.fields.Kind, Method: x.method})
-	return rpcError(internalError)
+	return errInternal
 }
 
 // admitted returns the engine's decision on the message.

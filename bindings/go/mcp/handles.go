@@ -16,17 +16,16 @@ type HandleOption func(*handles) error
 // MaxAge ends a handle at that age: a self-contained one after the first of its chain, however often it was renewed. By default
 // there is no such limit, but a ledger's 400 days.
 func MaxAge(d time.Duration) HandleOption {
-	return func(h *handles) (err error) { h.maxAge, err = seconds("max age", d); return err }
+	return func(h *handles) error { return seconds(&h.maxAge, "max age", d) }
 }
 
 // HandleTTL is how long a self-contained handle lives: 24 hours by default.
 func HandleTTL(d time.Duration) HandleOption {
-	return func(h *handles) (err error) {
+	return func(h *handles) error {
 		if !h.selfContained {
 			return invalid("TTL: expected handles that hold their state, found reference handles: give these a MaxAge")
 		}
-		h.ttl, err = seconds("TTL", d)
-		return err
+		return seconds(&h.ttl, "TTL", d)
 	}
 }
 

@@ -95,7 +95,7 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 	at, _ := time.Parse(time.RFC3339, entry.Time)
 	refusal := Refusal{
 		Code: entry.Code, Kind: entry.Kind, Message: entry.Message, Fault: level == slog.LevelError, Time: at, ID: entry.ID,
-		Principal: principalOf(entry.Issuer, entry.Client, entry.Subject),
+		Principal: principalOf(entry.Principal),
 		Method:    entry.Method, CustomMethod: entry.CustomMethod, Target: entry.Target,
 	}
 	call(ctx, g, "OnRefused", g.onRefused, refusal)
@@ -126,7 +126,7 @@ func (g *Guard) observe(ctx context.Context, event *engine.TokenEvent, took time
 	}
 	told := TokenEvent{
 		Event: event.Event, Kind: event.Kind, Took: took, KeyID: event.KeyID, ID: event.ID, Age: age,
-		Principal: principalOf(event.Issuer, event.Client, event.Subject),
+		Principal: principalOf(event.Principal),
 		Method:    event.Method, CustomMethod: event.CustomMethod, Target: event.Target,
 	}
 	call(ctx, g, "OnEvent", g.onEvent, told)
@@ -138,7 +138,7 @@ func (g *Guard) fault(ctx context.Context, err error) {
 }
 
 func (g *Guard) reportFault(ctx context.Context, err error, fault engine.Fault) {
-	fault.Code, fault.Message = codeOf(err), messageOf(err)
+	fault.Code, fault.Message = string(ours(err).Code), ours(err).Message
 	entry, failed := g.rules.Report(fault)
 	if failed != nil {
 		g.say(ctx, slog.LevelError, "sealwax: "+err.Error())

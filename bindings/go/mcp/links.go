@@ -18,7 +18,7 @@ type LinkOption func(*handles) error
 
 // LinkTTL is how long a link lives: 24 hours by default.
 func LinkTTL(d time.Duration) LinkOption {
-	return func(h *handles) (err error) { h.ttl, err = seconds("TTL", d); return err }
+	return func(h *handles) error { return seconds(&h.ttl, "TTL", d) }
 }
 
 // LinkOnce makes each link good once. It needs a ledger.
@@ -99,10 +99,9 @@ func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*
 	if step.Step != "done" {
 		return nil, &LinkRefused{cmp.Or(step.Status, http.StatusInternalServerError), why(step)}
 	}
-	of := step.Principal
-	opened := &OpenedLink[T]{Principal: principalOf(of.Issuer, of.Client, of.Subject), TokenID: step.ID}
+	opened := &OpenedLink[T]{Principal: principalOf(*step.Principal), TokenID: step.ID}
 	if _, err := read("link", step, &opened.Value, opened); err != nil {
-		malformed := host.NewError(0, string(sealwax.ErrMalformed), messageOf(err), true)
+		malformed := host.NewError(0, string(sealwax.ErrMalformed), ours(err).Message, true)
 		l.guard.reportFault(ctx, malformed, engine.Fault{Kind: "link"})
 		answer, err := sealwax.AnswerTo(sealwax.ProfileMCPSessionID, malformed, "")
 		return nil, &LinkRefused{cmp.Or(answer.HTTPStatus, http.StatusInternalServerError), errors.Join(malformed, err)}

@@ -72,24 +72,17 @@ func invalid(format string, found ...any) error {
 	return &sealwax.Error{Code: sealwax.ErrInvalidArgument, Message: fmt.Sprintf(format, found...)}
 }
 
-func codeOf(err error) string {
+// ours returns an error as one of this package. Another one is internal.
+func ours(err error) *sealwax.Error {
 	var known *sealwax.Error
 	if errors.As(err, &known) {
-		return string(known.Code)
+		return known
 	}
-	return string(sealwax.ErrInternalError)
+	return &sealwax.Error{Code: sealwax.ErrInternalError, Message: err.Error()}
 }
 
-func messageOf(err error) string {
-	var known *sealwax.Error
-	if errors.As(err, &known) {
-		return known.Message
-	}
-	return err.Error()
-}
-
-// internalError is what a client hears of a failure of the guard itself.
-var internalError = &engine.RPCError{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
+// errInternal is what a client hears of a failure of the guard itself.
+var errInternal = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "Internal error"}
 
 // why returns the last refusal of a step as an error.
 func why(step *engine.Step) error {

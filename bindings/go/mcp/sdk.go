@@ -62,5 +62,5 @@ func (g *Guard) middleware(next mcp.MethodHandler) mcp.MethodHandler {
 // internal logs a failure of the guard itself, and returns what the client hears of it.
 func (g *Guard) internal(ctx context.Context, err error) error {
 	g.fault(ctx, err)
-	return rpcError(internalError)
+	return errInternal
 }

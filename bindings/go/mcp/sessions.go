@@ -23,75 +23,57 @@ type Sessions[T any] struct{ guard *Guard }
 type Initial[T any] func(ctx context.Context, from *mcp.RequestExtra) (T, error)
 
 // A SessionsOption sets up [Sessions].
-type SessionsOption func(*engine.Sessions) error
+type SessionsOption func(*sessionSettings) error
+
+type sessionSettings struct {
+	engine.Sessions
+	required engine.Required
+}
 
 // SessionTTL is after how long without a write a session ends: 24 hours by default.
 func SessionTTL(d time.Duration) SessionsOption {
-	return func(s *engine.Sessions) (err error) { s.TTL, err = seconds("session TTL", d); return err }
+	return func(s *sessionSettings) error { return seconds(&s.TTL, "session TTL", d) }
 }
 
 // SessionNoExpiry ends a session only at the codec's maximum age of sessions.
 func SessionNoExpiry() SessionsOption {
-	return func(s *engine.Sessions) error { s.NoExpiry = true; return nil }
+	return func(s *sessionSettings) error { s.NoExpiry = true; return nil }
 }
 
 // HeldByServer makes a session its id alone: the server keeps its value, by the ulid.
 func HeldByServer() SessionsOption {
-	return func(s *engine.Sessions) error { s.HeldByServer = true; return nil }
+	return func(s *sessionSettings) error { s.HeldByServer = true; return nil }
 }
 
 // RequiredTools names tools that need a session.
 func RequiredTools(tools ...string) SessionsOption {
-	return func(s *engine.Sessions) error {
-		required, err := namesOf(s)
-		if err == nil {
-			required.Tools = append(required.Tools, tools...)
-		}
-		return err
-	}
+	return func(s *sessionSettings) error { s.required.Tools = append(s.required.Tools, tools...); return nil }
 }
 
 // RequiredMethods names methods that need a session, such as resources/read.
 func RequiredMethods(methods ...string) SessionsOption {
-	return func(s *engine.Sessions) error {
-		required, err := namesOf(s)
-		if err == nil {
-			required.Methods = append(required.Methods, methods...)
-		}
-		return err
+	return func(s *sessionSettings) error {
+		s.required.Methods = append(s.required.Methods, methods...)
+		return nil
 	}
 }
 
 // Required says that every request needs a session, but initialize, ping, server/discover, lists, and sessions/create.
 func Required() SessionsOption {
-	return func(s *engine.Sessions) error {
-		if s.Required != nil {
-			return invalid("required: expected all requests or some names, found both")
-		}
-		s.Required = true
-		return nil
-	}
-}
-
-func namesOf(s *engine.Sessions) (*engine.Required, error) {
-	if s.Required == nil {
-		s.Required = &engine.Required{}
-	}
-	required, ok := s.Required.(*engine.Required)
-	if !ok {
-		return nil, invalid("required: expected all requests or some names, found both")
-	}
-	return required, nil
+	return func(s *sessionSettings) error { s.Required = true; return nil }
 }
 
 // NewSessions serves data-layer sessions whose value is a T, as JSON. Call it once, before [Guard.Protect]. initial is nil with
 // [HeldByServer].
 func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption) (*Sessions[T], error) {
-	settings := &engine.Sessions{}
-	if err := set(settings, options); err != nil {
+	var settings sessionSettings
+	if err := set(&settings, options); err != nil {
 		return nil, err
 	}
+	named := len(settings.required.Tools)+len(settings.required.Methods) > 0
 	switch {
+	case named && settings.Required != nil:
+		return nil, invalid("required: expected all requests or some names, found both")
 	case g.protects.Load():
 		return nil, invalid("sessions: expected to be made before guard.Protect(server)")
 	case g.settings.Sessions != nil:
@@ -100,8 +82,11 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 		return nil, invalid("initial: expected a function that gives the first value of a session, or none with HeldByServer, " +
 			"for nothing would hold it")
 	}
+	if named {
+		settings.Required = settings.required
+	}
 	with := g.settings
-	with.Sessions = settings
+	with.Sessions = &settings.Sessions
 	rules, err := g.engine(with)
 	if err != nil {
 		return nil, err

@@ -47,9 +47,6 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 // a requestState.
 func (g *Guard) IdempotencyKey(ctx context.Context) (string, error) {
 	x, err := g.exchangeOf(ctx)
-	if err == nil {
-		err = x.carriesState()
-	}
 	if err != nil {
 		return "", err
 	}

@@ -23,12 +23,12 @@ type transportSettings struct {
 
 // TransportTTL is how long a session of the transport lives: 30 days by default.
 func TransportTTL(d time.Duration) TransportOption {
-	return func(t *transportSettings) (err error) { t.TTL, err = seconds("TTL", d); return err }
+	return func(t *transportSettings) error { return seconds(&t.TTL, "TTL", d) }
 }
 
 // TransportIdle ends a session of the transport after that long without a message, which needs a ledger.
 func TransportIdle(d time.Duration) TransportOption {
-	return func(t *transportSettings) (err error) { t.Idle, err = seconds("idle", d); return err }
+	return func(t *transportSettings) error { return seconds(&t.Idle, "idle", d) }
 }
 
 // TransportOptional serves requests without a session too.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // Settings are a guard's.
@@ -63,12 +64,7 @@ type Ledger struct {
 }
 
 // Principal is a caller: anonymous alone, or the parts of a principal.
-type Principal struct {
-	Issuer    *string `json:"issuer,omitempty"`
-	Client    *string `json:"client,omitempty"`
-	Subject   *string `json:"subject,omitempty"`
-	Anonymous bool    `json:"anonymous,omitempty"`
-}
+type Principal = host.Principal
 
 // Step is what to do next.
 type Step struct {
@@ -153,34 +149,30 @@ type Session struct {
 
 // Refused is an entry of the log.
 type Refused struct {
-	Time         string  `json:"time"`
-	Level        string  `json:"level"`
-	Code         string  `json:"code"`
-	Kind         string  `json:"kind"`
-	Method       string  `json:"method"`
-	CustomMethod bool    `json:"customMethod"`
-	Target       string  `json:"target"`
-	Issuer       *string `json:"issuer"`
-	Client       *string `json:"client"`
-	Subject      *string `json:"subject"`
-	ID           string  `json:"id"`
-	Message      string  `json:"message"`
-	Line         string  `json:"line"`
+	Time         string `json:"time"`
+	Level        string `json:"level"`
+	Code         string `json:"code"`
+	Kind         string `json:"kind"`
+	Method       string `json:"method"`
+	CustomMethod bool   `json:"customMethod"`
+	Target       string `json:"target"`
+	ID           string `json:"id"`
+	Message      string `json:"message"`
+	Line         string `json:"line"`
+	Principal
 }
 
 // TokenEvent is what happened to a token that was not refused.
 type TokenEvent struct {
-	Event        string  `json:"event"`
-	Kind         string  `json:"kind"`
-	KeyID        string  `json:"keyId"`
-	ID           string  `json:"id"`
-	Age          *int64  `json:"age"`
-	Method       string  `json:"method"`
-	CustomMethod bool    `json:"customMethod"`
-	Target       string  `json:"target"`
-	Issuer       *string `json:"issuer"`
-	Client       *string `json:"client"`
-	Subject      *string `json:"subject"`
+	Event        string `json:"event"`
+	Kind         string `json:"kind"`
+	KeyID        string `json:"keyId"`
+	ID           string `json:"id"`
+	Age          *int64 `json:"age"`
+	Method       string `json:"method"`
+	CustomMethod bool   `json:"customMethod"`
+	Target       string `json:"target"`
+	Principal
 }
 
 // Fault is a mistake that the adapter found by itself.
