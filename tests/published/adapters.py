@@ -66,7 +66,7 @@ KNOWN = {
     # The engine asks for the server's own list.
     ("tools/list", "questions.ts"),
     ("tools/list", "_former/streams.py"),
-    ("tools/list", "_handler/peer.py"),
+    ("tools/list", "_handler/sdk.py"),
     ("tools/list", "Served.java"),
     ("tools/list", "questions.go"),
     # A failure of a tool's handler is its result.
@@ -75,8 +75,8 @@ KNOWN = {
     ("tools/call", "_former/streams.py"),
     ("tools/call", "_handler/sdk.py"),
     # rmcp's types have no method, and no place for a session.
-    ("notifications/", "protected.rs"),
-    ("tools/call", "protected.rs"),
+    ("notifications/", "handler/sdk.rs"),
+    ("tools/call", "handler/sdk.rs"),
     ("jsonrpc", "transport/echo.rs"),
     # go-sdk's own rule for the messages at its handlers.
     ("2026-07-28", "message/message.go"),

@@ -7,9 +7,9 @@ use sealwax_mcp::HandleOpKind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::operation::HandleType;
-use super::refused::HandleRefused;
+use super::handles::HandleType;
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::value::json;
 use crate::{Context, Kind};
 
@@ -18,12 +18,7 @@ impl Guard {
     #[must_use]
     pub fn pages(&self) -> Pages {
         Pages {
-            handles: HandleType {
-                guard: self.clone(),
-                name: "cursor".into(),
-                kind: Kind::Cursor,
-                max_age: None,
-            },
+            handles: HandleType::new(self, Kind::Cursor, "cursor"),
             list: None,
             ttl: None,
         }

@@ -5,21 +5,16 @@ use std::time::Duration;
 
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
-use super::operation::{HandleType, trouble};
-use super::refused::HandleRefused;
+use super::handles::{HandleType, trouble};
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
     #[must_use]
     pub fn reference_handles(&self, handle_type: impl Into<String>) -> ReferenceHandles {
-        ReferenceHandles(HandleType {
-            guard: self.clone(),
-            name: handle_type.into(),
-            kind: Kind::Handle,
-            max_age: None,
-        })
+        ReferenceHandles(HandleType::new(self, Kind::Handle, handle_type))
     }
 }
 

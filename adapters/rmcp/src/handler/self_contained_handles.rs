@@ -7,9 +7,9 @@ use sealwax_mcp::{HandleOpKind, HandleResult, Predecessor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::operation::{HandleType, Operation};
-use super::refused::HandleRefused;
+use super::handles::{HandleType, Operation};
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::value::json;
 use crate::{Context, Kind};
 
@@ -18,12 +18,7 @@ impl Guard {
     #[must_use]
     pub fn self_contained_handles(&self, handle_type: impl Into<String>) -> SelfContainedHandles {
         SelfContainedHandles {
-            handles: HandleType {
-                guard: self.clone(),
-                name: handle_type.into(),
-                kind: Kind::HandleState,
-                max_age: None,
-            },
+            handles: HandleType::new(self, Kind::HandleState, handle_type),
             ttl: None,
             single_use: false,
         }

@@ -14,7 +14,7 @@ use sealwax_mcp::{self, OnLost, TransportSettings};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::http_request::{BoxError, Boxed, boxed, serve};
+use super::http::{BoxError, Boxed, boxed, serve};
 use super::settings;
 use crate::guard::Guard;
 

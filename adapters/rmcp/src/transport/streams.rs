@@ -7,8 +7,8 @@ use rmcp::RoleServer;
 use sealwax_mcp::TransportSettings;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::relay::Relayed;
 use super::settings;
+use super::stdio::Relayed;
 use crate::guard::Guard;
 
 impl Guard {

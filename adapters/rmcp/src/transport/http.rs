@@ -79,7 +79,7 @@ where
         }
     };
     parts.extensions.insert(passing.known(&deliver));
-    let echo = guard.0.options.has_sessions.then(|| {
+    let echo = guard.0.options.sessions.is_some().then(|| {
         let message = serde_json::from_slice(&body).ok()?;
         Echo::of(&message)
     });

@@ -13,7 +13,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use crate::Context;
 use crate::guard::Guard;
-use crate::transport::relay::Replayed;
+use crate::transport::stdio::Replayed;
 
 /// A protected server, made by [`Guard::protect`]. Serve it in place of the inner server.
 ///

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Context;
-use crate::value::json;
+use crate::value::answer;
 
 /// Returns the first value of a session as JSON, or the reason why there is none. An error is the author's own answer.
 pub(crate) type Initial = dyn Fn(Context, Option<Value>) -> BoxFuture<'static, Result<Result<String, Failed>, ErrorData>>
@@ -45,9 +45,7 @@ impl Sessions {
     {
         let initial: Box<Initial> = Box::new(move |context, params| {
             let first = initial(context, params);
-            Box::pin(async move {
-                Ok(json(&first.await?).map_err(|error| Failed::Wrong(error.to_string())))
-            })
+            Box::pin(async move { Ok(answer(&first.await?)) })
         });
         Self {
             settings: SessionSettings::default(),

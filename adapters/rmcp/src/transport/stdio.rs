@@ -171,7 +171,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             }
             _ => {}
         }
-        if self.guard.0.options.has_sessions
+        if self.guard.0.options.sessions.is_some()
             && let Some(echo) = Echo::of(&message)
         {
             self.state().echoes.insert(echo.id.clone(), echo);

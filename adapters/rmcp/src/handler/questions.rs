@@ -1,8 +1,5 @@
 //! Confirmations: what a call's client can do, and what its user is asked.
 
-use std::panic::AssertUnwindSafe;
-
-use futures::FutureExt as _;
 use http::request::Parts;
 use rmcp::ServerHandler;
 use rmcp::model::{
@@ -16,9 +13,9 @@ use tokio::time::timeout;
 
 use super::params::Params;
 use crate::Context;
-use crate::caller::Caller;
+use crate::foreign::{caught, threw, wrong};
 use crate::guard::Guard;
-use crate::value::json;
+use crate::value::answer;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
@@ -33,11 +30,11 @@ impl User {
     /// Returns that of a guard that confirms some calls.
     pub(crate) fn of<Q: Params>(
         guard: &Guard,
-        caller: &Caller,
+        method: &str,
         request: &Q,
         context: &Context,
     ) -> Option<Self> {
-        if !guard.0.options.confirms || !caller.request.method.starts_with("tools/") {
+        if !guard.0.options.confirms || !method.starts_with("tools/") {
             return None;
         }
         let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);
@@ -46,7 +43,7 @@ impl User {
                 return Some(settled.client_capabilities.to_string());
             }
             let client = context.peer.peer_info()?;
-            json(&client.capabilities).ok()
+            answer(&client.capabilities).ok()
         };
         Some(Self {
             capabilities: of_request.or_else(of_connection),
@@ -72,32 +69,30 @@ impl Guard {
         let (_, question) = questions
             .find(|(named, _)| *named == call.name)
             .ok_or(Failed::Late)?;
-        let made = AssertUnwindSafe(async { question(call.arguments, context.clone()).await });
-        match made.catch_unwind().await {
-            Ok(Ok(words)) => json(&words).map_err(|error| Failed::Wrong(error.to_string())),
-            Ok(Err(error)) => Err(Failed::Threw(format!("an error {}", error.code.0))),
-            Err(_) => Err(Failed::Threw("a panic".into())),
-        }
+        let made = caught(async { question(call.arguments, context.clone()).await });
+        answer(&made.await?.map_err(threw)?)
     }
 }
 
 /// Asks the user, on the connection of the call.
 pub(crate) async fn elicit(elicitation: Elicitation, context: &Context) -> Result<String, Failed> {
-    let wrong = |error: serde_json::Error| Failed::Wrong(error.to_string());
     let params = ElicitRequestParams::deserialize(elicitation.params).map_err(wrong)?;
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
     let mut options = PeerRequestOptions::no_options();
     options.timeout = Some(Elicitation::WITHIN);
-    let threw = |_| Failed::Threw("an error of the client's".into());
+    let failed = |_| Failed::Threw("an error of the client's".into());
     let sent = context
         .peer
         .send_cancellable_request(request, options)
         .await;
-    match sent.map_err(threw)?.await_response().await.map_err(threw)? {
-        ClientResult::ElicitResult(result) => {
-            json(&result).map_err(|error| Failed::Wrong(error.to_string()))
-        }
-        other => json(&other).map_err(|error| Failed::Wrong(error.to_string())),
+    match sent
+        .map_err(failed)?
+        .await_response()
+        .await
+        .map_err(failed)?
+    {
+        ClientResult::ElicitResult(result) => answer(&result),
+        other => answer(&other),
     }
 }
 
@@ -109,11 +104,7 @@ pub(crate) async fn listed(
 ) -> Result<String, Failed> {
     let more = |cursor| PaginatedRequestParams::default().with_cursor(Some(cursor));
     let params = list.cursor.map(more);
-    let page = AssertUnwindSafe(async { inner.list_tools(params, context.clone()).await });
-    match timeout(list.within, page.catch_unwind()).await {
-        Ok(Ok(Ok(page))) => json(&page).map_err(|error| Failed::Wrong(error.to_string())),
-        Ok(Ok(Err(error))) => Err(Failed::Threw(format!("an error {}", error.code.0))),
-        Ok(Err(_)) => Err(Failed::Threw("a panic".into())),
-        Err(_) => Err(Failed::Late),
-    }
+    let page = caught(async { inner.list_tools(params, context.clone()).await });
+    let page = timeout(list.within, page).await.map_err(|_| Failed::Late)?;
+    answer(&page?.map_err(threw)?)
 }

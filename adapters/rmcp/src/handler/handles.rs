@@ -1,16 +1,18 @@
-//! Operations of a handler on a handle.
+//! What handles of both kinds, links and cursors share: the operations that a handler asks of the engine.
 
 use std::time::Duration;
 
 use sealwax::Error;
-use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step};
+use sealwax_mcp::{
+    ClientValue, Exchange, HandleOp, HandleOpKind, HandleResult, Profile, Reply, Step, token_id,
+};
 use serde::de::DeserializeOwned;
 
-use super::refused::HandleRefused;
 use crate::caller::Caller;
-use crate::event::Timed;
 use crate::guard::Guard;
-use crate::refusal::{About, token_id};
+use crate::hooks::Timed;
+use crate::refusal::{About, HandleRefused};
+use crate::value::read;
 use crate::{Context, Kind};
 
 /// The handles of one type.
@@ -31,6 +33,15 @@ pub(crate) struct Operation<'a> {
 }
 
 impl HandleType {
+    pub(crate) fn new(guard: &Guard, kind: Kind, name: impl Into<String>) -> Self {
+        Self {
+            guard: guard.clone(),
+            name: name.into(),
+            kind,
+            max_age: None,
+        }
+    }
+
     /// Begins an operation. It needs a server that this guard protects, which knows the principal.
     pub(crate) fn begin<'a>(
         &self,
@@ -74,17 +85,9 @@ impl HandleType {
                 once,
             },
         )?;
-        let opened = match &operation.step {
-            Step::Done(done) => done.value.as_deref(),
-            _ => operation.exchange.opened(),
-        };
-        // Read the value first: a handle that cannot be read must not count as used.
-        match opened.map(serde_json::from_str) {
+        match opened(&operation.exchange, &operation.step) {
             Some(Ok(value)) => Ok((value, operation.done().await?)),
-            Some(Err(_)) => {
-                let error = Error::Malformed("a value that is JSON of the type asked for");
-                Err(self.refuse(&error, context, token_id(handle)))
-            }
+            Some(Err(error)) => Err(self.refuse(&error, context, token_id(handle))),
             None => Err(operation.now().err().unwrap_or_else(trouble)),
         }
     }
@@ -105,15 +108,10 @@ impl HandleType {
         context: &Context,
         id: Option<String>,
     ) -> HandleRefused {
-        let caller = Caller::of(&context.extensions).ok();
-        let caller = caller.filter(|caller| caller.guard.is(&self.guard));
-        let about = About {
-            id,
-            ..About::new(self.kind, Profile::Handle)
-        };
-        let reply = match caller {
-            Some(caller) => caller.refuse(error, about),
-            None => self.guard.refuse(error, about),
+        let about = About::new(self.kind, Profile::Handle).id(id);
+        let reply = match Caller::of(&context.extensions) {
+            Ok(caller) if caller.guard.is(&self.guard) => caller.refuse(error, about),
+            _ => Caller::nobody(&self.guard).refuse(error, about),
         };
         HandleRefused::new(match self.kind {
             Kind::Link | Kind::Cursor => Reply::failed(),
@@ -141,6 +139,18 @@ impl Operation<'_> {
             _ => Err(trouble()),
         }
     }
+}
+
+/// Reads the value that was opened, before it is used up: what cannot be read must not count as used.
+pub(crate) fn opened<T: DeserializeOwned>(
+    exchange: &Exchange,
+    step: &Step,
+) -> Option<Result<T, Error>> {
+    let opened = match step {
+        Step::Done(done) => done.value.as_deref(),
+        _ => exchange.opened(),
+    };
+    opened.map(|value| read(value, "a value that is JSON of the type asked for"))
 }
 
 /// An internal error.

@@ -1,28 +1,30 @@
 //! The way of a request or a notification through the guard.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::FutureExt as _;
 use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Failed, HandlerResult as Reported, Message, Outcome, Reply,
-    Report, Step, TokenFields,
+    ClientSession, ClientValue, Event, Failed, HandlerResult as Reported, Message, Origin, Outcome,
+    Reply, Report, Step, TokenFields,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::SESSION;
-use super::confirm::{User, elicit, listed};
 use super::params::Params;
+use super::questions::{User, elicit, listed};
 use super::results::Outgoing;
 use crate::Context;
-use crate::caller::{Caller, Request, Running};
-use crate::event::Timed;
+use crate::caller::{Caller, Running};
+use crate::foreign::caught;
 use crate::guard::Guard;
+use crate::hooks::Timed;
 use crate::refusal::{error_data, internal};
-use crate::transport::http_request;
+use crate::transport::http;
+
+/// How an answer to a question is reported.
+type Answered<'a> = fn(Result<&'a str, Failed>) -> Event<'a>;
 
 impl Guard {
     /// Opens what the request carries, calls `handler`, and seals what it returns.
@@ -43,19 +45,16 @@ impl Guard {
         let fields = TokenFields::for_method(method);
         let target = fields.and_then(|fields| request.target(&fields).map(String::from));
         let arguments = fields.and_then(|fields| fields.target.and_then(|_| request.arguments()));
-        let asked = Request {
-            method: method.into(),
-            target,
-        };
-        let caller = Arc::new(Caller::new(self, asked, &context.extensions));
+        let origin = Origin::new(Some(method.into()), target.as_deref().map(Into::into));
+        let caller = Arc::new(Caller::new(self, origin, &context.extensions));
         let modern = is_modern(&context);
-        let user = User::of(self, &caller, &request, &context);
+        let user = User::of(self, method, &request, &context);
         let client = user.as_ref().map(User::client);
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
         let message = Message {
             method,
-            target: caller.request.target.as_deref(),
+            target: target.as_deref(),
             arguments: arguments.as_deref(),
             modern,
             header: session.and_then(|_| header_of(&context.extensions)),
@@ -69,46 +68,36 @@ impl Guard {
         let mut exchange = Timed::new(exchange, since);
         let mut step = caller.drive(&mut exchange, step, Some(&context)).await;
         let deliver = loop {
-            step = match step {
+            let (event, answer): (Answered<'_>, _) = match step {
                 Step::Deliver(deliver) => break deliver,
-                Step::Begin => {
-                    let initial = self.0.options.initial.as_ref().ok_or_else(internal)?;
-                    let params = request.all();
-                    let begun = AssertUnwindSafe(async { initial(context.clone(), params).await });
-                    let begun = match begun.catch_unwind().await {
-                        Ok(begun) => begun?,
-                        Err(_) => Err(Failed::Threw("a panic".into())),
-                    };
-                    let begun = begun.as_deref().map_err(Clone::clone);
-                    caller.on(&mut exchange, Event::Begun(begun))
-                }
-                Step::Word(call) => {
-                    let words = self.question(*call, &context).await;
-                    let words = words.as_deref().map_err(Clone::clone);
-                    caller.on(&mut exchange, Event::Worded(words))
-                }
+                Step::Begin => (Event::Begun, self.begin(request.all(), &context).await?),
+                Step::Word(call) => (Event::Worded, self.question(*call, &context).await),
                 Step::Elicit(elicitation) => {
                     let answer = elicit(*elicitation, &context).await;
                     if context.ct.is_cancelled() {
                         // A late yes runs nothing.
                         return Err(internal());
                     }
-                    let answer = answer.as_deref().map_err(Clone::clone);
-                    caller.on(&mut exchange, Event::Elicited(answer))
+                    (Event::Elicited, answer)
                 }
                 Step::List(list) => {
                     let page = Box::pin(listed(inner, *list, &context)).await;
-                    let page = page.as_deref().map_err(Clone::clone);
-                    caller.on(&mut exchange, Event::Listed(page))
+                    (Event::Listed, page)
                 }
                 step => return reply(step),
             };
+            let answer = answer.as_deref().map_err(Clone::clone);
+            step = caller.on(&mut exchange, event(answer));
             step = caller.drive(&mut exchange, step, Some(&context)).await;
         };
         let report = deliver.report;
         let whole = exchange.reports_whole();
         if let Some(result) = deliver.builtin_result {
-            return A::builtin(&result, modern).ok_or_else(internal);
+            let mut result: Value = serde_json::from_str(&result).map_err(|_| internal())?;
+            if modern {
+                result["resultType"] = json!("complete");
+            }
+            return A::of(result).ok_or_else(internal);
         }
         let token = fields.and_then(|fields| request.token(&fields)?.replace(deliver.opened));
         if let Some(called) = exchange.called() {
@@ -162,6 +151,21 @@ impl Guard {
         }
     }
 
+    /// Returns the first value of a session, as JSON, as the author's function makes it. An error is its own answer.
+    async fn begin(
+        &self,
+        params: Option<Value>,
+        context: &Context,
+    ) -> Result<Result<String, Failed>, ErrorData> {
+        let sessions = self.0.options.sessions.as_ref();
+        let initial = sessions.and_then(|sessions| sessions.initial.as_ref());
+        let initial = initial.ok_or_else(internal)?;
+        match caught(async { initial(context.clone(), params).await }).await {
+            Ok(begun) => begun,
+            Err(failed) => Ok(Err(failed)),
+        }
+    }
+
     /// Calls `handler` with a notification, unless its session is refused.
     pub(crate) async fn notify<H: Future<Output = ()>>(
         &self,
@@ -177,11 +181,8 @@ impl Guard {
         // The function for the principal takes a request, so this makes one for the notification.
         let mut asking = self.request(Some(context.peer.clone()));
         asking.extensions = context.extensions.clone();
-        let request = Request {
-            method: method.into(),
-            target: None,
-        };
-        let caller = Arc::new(Caller::new(self, request, &asking.extensions));
+        let origin = Origin::new(Some(method.into()), None);
+        let caller = Arc::new(Caller::new(self, origin, &asking.extensions));
         let (exchange, step) = self.0.engine.message(Message {
             method,
             notification: true,
@@ -203,17 +204,20 @@ impl Guard {
 
 /// Returns the answer that replaces the handler's.
 fn reply<A: Outgoing>(step: Step) -> Result<A, ErrorData> {
-    match step {
-        Step::Reply(Reply {
+    let Step::Reply(reply) = step else {
+        return Err(internal());
+    };
+    let result = match &reply {
+        Reply {
             tool: Some(tool), ..
-        }) => A::tool(&tool).ok_or_else(internal),
-        Step::Reply(Reply {
+        } => json!(tool),
+        Reply {
             result: Some(result),
             ..
-        }) => A::builtin(&result.to_string(), false).ok_or_else(internal),
-        Step::Reply(reply) => Err(error_data(reply)),
-        _ => Err(internal()),
-    }
+        } => Value::clone(result),
+        _ => return Err(error_data(reply)),
+    };
+    A::of(result).ok_or_else(internal)
 }
 
 /// Decides as rmcp does.
@@ -224,7 +228,7 @@ fn is_modern(context: &Context) -> bool {
 
 /// Two headers, or one that is no text, match no session.
 fn header_of(extensions: &Extensions) -> Option<&str> {
-    match http_request::session(extensions.get()?) {
+    match http::session(extensions.get()?) {
         ClientValue::Absent => None,
         header => Some(header.text().unwrap_or_default()),
     }
