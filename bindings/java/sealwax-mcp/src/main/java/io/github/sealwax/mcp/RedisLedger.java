@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -152,28 +153,28 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private CompletableFuture<List<String>> talked(
       RedisConnection connection, Command command, @Nullable Map<String, Object> first) {
-    Store.Talk talk = store.begin(command.document());
     String key = command.keys().get(0);
-    CompletableFuture<Step> last =
-        talk.takesItsOwn()
-            ? connections(key).withOwn(key, own -> talk.on(own, null), command.within())
-            : talk.on(connection, first);
-    return last.thenApply(
-        done -> {
-          if (done.has("plain")) {
-            plain.put(command.script(), new Step(done.object("plain")));
-          } else {
-            plain.clear();
-          }
-          return done.texts("done");
-        });
+    Function<Store.Talk, CompletableFuture<Step>> alone =
+        talk -> connections(key).withOwn(key, talk::on, command.within());
+    return store
+        .begin(command.document())
+        .on(connection, first, alone)
+        .thenApply(
+            done -> {
+              if (done.has("plain")) {
+                plain.put(command.script(), new Step(done.object("plain")));
+              } else {
+                plain.clear();
+              }
+              return done.texts("done");
+            });
   }
 
   /** Checks the server of a new connection. */
   private CompletableFuture<RedisConnection> check(RedisConnection connection) {
     return store
         .begin(Map.of())
-        .on(connection, null)
+        .on(connection)
         .thenCompose(
             step -> {
               warn(step.texts("warned"));

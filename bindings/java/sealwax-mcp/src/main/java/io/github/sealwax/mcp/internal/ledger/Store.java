@@ -11,6 +11,7 @@ import io.github.sealwax.mcp.internal.Step;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What the core knows of a server, and says to send it. */
@@ -36,26 +37,34 @@ public final class Store implements AutoCloseable {
 
   /** What is to be said next. */
   public record Talk(Machine machine, Step next) {
-    /** Returns whether it takes a connection that no other command uses meanwhile. */
-    public boolean takesItsOwn() {
-      return Boolean.TRUE.equals(next.members().get("own"));
-    }
-
-    /**
-     * Sends what the core says, and returns its last word. {@code answered} is the answer to the
-     * first.
-     */
-    public CompletableFuture<Step> on(
-        RedisConnection connection, @Nullable Map<String, Object> answered) {
+    /** Sends what the core says, and returns its last word. */
+    public CompletableFuture<Step> on(RedisConnection connection) {
       if (!next.has("send")) {
         machine.close();
         return ended();
       }
+      return connection.send(next.texts("send")).thenCompose(told -> after(told).on(connection));
+    }
+
+    /**
+     * Does so on a connection that other commands use too. {@code answered} is the answer to the
+     * first; {@code alone} sends what takes a connection of its own, and all that follows.
+     */
+    public CompletableFuture<Step> on(
+        RedisConnection shared,
+        @Nullable Map<String, Object> answered,
+        Function<Talk, CompletableFuture<Step>> alone) {
+      if (Boolean.TRUE.equals(next.members().get("own"))) {
+        return alone.apply(this);
+      }
+      if (!next.has("send")) {
+        return on(shared);
+      }
       CompletableFuture<Map<String, Object>> answer =
           answered == null
-              ? connection.send(next.texts("send"))
+              ? shared.send(next.texts("send"))
               : CompletableFuture.completedFuture(answered);
-      return answer.thenCompose(told -> after(told).on(connection, null));
+      return answer.thenCompose(told -> after(told).on(shared, null, alone));
     }
 
     private Talk after(Map<String, Object> answer) {
