@@ -34,10 +34,7 @@ func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 	if from == nil {
 		from = &mcp.RequestExtra{}
 	}
-	c := &caller{guard: g, from: from}
-	if g.settings.Events {
-		c.arrived = time.Now()
-	}
+	c := &caller{guard: g, from: from, arrived: time.Now()}
 	if _, ok := g.principals.(anonymous); ok {
 		c.known = &engine.Principal{Anonymous: true}
 		g.warnOfToken(ctx, from.TokenInfo)

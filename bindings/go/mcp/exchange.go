@@ -198,7 +198,7 @@ func (x *exchange) delivered(step *engine.Step) {
 	defer x.mu.Unlock()
 	x.opened, x.builtin = step.Opened, step.BuiltinResult
 	if step.Session != nil {
-		x.session = newSession(x, step.Session)
+		x.session = &session{exchange: x, opened: step.Session}
 	}
 }
 
@@ -236,9 +236,7 @@ func (x *exchange) left(ctx context.Context, result mcp.Result, whole bool) (*en
 	if err != nil {
 		return nil, err
 	}
-	if x.guard.settings.Events {
-		found.Began = time.Now()
-	}
+	found.Began = time.Now()
 	facts := message.Facts(result, x.fields)
 	if whole {
 		if facts.Whole, err = json.Marshal(result); err != nil {
@@ -271,10 +269,7 @@ func (x *exchange) handle(ctx context.Context, operation engine.HandleOp, value 
 	if err != nil {
 		return nil, err
 	}
-	began := time.Time{}
-	if x.guard.settings.Events {
-		began = time.Now()
-	}
+	began := time.Now()
 	handling, step, err := of.Handle(operation, value)
 	if err != nil {
 		return nil, err

@@ -52,12 +52,8 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 	}
 	g.settings.Events = len(g.onEvent) > 0
 	var err error
-	g.rules, err = g.engine(g.settings)
+	g.rules, err = engine.NewGuard(codec, g.settings)
 	return g, err
-}
-
-func (g *Guard) engine(settings engine.Settings) (*engine.Guard, error) {
-	return engine.NewGuard(g.codec, settings)
 }
 
 // Revoke signs a principal out everywhere: all tokens and sessions that began until now are refused. It needs a ledger, which

@@ -145,10 +145,10 @@ func (h *ReferenceHandles) MintShort(ctx context.Context, number uint32) (string
 // one that is refused is a [*HandleRefused].
 func (h *ReferenceHandles) CheckShort(ctx context.Context, handle string) (number uint32, err error) {
 	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: message.ClientValue(handle)}, nil)
-	if err == nil {
-		_, err = read("handle", done, &number, done)
+	if err != nil {
+		return 0, err
 	}
-	return number, err
+	return read[uint32]("handle", *done.Value)
 }
 
 // End verifies a handle and ends it, which needs a ledger. Delete its row yourself.
@@ -225,12 +225,15 @@ func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*Ope
 	if err != nil {
 		return nil, err
 	}
-	before := done.Predecessor
-	opened := &OpenedHandle[T]{
-		ExpiresAt: expiry(done), TokenID: before.ID, StartedAt: time.Unix(before.StartedAt, 0),
-		IssuedAt: time.Unix(before.IssuedAt, 0), Generation: before.Generation, predecessor: before,
+	value, err := read[T]("handle", *done.Value)
+	if err != nil {
+		return nil, err
 	}
-	return read("handle", done, &opened.Value, opened)
+	before := done.Predecessor
+	return &OpenedHandle[T]{
+		Value: value, ExpiresAt: expiry(done), TokenID: before.ID, StartedAt: time.Unix(before.StartedAt, 0),
+		IssuedAt: time.Unix(before.IssuedAt, 0), Generation: before.Generation, predecessor: before,
+	}, nil
 }
 
 // End opens a handle and ends it, which needs a ledger.
@@ -238,12 +241,12 @@ func (h *SelfContainedHandles[T]) End(ctx context.Context, handle string) error 
 	return h.end(ctx, handle)
 }
 
-// read reads the value that a handle or the like holds, and returns what it is a part of.
-func read[T, O any](name string, done *engine.Step, value *T, opened *O) (*O, error) {
-	if json.Unmarshal([]byte(*done.Value), value) != nil {
-		return nil, invalid("value: expected a %T in the %s, found another value", *value, name)
+// read reads the value that a handle or the like holds.
+func read[T any](name, written string) (value T, err error) {
+	if json.Unmarshal([]byte(written), &value) != nil {
+		err = invalid("value: expected a %T in the %s, found another value", value, name)
 	}
-	return opened, nil
+	return value, err
 }
 
 func expiry(done *engine.Step) string {

@@ -73,7 +73,7 @@ func (g *Guard) say(ctx context.Context, level slog.Level, line string, attribut
 func call[T any](ctx context.Context, g *Guard, name string, hooks []func(T), told T) {
 	for _, hook := range hooks {
 		if _, err := safely(func() (any, error) { hook(told); return nil, nil }); err != nil {
-			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+named(err))
+			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+ours(err).Message)
 		}
 	}
 }

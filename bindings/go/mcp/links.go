@@ -99,12 +99,12 @@ func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*
 	if step.Step != "done" {
 		return nil, &LinkRefused{cmp.Or(step.Status, http.StatusInternalServerError), why(step)}
 	}
-	opened := &OpenedLink[T]{Principal: principalOf(*step.Principal), TokenID: step.ID}
-	if _, err := read("link", step, &opened.Value, opened); err != nil {
+	value, err := read[T]("link", *step.Value)
+	if err != nil {
 		malformed := host.NewError(0, string(sealwax.ErrMalformed), ours(err).Message, true)
 		l.guard.reportFault(ctx, malformed, engine.Fault{Kind: "link"})
 		answer, err := sealwax.AnswerTo(sealwax.ProfileMCPSessionID, malformed, "")
 		return nil, &LinkRefused{cmp.Or(answer.HTTPStatus, http.StatusInternalServerError), errors.Join(malformed, err)}
 	}
-	return opened, nil
+	return &OpenedLink[T]{Value: value, Principal: principalOf(*step.Principal), TokenID: step.ID}, nil
 }

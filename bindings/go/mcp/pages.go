@@ -52,6 +52,6 @@ func Position[T any](ctx context.Context, options ...CursorOption) (position T, 
 	if err != nil || done.Value == nil {
 		return position, false, err
 	}
-	_, err = read("cursor", done, &position, done)
+	position, err = read[T]("cursor", *done.Value)
 	return position, err == nil, err
 }

@@ -129,11 +129,8 @@ func named(err error) string {
 	var (
 		code   syscall.Errno
 		lookup *net.DNSError
-		ours   *sealwax.Error
 	)
 	switch {
-	case errors.As(err, &ours):
-		return ours.Message
 	case errors.As(err, &code):
 		return fmt.Sprintf("%s (%T)", code.Error(), err)
 	case errors.As(err, &lookup):

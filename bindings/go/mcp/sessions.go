@@ -87,7 +87,7 @@ func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption)
 	}
 	with := g.settings
 	with.Sessions = &settings.Sessions
-	rules, err := g.engine(with)
+	rules, err := engine.NewGuard(g.codec, with)
 	if err != nil {
 		return nil, err
 	}

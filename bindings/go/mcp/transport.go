@@ -99,7 +99,7 @@ func (g *Guard) transport(settings engine.Transport, options []TransportOption) 
 	}
 	with := g.settings
 	with.Transport = &t.Transport
-	rules, err := g.engine(with)
+	rules, err := engine.NewGuard(g.codec, with)
 	return &transport.Transport{
 		Rules: rules, MaxBodySize: t.maxBodySize, Fault: g.fault,
 		Driver: func(ctx context.Context, from *mcp.RequestExtra) transport.Driver { return g.caller(ctx, from) },
