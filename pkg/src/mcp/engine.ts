@@ -21,16 +21,7 @@ export interface UserFacts {
   readonly canBeAsked: boolean;
 }
 
-/** A request of HTTP. Of several headers with one name the value is `true`. */
-export interface HttpRequest {
-  readonly method: string;
-  readonly version?: ClientValue;
-  readonly session?: ClientValue;
-  /** The content encoding, unless it was undone. */
-  readonly encoding?: string | undefined;
-  /** The body, if it is there: the exchange asks for one that it needs. */
-  readonly body?: Content | undefined;
-}
+type Head = Pick<Request, 'method' | 'headers'>;
 
 /** A body, as it came or as a text. */
 export type Content = string | Uint8Array;
@@ -105,9 +96,14 @@ export class Engine {
     });
   }
 
-  /** Begins the exchange of a request of HTTP. */
-  http({ method, version, session, encoding, body }: HttpRequest): Exchange {
-    return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });
+  /**
+   * Begins the exchange of a request of HTTP: with its body if that is there, else the exchange asks for one that it needs; and
+   * perhaps with its content encoding `undone`.
+   */
+  http({ method, headers }: Head, body?: Content, undone = false): Exchange {
+    const given = ['mcp-protocol-version', 'mcp-session-id'].map((name) => single(headers, name));
+    const encoding = undone ? undefined : (headers.get('content-encoding') ?? undefined);
+    return this.#begin({ kind: machine.HTTP, texts: [method, ...given, encoding, body] });
   }
 
   /** Begins the connection of one client on stdio. */
@@ -149,6 +145,12 @@ export class Engine {
   }
 }
 
+/** Returns a header, of which there should be one. */
+function single(headers: Headers, name: string): ClientValue {
+  const value = headers.get(name) ?? undefined;
+  return value?.includes(',') ? true : value;
+}
+
 function anonymity(principal: Parts): number {
   return isAnonymous(principal) ? machine.ANONYMOUS : 0;
 }
@@ -187,21 +189,18 @@ export class Exchange {
 
   /** Gives the answer to what was asked, and returns the next step. */
   told({ value, threw, wrong }: Told): Step {
-    const frame = { kind: machine.TOLD, texts: [value, threw, wrong] };
-    return this.#step(this.#machine.tell(frame, WIDE));
+    return this.#tell({ kind: machine.TOLD, texts: [value, threw, wrong] }, WIDE);
   }
 
   /** Reports that a delivered message broke, and returns the next step. */
   on(event: BrokeEvent): Step {
-    const frame = { kind: machine.EVENT, texts: [JSON.stringify(event)] };
-    return this.#step(this.#machine.tell(frame, WIDE));
+    return this.#tell({ kind: machine.EVENT, texts: [JSON.stringify(event)] }, WIDE);
   }
 
   /** Reports the caller, for which a step asks, and returns the next step. */
   principal(principal: Parts): Step {
     const flags = anonymity(principal);
-    const frame = { kind: machine.PRINCIPAL, flags, texts: named(principal) };
-    return this.#step(this.#machine.tell(frame));
+    return this.#tell({ kind: machine.PRINCIPAL, flags, texts: named(principal) });
   }
 
   /** Reports the result of a handler, the `whole` of it if asked, and returns the next step. */
@@ -212,15 +211,13 @@ export class Exchange {
     const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
     if (whole) texts.push(json('result', result));
     const flags = ttlMs !== undefined && ttlMs !== null ? machine.TTL : 0;
-    return this.#step(
-      this.#machine.tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined),
-    );
+    return this.#tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined);
   }
 
   /** Gives the body of the request, `undefined` for one that is too large, and returns the next step. */
   body(body: Content | undefined): Step {
     const flags = body === undefined ? machine.TOO_LARGE : 0;
-    return this.#step(this.#machine.tell({ kind: machine.BODY, flags, texts: [body] }, WIDE));
+    return this.#tell({ kind: machine.BODY, flags, texts: [body] }, WIDE);
   }
 
   /** Takes the head of the answer, and returns whether its body is to be told in pieces. */
@@ -238,7 +235,7 @@ export class Exchange {
   /** Ends the answer, and returns the next step. */
   answered(): Step {
     this.began = this.#now();
-    return this.#step(this.#machine.tell({ kind: machine.ANSWERED, texts: [] }, WIDE));
+    return this.#tell({ kind: machine.ANSWERED, texts: [] }, WIDE);
   }
 
   /** Begins a separate exchange for an operation on a handle, and its state. */
@@ -282,6 +279,10 @@ export class Exchange {
 
   #now(): number | undefined {
     return this.#events ? performance.now() : undefined;
+  }
+
+  #tell(frame: machine.Frame, room?: number): Step {
+    return this.#step(this.#machine.tell(frame, room));
   }
 
   #step({ kind, text, beside }: machine.Answer): Step {

@@ -7,19 +7,16 @@ export type RequestId = string | number;
 
 export type Params = Readonly<Record<string, unknown>>;
 
-/** A request of a client. */
-export interface ClientRequest {
-  readonly jsonrpc: '2.0';
-  readonly id: RequestId;
-  readonly method: string;
-  readonly params?: Params | undefined;
-}
-
 /** A notification of a client. */
 export interface ClientNotification {
   readonly jsonrpc: '2.0';
   readonly method: string;
   readonly params?: Params | undefined;
+}
+
+/** A request of a client. */
+export interface ClientRequest extends ClientNotification {
+  readonly id: RequestId;
 }
 
 /** The response to a request; only an error may have no id. */

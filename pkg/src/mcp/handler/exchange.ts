@@ -78,7 +78,8 @@ export class Call {
   readonly #reference: string;
   #exchange: Exchange | undefined;
   #delivered: Delivered | undefined;
-  #isEnded = false;
+  /** Whether it was answered or dropped. */
+  isEnded = false;
   #session: Session | undefined;
   /** The states that were sealed, as JSON, by their tokens. */
   #states: Map<string, string> | undefined;
@@ -99,9 +100,8 @@ export class Call {
     this.#policy = policy;
     this.#known = known;
     this.#reference = known ? (given as string) : newReference();
-    this.#caller = new Caller(policy, context, {
-      ...{ known, peer: connection, params: message.params },
-    });
+    const facts = { known, peer: connection, params: message.params };
+    this.#caller = new Caller(policy, context, facts);
     this.#connection = connection;
     this.#message = message;
     this.#context = context;
@@ -210,15 +210,14 @@ export class Call {
   }
 
   end(): void {
-    this.#isEnded = true;
+    this.isEnded = true;
     this.#policy.calls.delete(this.#reference);
     this.#exchange?.free();
   }
 
   /** The exchange of a delivered message, which may begin only now: it brought nothing. */
   get #live(): Exchange {
-    // It was answered or dropped, or not delivered yet.
-    if (this.#isEnded || this.#delivered === undefined) throw isOver();
+    if (this.isEnded || this.#delivered === undefined) throw isOver();
     this.#exchange ??= this.#begun({ ...this.#read(), token: undefined });
     return this.#exchange;
   }

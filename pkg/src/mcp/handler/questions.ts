@@ -29,7 +29,7 @@ export class Questions {
   }
 
   /** Asks the user of a call that waits, and returns the result. */
-  ask(params: unknown, call: RequestId, caller: Parts): Promise<unknown> {
+  ask({ id: call }: ClientRequest, params: unknown, caller: Parts): Promise<unknown> {
     const method = 'elicitation/create';
     return this.#answer(call, caller, (id) =>
       this.#send(

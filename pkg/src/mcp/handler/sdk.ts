@@ -72,10 +72,8 @@ class GuardedTransport {
   constructor(transport: Transport, policy: Handled) {
     this.#transport = transport;
     this.#policy = policy;
-    this.#send = transport.send;
-    this.#questions = new Questions(policy, (message, options) =>
-      this.#send.call(transport, message, options),
-    );
+    this.#send = transport.send.bind(transport);
+    this.#questions = new Questions(policy, this.#send);
   }
 
   attach(): void {
@@ -129,10 +127,7 @@ class GuardedTransport {
       capabilities: this.#capabilities,
       // One that serves a single request over HTTP has no session, and no way back.
       canBeAsked: !isHttp || this.#transport.sessionId !== undefined,
-      elicit: (params, caller) => {
-        const { id } = message as ClientRequest;
-        return this.#questions.ask(params, id, caller);
-      },
+      elicit: (params, caller) => this.#questions.ask(message as ClientRequest, params, caller),
       list: (page) =>
         this.#questions.list(message as ClientRequest, page, (asked) =>
           this.#deliver?.(asked, extra),
@@ -141,26 +136,23 @@ class GuardedTransport {
   }
 
   #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
-    if (this.#pending.has(id)) {
-      return this.#respond(id, call.refuse(true));
-    }
+    if (this.#pending.has(id)) return this.#respond(id, call.refuse(true));
     this.#pending.set(id, call);
+    const pass = (entered: Entered) => {
+      // The request was dropped while it waited.
+      if (call.isEnded) return call.end();
+      if (entered === undefined) this.#end(id, call);
+      else if ('method' in entered) this.#deliver?.(entered, extra);
+      else this.#answer(id, call, entered);
+    };
     attempt(
       () => call.enter(),
-      (entered) => this.#pass(id, call, entered, extra),
+      pass,
       (error) => {
         this.#failed(error);
-        if (this.#isPending(id, call)) this.#answer(id, call, internalError());
+        if (!call.isEnded) this.#answer(id, call, internalError());
       },
     );
-  }
-
-  #pass(id: RequestId, call: Call, entered: Entered, extra?: MessageExtra) {
-    // The request was dropped while it waited.
-    if (!this.#isPending(id, call)) return call.end();
-    if (entered === undefined) return this.#end(id, call);
-    if (!('method' in entered)) return this.#answer(id, call, entered);
-    this.#deliver?.(entered, extra);
   }
 
   #notification(message: ClientNotification, call: Call, extra?: MessageExtra): void {
@@ -183,7 +175,7 @@ class GuardedTransport {
   /** Sends a message of the SDK. */
   async #sent(message: ProtocolMessage, options?: unknown): Promise<void> {
     const isResponse = 'result' in message || ('error' in message && message.id !== undefined);
-    if (!isResponse) return this.#send.call(this.#transport, message, options);
+    if (!isResponse) return this.#send(message, options);
     if (this.#questions.isList(message as ServerResponse)) return;
     const id = message.id as RequestId;
     const call = this.#pending.get(id);
@@ -193,14 +185,14 @@ class GuardedTransport {
     try {
       const leaving = call.leave(message);
       const left = isPromiseLike(leaving) ? await leaving : leaving;
-      if (left === undefined || !this.#isPending(id, call)) return;
+      if (left === undefined || call.isEnded) return;
       isSent = true;
       this.#end(id, call);
-      await this.#send.call(this.#transport, { ...left, id }, options);
+      await this.#send({ ...left, id }, options);
     } catch (error) {
       this.#failed(error);
       // Its result has a getter that throws, or more levels than JSON can be written of; or nothing can be sent.
-      if (isSent || this.#isPending(id, call)) this.#answer(id, call, internalError());
+      if (isSent || !call.isEnded) this.#answer(id, call, internalError());
     }
   }
 
@@ -211,21 +203,16 @@ class GuardedTransport {
 
   #respond(id: RequestId, response: ServerResponse): void {
     attempt(
-      () => this.#send.call(this.#transport, { ...response, id }),
+      () => this.#send({ ...response, id }),
       () => {},
       (error) => this.#failed(error),
     );
   }
 
-  #isPending(id: RequestId, call: Call): boolean {
-    return this.#pending.get(id) === call;
-  }
-
   #end(id: RequestId, call: Call): void {
-    if (this.#isPending(id, call)) {
-      this.#pending.delete(id);
-      this.#questions.end(id);
-    }
+    if (call.isEnded) return;
+    this.#pending.delete(id);
+    this.#questions.end(id);
     call.end();
   }
 

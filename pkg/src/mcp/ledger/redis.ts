@@ -32,8 +32,8 @@ interface Store {
   send(key: string, ...command: [string, ...string[]]): PromiseLike<unknown>;
   /** Returns every server that accepts writes. */
   servers(): PromiseLike<readonly Send[]> | readonly Send[];
-  /** Opens a connection of our own, which is never made again and sends nothing again; only with a single server. */
-  readonly open?: () => Connection;
+  /** Connections of our own, which are never made again and send nothing again; only with a single server. */
+  readonly connections?: Connections;
 }
 
 /**
@@ -66,7 +66,6 @@ interface Store {
 export class RedisLedger implements Ledger {
   readonly #store: Store;
   readonly #redis: Machine;
-  readonly #connections: Connections | undefined;
   /** The connections of its own whose server was checked. */
   readonly #fit = new WeakSet<Connection>();
   #warnings: readonly string[] | undefined;
@@ -76,23 +75,22 @@ export class RedisLedger implements Ledger {
 
   /** @throws `TypeError` for another client; {@link SealwaxError} `invalid_argument` for a `keyPrefix` */
   constructor(client: RedisClient) {
-    this.#store = storeOf(client);
+    const again = () => this.#again();
+    this.#store = storeOf(client, again);
+    const { connections } = this.#store;
     const { on, options } = Object(client);
     // Replicas in other languages would use another ledger.
     if (options?.keyPrefix || options?.redisOptions?.keyPrefix) {
       throw invalidArgument('client: expected one without a keyPrefix');
     }
-    const again = () => this.#again();
-    const { open } = this.#store;
-    this.#connections = open && new Connections(open, again);
-    const flags = open === undefined ? 0 : WAITS;
+    const flags = connections === undefined ? 0 : WAITS;
     this.#redis = new Machine(undefined, { kind: STORE, flags, texts: [] }).kept();
     if (typeof on !== 'function') return;
     on.call(client, 'ready', () => {
       again();
-      this.#connections?.reopen();
+      connections?.reopen();
     });
-    on.call(client, 'end', () => this.#connections?.close());
+    on.call(client, 'end', () => connections?.close());
   }
 
   /** Warnings about server settings that may lose records, after the first check. */
@@ -106,7 +104,7 @@ export class RedisLedger implements Ledger {
       const plain = this.#plain.get(script);
       if (plain !== undefined) {
         const sent = [...plain.send, `${keys.length}`, ...keys, ...args] as Parameters<Send>;
-        const answer = await answered(this.#send(keys[0] ?? '', sent));
+        const answer = await answered(this.#store.send(keys[0] ?? '', ...sent));
         const isPassed = 'texts' in answer && `${answer.texts}` === `${plain.passes}`;
         return isPassed ? plain.passes : await this.#machine(command, answer);
       }
@@ -136,8 +134,7 @@ export class RedisLedger implements Ledger {
   async check(): Promise<readonly string[]> {
     const unfit: string[] = [];
     const warned = new Set<string>();
-    const servers = this.#connections ? [this.#connections.send] : await this.#store.servers();
-    for (const send of servers) {
+    for (const send of await this.#store.servers()) {
       const next = await this.#judged((sent) => send(...sent));
       if (next.unfit) unfit.push(next.unfit);
       for (const one of next.warned ?? []) warned.add(one);
@@ -184,38 +181,32 @@ export class RedisLedger implements Ledger {
   async #machine(command: Command, first?: RedisAnswer): Promise<readonly string[]> {
     const checked = this.#checked;
     const machine = this.#begin(command);
-    const [key = ''] = command.keys;
-    const connections = this.#connections;
+    const { script, keys, withinMs } = command;
+    const { connections } = this.#store;
     let own: Connection | undefined;
+    let answer = first;
     try {
-      for (let next = nextOf(machine.first), known = first; ; ) {
+      for (let next = nextOf(machine.first); ; next = told(machine, answer)) {
         if (next.done !== undefined) {
           if (next.plain === undefined) this.#plain.clear();
-          else if (this.#checked === checked) this.#plain.set(command.script, next.plain);
+          else if (this.#checked === checked) this.#plain.set(script, next.plain);
           return next.done;
         }
         if (next.unfit !== undefined) throw new LedgerUnfit(next.unfit);
         if (next.send === undefined) throw new LedgerFailure(next.failed);
-        if (next.own && connections) own ??= await this.#taken(connections);
         const sent = next.send as Parameters<Send>;
-        const answer =
-          (own === undefined && known) ||
-          (await answered(
-            own && connections
-              ? connections.answered(own, sent, command.withinMs)
-              : this.#send(key, sent),
-          ));
-        known = undefined;
-        next = told(machine, answer);
+        if (next.own && connections) own ??= await this.#taken(connections);
+        if (own && connections) {
+          answer = await answered(connections.answered(own, sent, withinMs));
+        } else {
+          answer = first ?? (await answered(this.#store.send(keys[0] ?? '', ...sent)));
+        }
+        first = undefined;
       }
     } finally {
       if (own !== undefined) connections?.release(own);
       machine.free();
     }
-  }
-
-  #send(key: string, command: Parameters<Send>): PromiseLike<unknown> {
-    return this.#connections?.send(...command) ?? this.#store.send(key, ...command);
   }
 }
 
@@ -228,8 +219,9 @@ function nextOf({ text }: Answer): StoreStep {
   return JSON.parse(text as string);
 }
 
+/** Returns the store of a client. `over` is called when the next connection may be to another server. */
 // biome-ignore lint/suspicious/noExplicitAny: it may be anything
-function storeOf(given: any): Store {
+function storeOf(given: any, over: () => void): Store {
   const send = senderOf(given);
   if (send === undefined) {
     throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', given);
@@ -247,12 +239,15 @@ function storeOf(given: any): Store {
     return { send: (_, ...command) => send(...command), servers };
   }
   // A pool has more than one connection.
-  const isOne = given.totalClients === undefined && typeof given.duplicate === 'function';
+  if (given.totalClients !== undefined || typeof given.duplicate !== 'function') {
+    return { send: (_, ...command) => send(...command), servers: () => [send] };
+  }
   const open = typeof given.call === 'function' ? ofIoredis : ofRedis;
+  const connections = new Connections(() => open(given), over);
   return {
-    ...(isOne && { open: () => open(given) }),
-    send: (_, ...command) => send(...command),
-    servers: () => [send],
+    connections,
+    send: (_, ...command) => connections.send(...command),
+    servers: () => [connections.send],
   };
 }
 

@@ -8,7 +8,6 @@ import { referenced } from '../handler/reference.js';
 import { reportError } from '../hooks.js';
 import type { Policy } from '../options.js';
 import type { AuthInfo } from '../sdk-types.js';
-import type { ClientValue } from './message.js';
 import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './request.js';
 
 /**
@@ -23,7 +22,6 @@ export type FetchHandler = (
   },
 ) => Promise<Response>;
 
-const HEADER = 'mcp-session-id';
 const VERSION = 'mcp-protocol-version';
 
 /** The handlers that read the bytes of a {@link ReadRequest} by themselves. */
@@ -35,20 +33,14 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
     const { authInfo } = options;
     const caller = new Caller(policy, { http: { req: request, ...(authInfo && { authInfo }) } });
     let content = contentOf(request, options.parsedBody);
-    const isUndone = typeof content === 'string';
-    const exchange = engine.http({
-      method: request.method,
-      version: headerOf(request, VERSION),
-      session: headerOf(request, HEADER),
-      encoding: isUndone ? undefined : (request.headers.get('content-encoding') ?? undefined),
-      body: isTooLarge(content) ? undefined : content,
-    });
+    const whole = isTooLarge(content) ? undefined : content;
+    const exchange = engine.http(request, whole, typeof content === 'string');
     const references: string[] = [];
     let isSent = true;
     try {
       let step = await caller.drive(exchange);
       if (step.step === 'ask') {
-        content ??= await bytesOf(request.clone().body);
+        content ??= await bytesOf(request.clone());
         const body = isTooLarge(content) ? undefined : content;
         step = await caller.drive(exchange, exchange.body(body));
       }
@@ -58,12 +50,10 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
       const { text } = exchange;
       let message = text === undefined ? options.parsedBody : JSON.parse(text);
       message ??= content && JSON.parse(textOf(content));
-      const settled = negotiated && { negotiated: JSON.parse(negotiated), sessionId };
-      if (settled || principal) {
-        const known = { ...settled, principal, withinMs };
-        message = referenced(message, known, policy.known, (reference) =>
-          references.push(reference),
-        );
+      if (negotiated || principal) {
+        const settled = negotiated && { negotiated: JSON.parse(negotiated), sessionId };
+        const named = (reference: string) => references.push(reference);
+        message = referenced(message, { ...settled, principal, withinMs }, policy.known, named);
       }
       const given = message === undefined ? options : { ...options, parsedBody: message };
       const { signal } = request;
@@ -115,11 +105,11 @@ function whileWaiting(
 /** Reports what a handler without sessions threw, and returns the response. */
 export async function failure(policy: Policy, cause: unknown): Promise<Response> {
   const caller = new Caller(policy);
-  const exchange = policy.engine.http({ method: '' });
+  const exchange = policy.engine.http({ method: '', headers: new Headers() });
   try {
     const step = await caller.drive(exchange);
-    const isOver = step.step !== 'deliver';
-    return isOver ? replied(step, exchange.text) : await broken(caller, exchange, cause);
+    if (step.step !== 'deliver') return replied(step, exchange.text);
+    return await broken(caller, exchange, cause);
   } finally {
     exchange.free();
   }
@@ -139,12 +129,6 @@ function contentOf(request: Request, message: unknown): Content | undefined {
   const isRead = request instanceof ReadRequest;
   if (isRead && (message === undefined || message === request.message)) return request.content;
   return message === undefined ? undefined : written(message);
-}
-
-/** Returns a header, of which there should be one. */
-function headerOf({ headers }: Request, name: string): ClientValue {
-  const value = headers.get(name) ?? undefined;
-  return value?.includes(',') ? true : value;
 }
 
 /** Returns the request with the header of the negotiated version, and with another body. */

@@ -34,29 +34,29 @@ export function written(message: unknown): Content {
 }
 
 /** Reads a body up to the limit, and a little more where it is larger. */
-export async function bytesOf(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+export async function bytesOf({ body }: Request): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
   let size = 0;
   const reader = body?.getReader();
   for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
-    chunks.push(read.value);
+    pieces.push(read.value);
     size += read.value.length;
     if (size <= MAX_BYTES) continue;
     // Not awaited: the other branch of the stream is not read yet.
     reader?.cancel().catch(() => {});
     break;
   }
-  return joined(chunks, size);
+  return joined(pieces, size);
 }
 
-export function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [only] = chunks;
+export function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const [only] = pieces;
   if (only?.length === size) return only;
   const all = new Uint8Array(size);
   let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
   }
   return all;
 }
