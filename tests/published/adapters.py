@@ -70,7 +70,6 @@ KNOWN = {
     ("tools/list", "Served.java"),
     ("tools/list", "questions.go"),
     # A failure of a tool's handler is its result.
-    ("tools/call", "GuardedHandler.java"),
     ("tools/call", "Served.java"),
     ("tools/call", "_former/streams.py"),
     ("tools/call", "_handler/sdk.py"),

@@ -7,7 +7,6 @@ import io.github.sealwax.mcp.internal.Caller;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
-import io.github.sealwax.mcp.internal.Types;
 import io.github.sealwax.mcp.internal.handler.ConnectedTransport;
 import io.github.sealwax.mcp.internal.handler.Served;
 import io.github.sealwax.mcp.internal.handler.StatelessTransport;
@@ -147,7 +146,7 @@ public final class Guard {
    */
   public <T> @Nullable T opened(McpTransportContext context, Class<T> type) {
     String state = Served.of(core, context).state();
-    return state == null ? null : Json.value(state, Types.of(type));
+    return state == null ? null : Json.value(state, Json.type(type));
   }
 
   /**
@@ -214,7 +213,7 @@ public final class Guard {
    * @return the handles
    */
   public <T> SelfContainedHandles<T> selfContainedHandles(String type, Class<T> state) {
-    return selfContainedHandles(type, Types.of(state));
+    return selfContainedHandles(type, Json.type(state));
   }
 
   /**
@@ -238,7 +237,7 @@ public final class Guard {
    * @return the links
    */
   public <T> Links<T> links(String name, Class<T> value) {
-    return links(name, Types.of(value));
+    return links(name, Json.type(value));
   }
 
   /**
@@ -267,7 +266,7 @@ public final class Guard {
    * @return the pages
    */
   public <T> Pages<T> pages(Class<T> position) {
-    return new Pages<>(new Operations(core, Map.of("type", "cursor")), Types.of(position));
+    return new Pages<>(new Operations(core, Map.of("type", "cursor")), Json.type(position));
   }
 
   /**
@@ -322,9 +321,7 @@ public final class Guard {
         throw new IllegalStateException(
             "principal: expected a function, or anonymous() for a server without authentication");
       }
-      return new Guard(
-          new GuardCore(
-              codec, settings(), principalOf, ledger, Map.copyOf(questions), onRefused, onEvent));
+      return new Guard(new GuardCore(given(codec)));
     }
   }
 }

@@ -1,7 +1,9 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.Codec;
 import io.github.sealwax.Principal;
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.GuardCore;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
 import java.util.Collection;
@@ -19,14 +21,14 @@ public abstract sealed class GuardOptions permits Guard.Builder {
   private final Map<String, Object> settings = new LinkedHashMap<>();
   private final Map<String, Object> only = new LinkedHashMap<>();
   private final Map<String, Map<String, Object>> confirm = new LinkedHashMap<>();
-  final Map<String, QuestionOf> questions = new HashMap<>();
-  @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
+  private final Map<String, QuestionOf> questions = new HashMap<>();
+  private @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
   boolean hasPrincipal;
-  @Nullable Ledger ledger;
+  private @Nullable Ledger ledger;
   private LedgerOptions ledgerOptions = LedgerOptions.DEFAULT;
   private Duration timeLimit = Duration.ofSeconds(1);
-  @Nullable Consumer<? super Refusal> onRefused;
-  @Nullable Consumer<? super TokenEvent> onEvent;
+  private @Nullable Consumer<? super Refusal> onRefused;
+  private @Nullable Consumer<? super TokenEvent> onEvent;
 
   GuardOptions() {}
 
@@ -241,14 +243,15 @@ public abstract sealed class GuardOptions permits Guard.Builder {
     return builder();
   }
 
-  /** Returns them as the engine reads them. */
-  Map<String, Object> settings() {
+  /** Returns them as the engine, and those who call the author's functions, take them. */
+  GuardCore.Given given(Codec codec) {
     Map<String, Object> all = new LinkedHashMap<>(settings);
     all.put("events", onEvent != null);
     all.put("timeLimitMs", timeLimit.toMillis());
     if (ledger != null) {
       all.put("ledger", ledgerOptions.document(ledger.isLocal()));
     }
-    return all;
+    return new GuardCore.Given(
+        codec, all, principalOf, ledger, Map.copyOf(questions), onRefused, onEvent);
   }
 }

@@ -3,7 +3,6 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.internal.Durations;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
-import io.github.sealwax.mcp.internal.Types;
 import io.github.sealwax.mcp.internal.handler.Served;
 import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.modelcontextprotocol.common.McpTransportContext;
@@ -73,7 +72,7 @@ public final class Sessions<T> {
      */
     public static <T> Settings<T> of(
         Class<T> type, Function<? super McpTransportContext, ? extends T> initial) {
-      return of(Types.of(type), initial);
+      return of(Json.type(type), initial);
     }
 
     /**
@@ -100,7 +99,7 @@ public final class Sessions<T> {
      * @return the settings
      */
     public static Settings<Void> heldByServer() {
-      Settings<Void> settings = new Settings<>(Types.of(Void.class));
+      Settings<Void> settings = new Settings<>(Json.type(Void.class));
       settings.members.put("heldByServer", true);
       return settings;
     }

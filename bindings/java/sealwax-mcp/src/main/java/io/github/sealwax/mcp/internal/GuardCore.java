@@ -10,37 +10,35 @@ import io.modelcontextprotocol.common.McpTransportContext;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What the parts of a guard share: its engine, its settings, and the author's functions. */
 public final class GuardCore {
-  private final Codec codec;
+  private final Given given;
   private final Map<String, Object> settings;
-  private final @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf;
-  private final @Nullable Ledger ledger;
-  private final Map<String, QuestionOf> questions;
   private final Hooks hooks;
   private volatile Engine engine;
   private volatile @Nullable Function<McpTransportContext, String> first;
   private volatile boolean protects;
 
-  public GuardCore(
+  /** What an author gave: settings as the engine reads them, and functions. */
+  public record Given(
       Codec codec,
       Map<String, Object> settings,
       @Nullable Function<? super McpTransportContext, @Nullable Principal> principalOf,
       @Nullable Ledger ledger,
       Map<String, QuestionOf> questions,
       @Nullable Consumer<? super Refusal> onRefused,
-      @Nullable Consumer<? super TokenEvent> onEvent) {
-    this.codec = codec;
-    this.settings = settings;
-    this.principalOf = principalOf;
-    this.ledger = ledger;
-    this.questions = questions;
-    engine = new Engine(codec, settings);
-    hooks = new Hooks(onRefused, onEvent, engine);
+      @Nullable Consumer<? super TokenEvent> onEvent) {}
+
+  public GuardCore(Given given) {
+    this.given = given;
+    settings = new ConcurrentHashMap<>(given.settings());
+    engine = new Engine(given.codec(), settings);
+    hooks = new Hooks(given.onRefused(), given.onEvent(), engine);
   }
 
   public Engine engine() {
@@ -51,7 +49,7 @@ public final class GuardCore {
   public Engine engineFor(Map<String, Object> transport) {
     Map<String, Object> more = new LinkedHashMap<>(settings);
     more.put("transport", transport);
-    return new Engine(codec, more);
+    return new Engine(given.codec(), more);
   }
 
   public Hooks hooks() {
@@ -59,11 +57,11 @@ public final class GuardCore {
   }
 
   public boolean isAnonymous() {
-    return principalOf == null;
+    return given.principalOf() == null;
   }
 
   public boolean hasLedger() {
-    return ledger != null;
+    return given.ledger() != null;
   }
 
   public boolean hasSessions() {
@@ -89,17 +87,17 @@ public final class GuardCore {
     }
     Map<String, Object> more = new LinkedHashMap<>(settings);
     more.put("sessions", members);
-    engine = new Engine(codec, more);
+    engine = new Engine(given.codec(), more);
     first = initial;
     settings.put("sessions", members);
   }
 
   @Nullable Principal principalOf(@Nullable McpTransportContext context) {
-    return principalOf.apply(context == null ? McpTransportContext.EMPTY : context);
+    return given.principalOf().apply(context == null ? McpTransportContext.EMPTY : context);
   }
 
   Ledger ledger() {
-    return ledger;
+    return given.ledger();
   }
 
   /** Answers with the first value of a session. */
@@ -116,7 +114,8 @@ public final class GuardCore {
   public Engine.Told questionOf(Map<String, Object> call) {
     try {
       Map<String, Object> arguments = Json.members(call.get("arguments"));
-      String question = questions.get(call.get("name")).of(Collections.unmodifiableMap(arguments));
+      String question =
+          given.questions().get(call.get("name")).of(Collections.unmodifiableMap(arguments));
       return Engine.Told.ofClients(question);
     } catch (Throwable e) {
       return Engine.Told.threw(e);

@@ -4,6 +4,7 @@ import io.modelcontextprotocol.json.McpJsonDefaults;
 import io.modelcontextprotocol.json.McpJsonMapper;
 import io.modelcontextprotocol.json.TypeRef;
 import java.io.IOException;
+import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +26,16 @@ public final class Json {
     } catch (IOException e) {
       throw new IllegalStateException("expected a document", e);
     }
+  }
+
+  /** Returns a type as the mapper takes it. */
+  public static <T> TypeRef<T> type(Class<T> type) {
+    return new TypeRef<>() {
+      @Override
+      public Type getType() {
+        return type;
+      }
+    };
   }
 
   public static <T> T value(String text, TypeRef<T> type) {

@@ -11,6 +11,7 @@ import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -42,12 +43,11 @@ record GuardedHandler(
 
   /** The SDK would tell the client why. */
   private JSONRPCResponse failed(Object id, SealwaxException failure, Served served) {
-    Map<String, Object> ofTool = served.unsealedBy(failure);
-    if (ofTool != null) {
-      return JSONRPCResponse.result(id, ofTool);
-    }
     if (!served.isReported(failure)) {
       guard.hooks().reportFailure(failure);
+    } else if (served.isTool()) {
+      Object text = Map.of("type", "text", "text", String.valueOf(failure.getMessage()));
+      return JSONRPCResponse.result(id, Map.of("content", List.of(text), "isError", true));
     }
     // The engine refuses by a step. Whatever it throws, the client had no part in it.
     Throwable any = new IllegalStateException(failure);
@@ -108,7 +108,7 @@ record GuardedHandler(
   /** Returns the response as it leaves. */
   private static JSONRPCResponse left(Served served, Step delivered, JSONRPCResponse response) {
     Map<String, Object> refused = served.refusedBy(response.error());
-    if (refused != null && "tools/call".equals(served.method())) {
+    if (refused != null && served.isTool()) {
       return JSONRPCResponse.result(response.id(), refused);
     }
     Map<String, Object> result = reported(delivered, response.result());

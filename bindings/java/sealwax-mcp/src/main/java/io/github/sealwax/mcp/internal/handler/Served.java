@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeoutException;
@@ -89,8 +88,8 @@ public final class Served implements AutoCloseable {
     return key -> key.equals(KEY) ? this : context.get(key);
   }
 
-  String method() {
-    return method;
+  boolean isTool() {
+    return method.equals("tools/call");
   }
 
   // ---- its way to the handler, and back ----
@@ -292,16 +291,7 @@ public final class Served implements AutoCloseable {
     }
   }
 
-  /** Returns the result of a tool that failed with what {@link #sealState} threw. */
-  @Nullable Map<String, Object> unsealedBy(SealwaxException failure) {
-    if (!isReported(failure) || !method.equals("tools/call")) {
-      return null;
-    }
-    Object text = Map.of("type", "text", "text", String.valueOf(failure.getMessage()));
-    return Map.of("content", List.of(text), "isError", true);
-  }
-
-  /** Returns whether the log has it already. */
+  /** Returns whether {@link #sealState} threw it: then the log has it already. */
   boolean isReported(SealwaxException failure) {
     return failure == unsealed;
   }
