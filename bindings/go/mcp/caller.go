@@ -27,7 +27,8 @@ type caller struct {
 
 	mu     sync.Mutex
 	known  *engine.Principal
-	failed *engine.Told
+	asked  bool
+	failed error
 }
 
 func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
@@ -98,21 +99,16 @@ func (c *caller) tell(ctx context.Context, x *engine.Exchange, step *engine.Step
 func (c *caller) identify(ctx context.Context) engine.Told {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil && c.failed == nil {
+	if c.known == nil && !c.asked {
+		c.asked = true
 		found, err := safely(func() (Principal, error) { return c.guard.principals.Principal(ctx, c.from) })
 		if err == nil && found != (Principal{}) {
 			c.known, err = parts(found)
 		}
-		if c.known == nil {
-			// Without an error, nobody.
-			none := told(nil, err)
-			c.failed = &none
-		}
+		c.failed = err
 	}
-	if c.known != nil {
-		return engine.Answer(c.known)
-	}
-	return *c.failed
+	// Without an error, null is nobody.
+	return told(c.known, c.failed)
 }
 
 // who returns the caller, if it was resolved.

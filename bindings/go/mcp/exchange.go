@@ -58,15 +58,11 @@ func (g *Guard) exchangeOf(ctx context.Context) (*exchange, error) {
 
 // target returns the tool, prompt or resource that a message names.
 func (x *exchange) target() *string {
-	name := "name"
-	if x.fields != nil {
-		name = cmp.Or(x.fields.Target, name)
-	}
-	return message.Text(x.req.GetParams(), name)
+	return message.Text(x.req.GetParams(), cmp.Or(x.fields.Target, "name"))
 }
 
 // begin begins the engine's exchange and returns its first step, under the lock.
-func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) {
+func (x *exchange) begin(token *string) (*engine.Step, error) {
 	request := engine.Request{
 		Method: x.method,
 		Target: x.target(),
@@ -76,7 +72,7 @@ func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) 
 		Modern: message.IsModern(x.req),
 	}
 	params := x.req.GetParams()
-	if x.fields != nil && x.fields.NeedsCaller {
+	if x.fields.NeedsCaller {
 		request.Arguments = message.JSON(params, "arguments")
 	}
 	if x.confirms() {
@@ -91,11 +87,10 @@ func (x *exchange) begin(token *string) (*engine.Exchange, *engine.Step, error) 
 		}
 	}
 	found, step, err := x.guard.rules.Request(&request)
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		x.x = found
 	}
-	x.x = found
-	return found, step, nil
+	return step, err
 }
 
 // engine returns the engine's exchange, which may begin now; it ends with the request.
@@ -103,7 +98,7 @@ func (x *exchange) engine() (*engine.Exchange, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.x == nil {
-		if _, _, err := x.begin(nil); err != nil {
+		if _, err := x.begin(nil); err != nil {
 			return nil, err
 		}
 	}
@@ -112,13 +107,10 @@ func (x *exchange) engine() (*engine.Exchange, error) {
 
 // serve serves the message by a handler.
 func (x *exchange) serve(ctx context.Context) (mcp.Result, error) {
-	var token *string
-	if x.fields != nil {
-		if message.HidesParam(x.req.GetParams(), x.fields.Param) {
-			return nil, x.hidden(ctx, "params", x.fields.Param, x.req.GetParams())
-		}
-		token = message.Text(x.req.GetParams(), x.fields.Param)
+	if message.HidesParam(x.req.GetParams(), x.fields.Param) {
+		return nil, x.hidden(ctx, "params", x.fields.Param, x.req.GetParams())
 	}
+	token := message.Text(x.req.GetParams(), x.fields.Param)
 	step, err := x.admitted(ctx, token)
 	if err != nil {
 		return nil, x.guard.internal(ctx, err)
@@ -139,7 +131,7 @@ func (x *exchange) serve(ctx context.Context) (mcp.Result, error) {
 	if result, err = x.answered(result, err); err != nil || result == nil {
 		return result, err
 	}
-	if x.fields != nil && message.HidesMember(result, x.fields.Result) {
+	if message.HidesMember(result, x.fields.Result) {
 		return nil, x.hidden(ctx, "result", x.fields.Result, result)
 	}
 	if !reports(step, result) {
@@ -172,24 +164,20 @@ func (x *exchange) hidden(ctx context.Context, what, name string, of any) error 
 // admitted returns the engine's decision on the message.
 func (x *exchange) admitted(ctx context.Context, token *string) (*engine.Step, error) {
 	if x.guard.rules.Defers() {
-		if token == nil && (x.fields == nil || !x.fields.NeedsCaller) {
-			step := &engine.Step{Step: "deliver"}
-			if x.fields != nil {
-				step.Report = x.fields.Result
-			}
-			return step, nil
+		if token == nil && !x.fields.NeedsCaller {
+			return &engine.Step{Step: "deliver", Report: x.fields.Result}, nil
 		}
 		if x.caller.who() == nil {
 			x.caller.identify(ctx)
 		}
 	}
 	x.mu.Lock()
-	found, step, err := x.begin(token)
+	step, err := x.begin(token)
 	x.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
-	return x.drive(ctx, found, step)
+	return x.drive(ctx, step)
 }
 
 // delivered keeps what was opened.
@@ -243,7 +231,7 @@ func (x *exchange) left(ctx context.Context, result mcp.Result, whole bool) (*en
 			return nil, err
 		}
 	}
-	step, err := found.Result(facts, x.fields)
+	step, err := found.Result(facts)
 	if err != nil {
 		return nil, err
 	}

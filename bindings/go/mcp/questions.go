@@ -77,9 +77,9 @@ func (x *exchange) canBeAsked() bool {
 }
 
 // drive answers the engine's questions, and returns the first step that is none.
-func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engine.Step) (*engine.Step, error) {
+func (x *exchange) drive(ctx context.Context, step *engine.Step) (*engine.Step, error) {
 	for {
-		next, err := x.caller.Drive(ctx, found, step)
+		next, err := x.caller.Drive(ctx, x.x, step)
 		if err != nil || next.Step != "ask" {
 			return next, err
 		}
@@ -92,7 +92,7 @@ func (x *exchange) drive(ctx context.Context, found *engine.Exchange, step *engi
 		case "list_tools":
 			answer = told(x.listTools(ctx, next))
 		}
-		if step, err = found.Told(answer); err != nil {
+		if step, err = x.x.Told(answer); err != nil {
 			return nil, err
 		}
 	}

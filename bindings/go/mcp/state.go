@@ -96,7 +96,7 @@ func (x *exchange) state(req mcp.Request) []byte {
 }
 
 func (x *exchange) carriesState() error {
-	if x.fields == nil || x.fields.Kind != "request-state" {
+	if x.fields.Kind != "request-state" {
 		return invalid("ctx: expected a request that carries a requestState, as those of tools, prompts and resources do, found another")
 	}
 	return nil

@@ -67,7 +67,7 @@ func (d *day) begin(user int, token *string, session *ClientSession) (*Exchange,
 
 func (d *day) end(x *Exchange, kind string, token *string) *Step {
 	d.Helper()
-	step := d.ask(x, must(x.Result(Facts{ResultType: &kind, Token: token}, d.fields)))
+	step := d.ask(x, must(x.Result(Facts{ResultType: &kind, Token: token})))
 	if step.Step != "respond" {
 		d.Fatalf("expected a response, found %+v", step)
 	}

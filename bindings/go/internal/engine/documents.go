@@ -115,7 +115,7 @@ type Step struct {
 	Bytes []byte `json:"-"`
 
 	// fields are those of the message, for a step that comes without a document.
-	fields *TokenFields
+	fields TokenFields
 }
 
 // Change is a member of a result, or of params, to set, by the names on the way to it.

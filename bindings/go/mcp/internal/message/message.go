@@ -67,7 +67,7 @@ func member(of any, name string) reflect.Value {
 
 // HidesParam tells whether a type of an author's that reads JSON by itself keeps a member where the guard does not see it.
 func HidesParam(params mcp.Params, name string) (hides bool) {
-	if _, ok := params.(json.Unmarshaler); !ok || hasPlace(params, name) {
+	if _, ok := params.(json.Unmarshaler); !ok || name == "" || hasPlace(params, name) {
 		return false
 	}
 	// What panics may hide anything.
@@ -80,7 +80,7 @@ func HidesParam(params mcp.Params, name string) (hides bool) {
 
 // HidesMember tells whether a result of an author's that writes JSON by itself has a member that the guard does not see.
 func HidesMember(result mcp.Result, name string) bool {
-	if _, ok := result.(json.Marshaler); !ok || hasPlace(result, name) {
+	if _, ok := result.(json.Marshaler); !ok || name == "" || hasPlace(result, name) {
 		return false
 	}
 	var members map[string]any

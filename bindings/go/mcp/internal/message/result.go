@@ -13,9 +13,8 @@ import (
 
 // Facts returns what the engine asks of a result.
 func Facts(result mcp.Result, fields *engine.TokenFields) engine.Facts {
-	facts := engine.Facts{CacheScope: Text(result, "cacheScope"), HasTTL: member(result, "ttlMs").IsValid()}
-	if fields != nil {
-		facts.Token = Text(result, fields.Result)
+	facts := engine.Facts{
+		CacheScope: Text(result, "cacheScope"), HasTTL: member(result, "ttlMs").IsValid(), Token: Text(result, fields.Result),
 	}
 	if asks, ok := result.(interface{ NeedsInput() bool }); ok && asks.NeedsInput() {
 		// The SDK keeps this member to itself.
