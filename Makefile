@@ -84,7 +84,7 @@ go: portable
 
 java: portable
 	@$(call say,the Java package)
-	$(call with_java,build peer scenario)
+	$(call with_java,build peer scenario agent)
 
 sqlite: npm
 	$(MAKE) -C pkg sqlite
@@ -254,9 +254,10 @@ T := 3600
 fuzz:
 	$(MAKE) -C tests/fuzz run T=$(T)
 
-# What the ledger keeps, by agents of four languages on real stores: tests/ledger/*.py say what each shows.
+# What the ledger keeps, by agents of five languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
-	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent)
+	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent) \
+	$(if $(HAS_JAVA),java=$(BUILD)/java/ledger-agent)
 # How many seconds the model and the histories take at least, and how many ids are claimed.
 LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
@@ -296,7 +297,7 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 	@touch $@
 
 .PHONY: ledger-agents
-ledger-agents: $(LEDGER)/.installed programs npm wheel $(if $(HAS_GO),go)
+ledger-agents: $(LEDGER)/.installed programs npm wheel $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(UV) pip install --quiet --python $(LEDGER)/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
 
