@@ -37,8 +37,8 @@ export class Caller {
   readonly #context: RequestContext;
   readonly #peer: Peer | undefined;
   readonly #params: unknown;
-  /** When the message came, if events are wanted. */
-  readonly #arrived: number;
+  /** When the message came. */
+  readonly #arrived = performance.now();
   #principal: Principal | undefined;
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
@@ -49,7 +49,6 @@ export class Caller {
     this.#context = context;
     this.#peer = peer;
     this.#params = params;
-    this.#arrived = policy.onEvent === undefined ? 0 : performance.now();
     this.#principal = principal;
   }
 

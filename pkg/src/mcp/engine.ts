@@ -9,7 +9,7 @@ import { json } from '../input.js';
 import * as machine from '../machine.js';
 import * as memory from '../memory.js';
 import { WIDE } from '../module.js';
-import type { anonymous, Parts, Principal } from '../principal.js';
+import type { Parts, Principal } from '../principal.js';
 import type { SessionMetadata } from '../sessions.js';
 import { type Arrival, type ClientValue, clientValue } from './transport/message.js';
 
@@ -37,12 +37,10 @@ export interface Told {
   readonly cause?: unknown;
 }
 
-function isAnonymous(principal: Parts): principal is typeof anonymous {
-  return 'anonymous' in principal;
-}
-
-function named(principal: Parts | undefined): readonly (string | undefined)[] {
-  return principal === undefined || isAnonymous(principal) ? [] : principal;
+/** Returns the flag of an anonymous caller, or the parts of any other. */
+function named(principal: Parts): Pick<machine.Frame, 'texts'> & { readonly flags: number } {
+  if ('anonymous' in principal) return { flags: machine.ANONYMOUS, texts: [] };
+  return { flags: 0, texts: principal };
 }
 
 /** The rules of a guard, for its settings. */
@@ -50,15 +48,12 @@ export class Engine {
   /** Whether the exchange of a message that brings nothing, and needs no caller, may begin late. */
   readonly defers: boolean;
   readonly #guard: machine.Machine;
-  /** Whether somebody counts what happens to tokens. */
-  readonly #events: boolean;
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
     const frame = { kind: machine.GUARD, texts: [json('settings', settings)] };
     this.#guard = new machine.Machine(rawCodec(codec), frame, WIDE).kept();
     this.defers = this.#guard.first.flags === machine.DEFERS;
-    this.#events = settings.events === true;
   }
 
   /**
@@ -74,8 +69,9 @@ export class Engine {
   ): Exchange {
     let flags = (notification ? machine.NOTIFICATION : 0) | (modern ? machine.MODERN : 0);
     if (session !== undefined) flags |= machine.SESSION;
-    if (principal !== undefined) flags |= machine.CALLER | anonymity(principal);
-    const [issuer, client, subject] = named(principal);
+    const caller = principal && named(principal);
+    if (caller !== undefined) flags |= machine.CALLER | caller.flags;
+    const [issuer, client, subject] = caller?.texts ?? [];
     const texts = [method, target, args, token, issuer, client, subject];
     if ((session ?? header ?? withinMs ?? user) !== undefined) {
       texts.push(header, session?.id, session?.state, withinMs?.toString());
@@ -84,16 +80,13 @@ export class Engine {
       if (user.canBeAsked) flags |= machine.CAN_BE_ASKED;
       texts.push(user.capabilities, user.responses);
     }
-    return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
+    return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, member);
   }
 
   /** Begins the exchange of a message at the SDK's handlers that is none: it cannot be read, or has an id in use. */
   invalid(idInUse: boolean): Exchange {
-    return this.#begin({
-      kind: machine.INVALID,
-      flags: idInUse ? machine.ID_IN_USE : 0,
-      texts: [],
-    });
+    const flags = idInUse ? machine.ID_IN_USE : 0;
+    return this.#begin({ kind: machine.INVALID, flags, texts: [] });
   }
 
   /**
@@ -133,7 +126,7 @@ export class Engine {
   }
 
   #begin(frame: machine.Frame, of = this.#guard): Exchange {
-    return new Exchange(of, frame, this.#events, undefined, WIDE);
+    return new Exchange(of, frame, undefined, WIDE);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
@@ -151,18 +144,13 @@ function single(headers: Headers, name: string): ClientValue {
   return value?.includes(',') ? true : value;
 }
 
-function anonymity(principal: Parts): number {
-  return isAnonymous(principal) ? machine.ANONYMOUS : 0;
-}
-
 /** The exchange of one message: steps and events, until its response. */
 export class Exchange {
   /** The first step. */
   readonly first: Step;
   readonly #machine: machine.Machine;
   readonly #member: string | undefined;
-  readonly #events: boolean;
-  /** When the handler's result or operation came, if events are wanted; the message came before. */
+  /** When the handler's result or operation came; the message came before. */
   began: number | undefined;
   /** What writing the author's value threw: why the exchange is refused. */
   cause: unknown;
@@ -170,14 +158,7 @@ export class Exchange {
   text: string | undefined;
 
   /** @internal */
-  constructor(
-    of: machine.Machine,
-    frame: machine.Frame,
-    events: boolean,
-    member?: string,
-    room?: number,
-  ) {
-    this.#events = events;
+  constructor(of: machine.Machine, frame: machine.Frame, member?: string, room?: number) {
     this.#member = member;
     this.#machine = new machine.Machine(of, frame, room);
     this.first = this.#step(this.#machine.first);
@@ -199,13 +180,12 @@ export class Exchange {
 
   /** Reports the caller, for which a step asks, and returns the next step. */
   principal(principal: Parts): Step {
-    const flags = anonymity(principal);
-    return this.#tell({ kind: machine.PRINCIPAL, flags, texts: named(principal) });
+    return this.#tell({ kind: machine.PRINCIPAL, ...named(principal) });
   }
 
   /** Reports the result of a handler, the `whole` of it if asked, and returns the next step. */
   result(result: Readonly<Record<string, unknown>>, whole = false): Step {
-    this.began = this.#now();
+    this.began = performance.now();
     const { resultType, cacheScope, ttlMs } = result;
     const token = this.#member === undefined ? undefined : result[this.#member];
     const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
@@ -234,16 +214,16 @@ export class Exchange {
 
   /** Ends the answer, and returns the next step. */
   answered(): Step {
-    this.began = this.#now();
+    this.began = performance.now();
     return this.#tell({ kind: machine.ANSWERED, texts: [] }, WIDE);
   }
 
   /** Begins a separate exchange for an operation on a handle, and its state. */
   handle(op: Operation, state?: Written): Exchange {
-    const began = this.#now();
+    const began = performance.now();
     const texts = [documentOf(op), state && memory.cut(state.text)];
     const frame = { kind: machine.HANDLE, texts };
-    const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
+    const handling = new Exchange(this.#machine, frame, undefined, WIDE);
     handling.began = began;
     handling.cause = state?.cause;
     return handling;
@@ -275,10 +255,6 @@ export class Exchange {
 
   #call(kind: number, value?: string): string | undefined {
     return this.#machine.tell({ kind, texts: [value && memory.cut(value)] }).text;
-  }
-
-  #now(): number | undefined {
-    return this.#events ? performance.now() : undefined;
   }
 
   #tell(frame: machine.Frame, room?: number): Step {

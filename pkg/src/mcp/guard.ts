@@ -6,10 +6,9 @@ import { type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
 import { type Operation, written } from './engine.js';
 import { Handled, type Handling } from './handler/exchange.js';
+import { ReferenceHandles, SelfContainedHandles } from './handler/handles.js';
 import { Links } from './handler/links.js';
-import { ReferenceHandles } from './handler/reference-handles.js';
 import { protect } from './handler/sdk.js';
-import { SelfContainedHandles } from './handler/self-contained-handles.js';
 import { DataLayerSessions } from './handler/sessions.js';
 import {
   CONFIRM,

@@ -7,12 +7,13 @@
 export type { Logger } from '../log.js';
 export { anonymous } from '../principal.js';
 export { Guard } from './guard.js';
-export type { Links, OpenedLink } from './handler/links.js';
-export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
 export type {
+  ReferenceHandle,
+  ReferenceHandles,
   SelfContainedHandle,
   SelfContainedHandles,
-} from './handler/self-contained-handles.js';
+} from './handler/handles.js';
+export type { Links, OpenedLink } from './handler/links.js';
 export type { Session } from './handler/session.js';
 export type { DataLayerSessions } from './handler/sessions.js';
 export type { Hooks, Refusal, TokenEvent } from './hooks.js';

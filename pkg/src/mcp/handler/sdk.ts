@@ -32,7 +32,7 @@ export function protect(server: AnyServer, policy: Handled): void {
   if (expected !== undefined) {
     const error = invalidArgument(`server: expected ${expected}`);
     const message = `protect: ${error.message}`;
-    reportError(policy, { code: 'invalid_argument', kind: 'request-state', message }, error);
+    reportError(policy, { kind: 'request-state', message }, error);
     throw error;
   }
   const { connect } = low;

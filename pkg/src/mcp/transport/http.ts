@@ -58,7 +58,7 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
       const given = message === undefined ? options : { ...options, parsedBody: message };
       const { signal } = request;
       const late = (cause: unknown) => {
-        if (cause !== signal.reason) reportError(policy, foundOf(cause), cause);
+        if (cause !== signal.reason) reportError(policy, { message: foundOf(cause) }, cause);
       };
       const coming = handler(changed(request, version, text), given);
       const response = await whileWaiting(signal, coming, late);

@@ -75,7 +75,8 @@ export function sessionStreams(
   });
   // The SDK hears of it by the stream that it has, if it listens: 1.x does not.
   stdout.on('error', (error) => {
-    reportError(policy, `stdout: expected a client that reads, found ${nameOf(error)}`, error);
+    const message = `stdout: expected a client that reads, found ${nameOf(error)}`;
+    reportError(policy, { message }, error);
     outward.destroy(error);
   });
   outward.on('error', () => {});
@@ -199,17 +200,14 @@ class StdioConnection {
 
   /** Sends a message of the SDK. */
   async leave(line: string): Promise<void> {
-    let exchange: Exchange | undefined;
     try {
-      exchange = this.#engine.leaves(this.#connection, line);
-      const step = await new Caller(this.#policy).drive(exchange);
+      const exchange = this.#engine.leaves(this.#connection, line);
+      const step = await new Caller(this.#policy).finish(exchange);
       if (step.step === 'replayed') this.#replayed?.(exchange.text);
       else if (exchange.text !== undefined) this.#send(exchange.text);
       if (this.#references.size > 0) this.#answered(JSON.parse(line));
     } catch (cause) {
       this.#failed(cause);
-    } finally {
-      exchange?.free();
     }
   }
 
@@ -231,7 +229,7 @@ class StdioConnection {
 
   #failed(cause: unknown): void {
     const message = 'stdio: expected a message that can be served, found an error';
-    reportError(this.#policy, message, cause);
+    reportError(this.#policy, { message }, cause);
   }
 }
 

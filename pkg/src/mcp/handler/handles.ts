@@ -1,9 +1,97 @@
+/** Handles of both kinds: the keys of rows, and those that hold their state. */
+
 import type { HandleResult, Predecessor } from '../../documents.js';
+import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
 import { Opened } from '../../opened.js';
 import { written } from '../engine.js';
 import type { HandlerContext } from '../sdk-types.js';
 import type { Handling } from './exchange.js';
+
+/** An accepted handle: the key of a row in your store. */
+export interface ReferenceHandle {
+  /** The text for the model. */
+  readonly handle: string;
+  /** The key for your store: 32 hex digits, the same at every check. */
+  readonly ulid: string;
+  /** The end of its life, for the model, such as `2026-07-28T12:00:00Z`. */
+  readonly expiresAt?: string;
+}
+
+/**
+ * Handles of one type: short texts, each the key of a row in the server's store, and usable only by the user
+ * it was created for. A user may have several. Agents of one user share a handle by passing it on, and stay
+ * separate by creating their own.
+ *
+ * Created by {@link Guard.referenceHandles}.
+ */
+export class ReferenceHandles {
+  readonly #handle: Handling;
+
+  /** @internal */
+  constructor(handle: Handling) {
+    this.#handle = handle;
+  }
+
+  /**
+   * Creates a handle for the caller.
+   *
+   * @throws {@link HandleRefused} if it cannot be created
+   */
+  async mint(context: HandlerContext): Promise<ReferenceHandle> {
+    return referenceHandleOf(await this.#handle(context, { op: 'mint' }));
+  }
+
+  /**
+   * Checks a handle that a model passed.
+   *
+   * @throws {@link HandleRefused} unless it is accepted
+   */
+  async check(context: HandlerContext, handle: unknown): Promise<ReferenceHandle> {
+    return referenceHandleOf(await this.#handle(context, { op: 'check', handle }));
+  }
+
+  /**
+   * Creates the short handle of a number of the caller's, such as the key of a row among the caller's own: `basket_7_` and 8
+   * characters, the same each time. A model copies it better than a long one. It has no end but that of its row.
+   *
+   * @param number a whole number from 0 to 4294967295
+   * @throws {@link HandleRefused} if it cannot be created, as for an anonymous caller; `TypeError` for what is no number,
+   * {@link SealwaxError} `invalid_argument` for another one
+   */
+  async mintShort(context: HandlerContext, number: number): Promise<string> {
+    const op = { op: 'mintShort', number: wholeNumber(number) } as const;
+    return (await this.#handle(context, op)).handle as string;
+  }
+
+  /**
+   * Checks a short handle that a model passed, and returns its number: look for the row among the caller's own.
+   *
+   * @throws {@link HandleRefused} unless it is accepted
+   */
+  async checkShort(context: HandlerContext, handle: unknown): Promise<number> {
+    return Number((await this.#handle(context, { op: 'checkShort', handle })).value);
+  }
+
+  /**
+   * Ends a handle before it expires, which needs a `ledger`: nothing else would record it.
+   *
+   * @throws {@link HandleRefused} unless it is accepted and its end is recorded
+   */
+  async end(context: HandlerContext, handle: unknown): Promise<void> {
+    await this.#handle(context, { op: 'end', handle });
+  }
+}
+
+function wholeNumber(given: unknown): number {
+  if (typeof given !== 'number') throw wrongType('number', 'a number', given);
+  if (given >>> 0 === given) return given;
+  throw invalidArgument(`number: expected a whole number from 0 to 4294967295, found ${given}`);
+}
+
+function referenceHandleOf({ handle, id, expiresAt }: HandleResult): ReferenceHandle {
+  return { handle: handle ?? '', ulid: id, ...(expiresAt && { expiresAt }) };
+}
 
 /** A created or opened handle that holds its state. */
 export interface SelfContainedHandle<T> {
@@ -51,7 +139,7 @@ export class SelfContainedHandles<T = unknown> {
    */
   async open(context: HandlerContext, handle: unknown): Promise<SelfContainedHandle<T>> {
     const done = await this.#handle(context, { op: 'open', handle });
-    return handleOf(done, handle as string, done.value ?? 'null');
+    return selfContainedHandleOf(done, handle as string, done.value ?? 'null');
   }
 
   /**
@@ -83,14 +171,18 @@ export class SelfContainedHandles<T = unknown> {
   ): Promise<SelfContainedHandle<T>> {
     const state = written(value);
     const done = await this.#handle(context, { op: 'seal', predecessor }, state);
-    return handleOf(done, done.handle ?? '', state.text);
+    return selfContainedHandleOf(done, done.handle ?? '', state.text);
   }
 }
 
 /** The facts that a successor continues, by the opened handle. */
 const predecessors = new WeakMap<object, Predecessor>();
 
-function handleOf<T>(done: HandleResult, handle: string, value: string): SelfContainedHandle<T> {
+function selfContainedHandleOf<T>(
+  done: HandleResult,
+  handle: string,
+  value: string,
+): SelfContainedHandle<T> {
   const { id, expiresAt, predecessor, times } = done;
   if (!predecessor || !times) throw new TypeError('engine: expected the times of a handle');
   const { startedAt, generation } = predecessor;
