@@ -50,24 +50,24 @@ pub(crate) struct Caller {
     running: Mutex<Option<Running>>,
 }
 
-/// What the transport's guard knows of a request: the principal, and how long it may still wait.
+/// What the transport's guard knows of a request: whose it is, and how long it may still wait.
 #[derive(Clone)]
 pub(crate) struct Known {
-    guard: Guard,
-    principal: Option<Principal>,
-    within: Duration,
+    pub caller: Arc<Caller>,
+    pub within: Duration,
 }
 
 impl Caller {
     pub(crate) fn new(guard: &Guard, origin: Origin, extensions: &Extensions) -> Self {
         let over_http = extensions.get::<Parts>();
         let known = over_http.map_or_else(|| extensions.get(), |parts| parts.extensions.get());
-        let known = known.filter(|known: &&Known| known.guard.is(guard));
-        let principal = known.and_then(|known| known.principal.clone());
+        let known = known.filter(|known: &&Known| known.caller.guard.is(guard));
         Self {
             guard: guard.clone(),
             origin,
-            principal: principal.map_or_else(OnceLock::new, |principal| Ok(Some(principal)).into()),
+            principal: known
+                .map(|known| known.caller.principal.clone())
+                .unwrap_or_default(),
             within: known.map(|known| known.within),
             running: Mutex::default(),
         }
@@ -102,15 +102,6 @@ impl Caller {
         let find = || context.map_or(Ok(None), |context| self.guard.principal(context));
         let found = self.principal.get_or_init(find);
         found.clone()
-    }
-
-    /// Returns what the guard of the message inside needs to know.
-    pub(crate) fn known(&self, within: Duration) -> Known {
-        Known {
-            guard: self.guard.clone(),
-            principal: self.principal().cloned(),
-            within,
-        }
     }
 
     /// Reports an error that the adapter found, and returns the core's answer to it.

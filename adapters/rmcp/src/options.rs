@@ -15,6 +15,7 @@ use crate::hooks::{Hook, Refusal, TokenEvent};
 use crate::ledger::Ledger;
 
 /// Sets the options of a [`Guard`](crate::Guard).
+#[must_use]
 pub struct GuardBuilder {
     /// The engine's settings, which a transport adds to.
     pub(crate) settings: sealwax_mcp::GuardBuilder,
@@ -54,7 +55,6 @@ impl GuardBuilder {
 
     /// Adds a function that receives every refusal, after the log: `tracing`, at level warn or error, or where nobody has
     /// subscribed to that, the standard error.
-    #[must_use]
     pub fn on_refused(mut self, hook: impl Fn(&Refusal) + Send + Sync + 'static) -> Self {
         self.on_refused.push(Box::new(hook));
         self
@@ -72,7 +72,6 @@ impl GuardBuilder {
     ///     .build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn on_event(mut self, hook: impl Fn(&TokenEvent) + Send + Sync + 'static) -> Self {
         self.settings = self.settings.events(true);
         self.on_event.push(Box::new(hook));
@@ -82,7 +81,6 @@ impl GuardBuilder {
     /// Sets how long one request waits for the ledger in all: 1 s by default, 60 s at most. The session of the
     /// transport, what the request carries and the commit share it; each operation on a handle has its own. One
     /// command of the ledger may take three tenths of it.
-    #[must_use]
     pub fn time_limit(mut self, limit: Duration) -> Self {
         self.settings = self.settings.time_limit(limit);
         self
@@ -105,7 +103,6 @@ impl GuardBuilder {
     /// let guard = Guard::builder(codec, anonymous).ledger(Memory::default()).build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn ledger(self, ledger: impl Ledger) -> Self {
         self.ledger_with(ledger, LedgerSettings::default())
     }
@@ -127,7 +124,6 @@ impl GuardBuilder {
     ///     .build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn ledger_with(mut self, ledger: impl Ledger, settings: LedgerSettings) -> Self {
         self.settings = self.settings.ledger(LedgerSettings {
             local: ledger.is_local(),
@@ -138,7 +134,6 @@ impl GuardBuilder {
     }
 
     /// Sets how long a `requestState` is valid, in whole seconds: 600 by default.
-    #[must_use]
     pub fn request_state_ttl(mut self, ttl: Duration) -> Self {
         self.settings = self.settings.request_state_ttl(ttl);
         self
@@ -146,7 +141,6 @@ impl GuardBuilder {
 
     /// Binds the `requestState` of the tool or prompt `target` only to these of its arguments: those that decide
     /// what it does. By default it is bound to all of them.
-    #[must_use]
     pub fn only<N: Into<String>>(
         mut self,
         target: impl Into<String>,
@@ -176,7 +170,6 @@ impl GuardBuilder {
     ///     .build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn confirm(self, tool: impl Into<String>, question: impl Into<String>) -> Self {
         let confirm = Confirm {
             message: Some(question.into()),
@@ -187,7 +180,6 @@ impl GuardBuilder {
 
     /// As [`confirm`](Self::confirm), with a function that makes the question of the call's arguments, an object. If it fails,
     /// the call is answered with an internal error.
-    #[must_use]
     pub fn confirm_with<F, P>(mut self, tool: impl Into<String>, question: F) -> Self
     where
         F: Fn(Value, Context) -> P + Send + Sync + 'static,
@@ -208,7 +200,6 @@ impl GuardBuilder {
 
     /// Has the model ask, where the user of a confirmed tool cannot be asked: it hears the question, and brings the answer with
     /// the same call, once. It proves no consent.
-    #[must_use]
     pub fn preview(mut self, tool: impl Into<String>) -> Self {
         self.settings = self.settings.preview(tool);
         self
@@ -216,13 +207,11 @@ impl GuardBuilder {
 
     /// As [`confirm`](Self::confirm), for each tool that the server's own `tools/list` marks as destructive: each one unless its
     /// annotations have a `readOnlyHint` of true or a `destructiveHint` of false. Its user is asked `Run {tool} with {arguments}?`.
-    #[must_use]
     pub fn confirm_destructive(self) -> Self {
         self.destructive(false)
     }
 
     /// As [`confirm_destructive`](Self::confirm_destructive), and the model asks as with [`preview`](Self::preview).
-    #[must_use]
     pub fn preview_destructive(self) -> Self {
         self.destructive(true)
     }
@@ -234,14 +223,12 @@ impl GuardBuilder {
     }
 
     /// Sets how long a user may take to confirm, in whole seconds: 600 by default.
-    #[must_use]
     pub fn confirm_ttl(mut self, ttl: Duration) -> Self {
         self.settings = self.settings.confirm_ttl(ttl);
         self
     }
 
     /// Adds data-layer sessions.
-    #[must_use]
     pub fn sessions(mut self, sessions: Sessions) -> Self {
         self.settings = self.settings.sessions(sessions.settings.clone());
         self.sessions = Some(sessions);

@@ -135,7 +135,7 @@ impl Guard {
         let whole = whole.then(|| answer.whole()).flatten();
         let reported = Reported {
             whole: whole.as_deref(),
-            ..answer.places(member).reported()
+            ..answer.places().reported(member)
         };
         if reported.token == ClientValue::Absent && report != Report::Always {
             return Ok(answer);
@@ -144,7 +144,7 @@ impl Guard {
         let step = caller.on(exchange, Event::Result(reported));
         match caller.drive(exchange, step, asking.as_ref()).await {
             Step::Respond(changes) => {
-                answer.places(member).respond(*changes, fields);
+                answer.places().respond(*changes, fields);
                 Ok(answer)
             }
             step => reply(step),

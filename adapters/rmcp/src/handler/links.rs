@@ -18,7 +18,6 @@ use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the links of one name, such as `report`: a small letter, then up to 31 small letters or digits.
-    #[must_use]
     pub fn links(&self, name: impl Into<String>) -> Links {
         Links {
             links: HandleType::new(self, Kind::Link, name),
@@ -45,6 +44,7 @@ impl Guard {
 /// let report = reports.open::<u32>(sent).await?; // report.value is 7, report.principal whose it is
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Links {
     links: HandleType,
@@ -66,21 +66,18 @@ pub struct OpenedLink<T> {
 
 impl Links {
     /// Sets how long a link is valid, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
     /// Makes each link good once, which needs a [ledger](crate::GuardBuilder::ledger).
-    #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
     /// Lets only this user open links: the one who is signed in, at a page of approvals.
-    #[must_use]
     pub fn by(mut self, principal: Principal) -> Self {
         self.by = Some(principal);
         self

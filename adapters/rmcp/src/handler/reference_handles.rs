@@ -12,7 +12,6 @@ use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
-    #[must_use]
     pub fn reference_handles(&self, handle_type: impl Into<String>) -> ReferenceHandles {
         ReferenceHandles(HandleType::new(self, Kind::Handle, handle_type))
     }
@@ -35,6 +34,7 @@ impl Guard {
 /// baskets.end(&context, &sent).await?; // DELETE …
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct ReferenceHandles(HandleType);
 
@@ -52,7 +52,6 @@ pub struct ReferenceHandle {
 
 impl ReferenceHandles {
     /// Sets how long a handle is valid, in whole seconds; without a limit by default.
-    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.0.max_age = Some(max_age);
         self

@@ -9,8 +9,8 @@ use super::SESSION;
 
 /// A result.
 pub(crate) trait Outgoing: Sized {
-    /// Returns the parts that the engine reads and changes. `member` names the member that carries a token, if one does.
-    fn places(&mut self, member: &'static str) -> Places<'_>;
+    /// Returns the parts that the engine reads and changes.
+    fn places(&mut self) -> Places<'_>;
 
     /// Returns it as JSON, where the engine asks for the whole of it.
     fn whole(&self) -> Option<String> {
@@ -26,7 +26,7 @@ pub(crate) trait Outgoing: Sized {
 /// The parts of a result that the engine reads and changes.
 pub(crate) enum Places<'a> {
     Typed(Typed<'a>),
-    Json(&'a mut Value, &'static str),
+    Json(&'a mut Value),
 }
 
 /// The places of these parts in one of rmcp's types.
@@ -42,8 +42,8 @@ pub(crate) struct Typed<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Returns the parts that the engine reads.
-    pub(crate) fn reported(self) -> Reported<'a> {
+    /// Returns the parts that the engine reads. `member` names the member that carries a token, if one does.
+    pub(crate) fn reported(self, member: &str) -> Reported<'a> {
         let mut reported = Reported::default();
         match self {
             Self::Typed(places) => {
@@ -56,7 +56,7 @@ impl<'a> Places<'a> {
                 reported.has_ttl = places.ttl_ms.is_some();
                 reported.no_meta = places.meta.is_none();
             }
-            Self::Json(result, member) => {
+            Self::Json(result) => {
                 if result["resultType"] == "input_required" {
                     reported.outcome = Outcome::InputRequired;
                 }
@@ -98,7 +98,7 @@ impl<'a> Places<'a> {
                     meta.0.insert(SESSION.into(), json!(metadata));
                 }
             }
-            Self::Json(result, _) => set(result, changes.set(fields)),
+            Self::Json(result) => set(result, changes.set(fields)),
         }
     }
 }
@@ -118,7 +118,7 @@ fn set(result: &mut Value, changes: Vec<Set<'_>>) {
 macro_rules! places {
     ($($result:ident($this:ident) { $($place:ident: $how:expr),* })*) => {$(
         impl Outgoing for $result {
-            fn places(&mut self, _: &'static str) -> Places<'_> {
+            fn places(&mut self) -> Places<'_> {
                 let $this = self;
                 Places::Typed(Typed {
                     meta: Some(&mut $this.meta),
@@ -157,7 +157,7 @@ places! {
 }
 
 impl Outgoing for ListToolsResult {
-    fn places(&mut self, _: &'static str) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         Places::Typed(Typed {
             meta: Some(&mut self.meta),
             token: self.next_cursor.as_mut(),
@@ -189,9 +189,9 @@ places! {
 macro_rules! responses {
     ($($response:ident { $($kind:ident)* } $(of: $of:expr)?;)*) => {$(
         impl Outgoing for $response {
-            fn places(&mut self, member: &'static str) -> Places<'_> {
+            fn places(&mut self) -> Places<'_> {
                 match self {
-                    $(Self::$kind(result) => result.places(member),)*
+                    $(Self::$kind(result) => result.places(),)*
                     // rmcp has added a variant: the contract test fails, too.
                     _ => Places::Typed(Typed::default()),
                 }
@@ -226,15 +226,15 @@ fn tool_result(result: Value) -> Option<CallToolResponse> {
 
 /// An empty result, which has no metadata in rmcp; README.md lists the methods.
 impl Outgoing for () {
-    fn places(&mut self, _: &'static str) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         Places::Typed(Typed::default())
     }
 }
 
 impl Outgoing for CustomResult {
-    fn places(&mut self, member: &'static str) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         match self.0.is_object() {
-            true => Places::Json(&mut self.0, member),
+            true => Places::Json(&mut self.0),
             false => Places::Typed(Typed::default()),
         }
     }

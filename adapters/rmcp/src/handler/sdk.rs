@@ -54,7 +54,7 @@ macro_rules! serve {
             serve!(self, $name, $method, context $(, request: $params)?)
         }
     )*};
-    ($self:ident, $name:ident, $method:literal, $context:ident, $request:ident: $params:ty) => {{
+    ($self:ident, $name:ident, $method:expr, $context:ident, $request:ident: $params:ty) => {{
         let handler = |request, context| $self.inner.$name(request, context);
         $self.guard.serve(&$self.inner, $method, $request, $context, handler).await
     }};
@@ -111,10 +111,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
         context: Context,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method.clone();
-        let handler = |request, context| self.inner.on_custom_request(request, context);
-        self.guard
-            .serve(&self.inner, &method, request, context, handler)
-            .await
+        serve!(self, on_custom_request, &method, context, request: CustomRequest)
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
@@ -123,10 +120,7 @@ impl<S: ServerHandler> ServerHandler for Protected<S> {
             let versions = vec![begun.protocol_version];
             return Ok(DiscoverResult::new(versions, begun.capabilities));
         }
-        let handler = |(), context| self.inner.discover(context);
-        self.guard
-            .serve(&self.inner, "server/discover", (), context, handler)
-            .await
+        serve!(self, discover, "server/discover", context)
     }
 
     async fn on_custom_notification(

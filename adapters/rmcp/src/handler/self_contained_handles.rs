@@ -15,7 +15,6 @@ use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, that hold their state.
-    #[must_use]
     pub fn self_contained_handles(&self, handle_type: impl Into<String>) -> SelfContainedHandles {
         SelfContainedHandles {
             handles: HandleType::new(self, Kind::HandleState, handle_type),
@@ -42,6 +41,7 @@ impl Guard {
 /// let next = baskets.renew(&context, &basket).await?;
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct SelfContainedHandles {
     handles: HandleType,
@@ -73,7 +73,6 @@ pub struct SelfContainedHandle<T> {
 
 impl SelfContainedHandles {
     /// Sets how long a handle is valid, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
@@ -81,7 +80,6 @@ impl SelfContainedHandles {
 
     /// Sets how long a chain of handles is valid from its first one, however often it is renewed: in whole seconds,
     /// and without a limit by default.
-    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.handles.max_age = Some(max_age);
         self
@@ -92,7 +90,6 @@ impl SelfContainedHandles {
     ///
     /// Opening a handle does not use it up, so that a tool that fails loses nothing. Call [`renew`](Self::renew)
     /// before an effect that must happen only once.
-    #[must_use]
     pub fn single_use(mut self) -> Self {
         self.single_use = true;
         self

@@ -29,6 +29,7 @@ pub(crate) type Initial = dyn Fn(Context, Option<Value>) -> BoxFuture<'static, R
 /// let guard = Guard::builder(codec, anonymous).sessions(sessions).build()?;
 /// # Ok::<(), sealwax::Error>(())
 /// ```
+#[must_use]
 pub struct Sessions {
     pub(crate) settings: SessionSettings,
     pub(crate) initial: Option<Box<Initial>>,
@@ -55,7 +56,6 @@ impl Sessions {
 
     /// Makes sessions whose state the server holds, in rows by [`Session::ulid`](crate::Session::ulid). Only the id is
     /// verified, nothing is sealed, and handlers see the value `()`.
-    #[must_use]
     pub fn held_by_server() -> Self {
         Self {
             settings: SessionSettings {
@@ -67,14 +67,12 @@ impl Sessions {
     }
 
     /// Sets how long a session is valid after its last write, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, idle: Duration) -> Self {
         self.settings.ttl = Some(idle);
         self
     }
 
     /// Lets idle sessions live as long as the codec's `session_max_age`.
-    #[must_use]
     pub fn no_expiry(mut self) -> Self {
         self.settings.no_expiry = true;
         self
@@ -82,14 +80,12 @@ impl Sessions {
 
     /// Requires a session of every request except `initialize`, `ping`, `server/discover`, lists and
     /// `sessions/create`.
-    #[must_use]
     pub fn require_all(mut self) -> Self {
         self.settings.required.all = true;
         self
     }
 
     /// Requires a session of requests of these methods.
-    #[must_use]
     pub fn require_methods<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into);
         self.settings.required.methods.extend(names);
@@ -97,7 +93,6 @@ impl Sessions {
     }
 
     /// Requires a session of calls of these tools.
-    #[must_use]
     pub fn require_tools<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let names = names.into_iter().map(Into::into);
         self.settings.required.tools.extend(names);

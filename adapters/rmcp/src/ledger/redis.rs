@@ -102,7 +102,13 @@ impl Redis {
                 .get_or_insert_with(|| self.connections.get(key, send.own));
             next = machine.on(self.sent(connecting, &send).await?);
         }
-        ended(next)
+        let reply = ended(next);
+        if reply.is_err() {
+            // What was no answer to a script may be that of another server.
+            let failed = used.iter().flatten();
+            failed.for_each(|connecting| self.connections.forget(connecting));
+        }
+        reply
     }
 
     async fn sent(&self, connecting: &Connecting, send: &ToSend) -> Result<Answer, LedgerError> {

@@ -7,6 +7,8 @@ pub(crate) mod negotiated;
 pub(crate) mod stdio;
 pub(crate) mod streams;
 
+use std::sync::Arc;
+
 use ::http::request::Parts;
 use rmcp::ErrorData;
 use sealwax::Error;
@@ -41,7 +43,7 @@ impl Guard {
 
 /// A message on its way through the guard.
 struct Passing {
-    caller: Caller,
+    caller: Arc<Caller>,
     context: Context,
     exchange: Timed,
 }
@@ -62,7 +64,7 @@ impl Passing {
         }
         let mut passing = Self {
             // What it is about the engine knows.
-            caller: Caller::new(guard, Origin::default(), &context.extensions),
+            caller: Arc::new(Caller::new(guard, Origin::default(), &context.extensions)),
             context,
             exchange: Timed::new(exchange, since),
         };
@@ -91,6 +93,9 @@ impl Passing {
 
     /// Returns what the guard of the message inside needs to know.
     fn known(&self, deliver: &Deliver) -> Known {
-        self.caller.known(deliver.within)
+        Known {
+            caller: Arc::clone(&self.caller),
+            within: deliver.within,
+        }
     }
 }
