@@ -278,7 +278,9 @@ $(ONLY_REDIS)/sealwax.sh:
 test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
-	$(LEDGER)/bin/python tests/ledger/stores.py $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/stores.py $(LEDGER_AGENTS) \
+		python-valkey="env LEDGER_CLIENT=valkey $(LEDGER)/bin/python tests/ledger/agents/agent.py" \
+		typescript-redis="env LEDGER_CLIENT=redis $(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs"
 	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
 		python-valkey="$(ONLY_VALKEY)" \
 		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
