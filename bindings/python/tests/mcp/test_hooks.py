@@ -43,7 +43,7 @@ from shop import guard
 from starlette.routing import Route
 
 import sealwax
-from sealwax.mcp._handler.boundary import Boundary
+from sealwax.mcp._handler.exchange import Boundary
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

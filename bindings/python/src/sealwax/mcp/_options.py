@@ -1,23 +1,58 @@
-"""An author's settings of a guard, in the engine's form."""
+"""The options of a guard, and how they reach the engine."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict
 
 from pydantic.alias_generators import to_camel
 
-from .. import InvalidArgument
 from .._engine import Guard as Engine
 from .._engine import seconds
+from ._hooks import Listener
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from .. import Codec
     from .._documents import AskStep, Settings
     from .._engine import Told
+    from ..ledger import Ledger
+    from ._principal import Anonymous, PrincipalOf
+
+#: Makes the question of a confirmation from a call's arguments, which it gets by their names.
+QuestionOf: TypeAlias = Callable[..., "str | Awaitable[str]"]
+#: What becomes of a call whose user cannot be asked.
+Fallback: TypeAlias = Literal["refuse", "preview"]
 
 _SECONDS = {"request_state_ttl", "confirm_ttl", "ttl", "idle", "max_age"}
+
+
+class LedgerOptions(TypedDict, total=False):
+    """Settings of a ledger."""
+
+    #: Separates two ledgers of one audience in one store.
+    label: str
+    #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
+    clock_tolerance: int
+    #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
+    #: the day when the ledger is introduced. This includes what ended before it, but no
+    #: ``requestState``, which could have been used.
+    accept_issued_since: int
+    #: Accepts a ``requestState`` any number of times.
+    reusable_request_state: bool
+
+
+class GuardConfig(Listener, Protocol):
+    """The callbacks that an author gave a guard."""
+
+    principal: PrincipalOf | Anonymous
+    ledger: Ledger | None
+    #: What makes the question of each tool that runs only for a confirmed call.
+    questions: dict[str, QuestionOf | str | None]
+    #: Whether some tools are confirmed, and those that the server marks as destructive.
+    confirms: bool
+    confirms_destructive: bool
+    #: Whether it was said that an anonymous principal ignores who is signed in.
+    has_warned: bool
 
 
 class EngineFactory:
@@ -37,24 +72,14 @@ class EngineFactory:
         settings: Any = {**self._settings, **more}
         return Engine(self._codec, settings)
 
-    def confirm(self, tool: str, **facts: str | None) -> None:
-        """Add a tool that runs only for a confirmed call."""
-        confirm = {**self._settings.get("confirm", {}), tool: document(**facts)}
-        self.engine(confirm=confirm)
-        self._settings["confirm"] = confirm
-
-    def confirm_destructive(self, fallback: str) -> None:
-        """Add the tools that the server marks as destructive."""
-        more = {"confirmDestructive": {"fallback": fallback}}
+    def add(self, **more: Any) -> None:
+        """Add settings, or raise for wrong ones."""
         self.engine(**more)
         self._settings.update(more)
 
-    def take(self, sessions: Any) -> None:
-        """Add data-layer sessions."""
-        if self.first is not None:
-            raise InvalidArgument("sessions: expected to be called once, found a second time")
-        self.engine(sessions=sessions.settings)
-        self._settings["sessions"], self.first = sessions.settings, sessions.first
+    def confirm(self, tool: str, **facts: str | None) -> None:
+        """Add a tool that runs only for a confirmed call."""
+        self.add(confirm={**self._settings.get("confirm", {}), tool: document(**facts)})
 
 
 def document(**given: Any) -> Any:

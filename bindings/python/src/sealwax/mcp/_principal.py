@@ -42,9 +42,7 @@ def principal_from_access_token(ctx: ServerRequestContext[Any, Any]) -> Principa
     if not {"iss", "sub"} <= claims.keys():
         client = {} if "azp" in claims else {"client_id": token.client_id}
         claims = {"sub": getattr(token, "subject", None), **client, **claims}
-    # The other claims do not count, and need not be JSON.
-    said = {"iss", "sub", "client_id", "azp"} & claims.keys()
-    return principal_from_claims({name: claims[name] for name in said})
+    return principal_from_claims(claims)
 
 
 def is_signed_in(ctx: ServerRequestContext[Any, Any]) -> bool:

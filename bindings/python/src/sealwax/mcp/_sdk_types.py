@@ -12,33 +12,24 @@ if TYPE_CHECKING or IS_SECOND:
     from mcp.server.context import ServerRequestContext
     from mcp.shared.exceptions import MCPError
     from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
-    from mcp_types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
     from mcp_types.methods import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 else:
     from ._former.sdk_types import (
         HANDSHAKE_PROTOCOL_VERSIONS,
-        INVALID_PARAMS,
         MCP_PROTOCOL_VERSION_HEADER,
         SPEC_CLIENT_METHODS,
         SPEC_CLIENT_NOTIFICATION_METHODS,
-        CallToolResult,
-        ErrorData,
         MCPError,
-        RequestParams,
         ServerRequestContext,
     )
 
 __all__ = [
     "HANDSHAKE_PROTOCOL_VERSIONS",
-    "INVALID_PARAMS",
     "IS_SECOND",
     "MCP_PROTOCOL_VERSION_HEADER",
     "SPEC_CLIENT_METHODS",
     "SPEC_CLIENT_NOTIFICATION_METHODS",
-    "CallToolResult",
-    "ErrorData",
     "MCPError",
-    "RequestParams",
     "ServerRequestContext",
 ]

@@ -16,8 +16,7 @@ from . import streams
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from .._caller import GuardConfig
-    from .._options import EngineFactory
+    from .._options import EngineFactory, GuardConfig
 
 _guarded = "sealwax_guard"
 

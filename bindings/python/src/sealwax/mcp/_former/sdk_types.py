@@ -5,23 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mcp.server.streamable_http import MCP_PROTOCOL_VERSION_HEADER
+from mcp.server.streamable_http import MCP_PROTOCOL_VERSION_HEADER as MCP_PROTOCOL_VERSION_HEADER
 from mcp.shared.exceptions import McpError
 from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
-from mcp.types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
-
-__all__ = [
-    "HANDSHAKE_PROTOCOL_VERSIONS",
-    "INVALID_PARAMS",
-    "MCP_PROTOCOL_VERSION_HEADER",
-    "SPEC_CLIENT_METHODS",
-    "SPEC_CLIENT_NOTIFICATION_METHODS",
-    "CallToolResult",
-    "ErrorData",
-    "MCPError",
-    "RequestParams",
-    "ServerRequestContext",
-]
+from mcp.types import ErrorData
 
 HANDSHAKE_PROTOCOL_VERSIONS = SUPPORTED_PROTOCOL_VERSIONS
 # Its models take no member by the field's name in Python.

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-import anyio
-
-from ... import _json
-from ..._cause import named
-from ..._engine import Client, Told
-from .._caller import ends, made
+from ..._engine import Client
+from .._caller import in_time, made
 from .._transport.message import json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
     from ..._documents import AskStep
-    from .._caller import Caller, GuardConfig
+    from ..._engine import Told
+    from .._caller import Caller
+    from .._options import GuardConfig
     from .._transport.negotiated import Negotiated
 
 
@@ -71,22 +70,9 @@ class Confirming:
 
     async def elicit(self, caller: Caller, step: AskStep) -> Told:
         """Return what the user answers on the connection, or why there is no answer."""
-        asked: Any = step
-        return await _within(asked, lambda: self._peer.elicit(asked["params"], caller))
+        params: Any = step.get("params")
+        return await in_time(step, partial(self._peer.elicit, params, caller))
 
     async def list_tools(self, step: AskStep) -> Told:
         """Return a page of the server's own list, or why there is none."""
-        asked: Any = step
-        return await _within(asked, lambda: self._peer.list_tools(asked.get("params") or {}))
-
-
-async def _within(asked: Any, answer: Callable[[], Awaitable[Any]]) -> Told:
-    try:
-        with anyio.fail_after(asked["withinMs"] / 1000):
-            return Told(_json.document(await answer()))
-    except TimeoutError:
-        return Told()
-    except BaseException as error:
-        if ends(error):
-            raise
-        return Told(threw=named(error))
+        return await in_time(step, partial(self._peer.list_tools, step.get("params") or {}))

@@ -14,8 +14,7 @@ from .negotiated import Negotiated, negotiated
 if TYPE_CHECKING:
     from ..._documents import Step
     from ..._engine import Exchange
-    from .._caller import GuardConfig
-    from .._options import EngineFactory
+    from .._options import EngineFactory, GuardConfig
 
 
 #: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
