@@ -18,7 +18,7 @@ from mcp.types import (
     JSONRPCResponse,
 )
 
-from ... import _json, answer
+from ... import InternalError, _json, answer
 from .._caller import ends
 from .._handler.exchange import REFERENCE, Boundary, Exchange, by_reference
 from .._hooks import report, report_error
@@ -124,7 +124,7 @@ class Connection:
                 if ends(error):
                     raise
                 report_error(self._config, "request: expected an answer, found an error")
-                found = protocol_error(answer("data-layer", error=error)["error"]).error
+                found = protocol_error(answer("data-layer", InternalError())["error"]).error
             finally:
                 if self._waiting.get(name) is waiting:
                     del self._waiting[name]
