@@ -16,6 +16,10 @@ type Outcome = { readonly caller: Parts } | Told;
 
 /** The client at the other end of a message's connection. */
 export interface Peer {
+  /** Its capabilities of `initialize`, as JSON. */
+  readonly capabilities: string | undefined;
+  /** Whether it can be sent a request while this one waits. */
+  readonly canBeAsked: boolean;
   /** Asks its user, by `elicitation/create`; only an answer of this caller counts. */
   elicit(params: unknown, caller: Parts): Promise<unknown>;
   /** Asks the server for a page of its own list of tools. */

@@ -28,7 +28,7 @@ export type Content = string | Uint8Array;
 
 /** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
 export interface Told {
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** The code and the class of an error. */
   readonly threw?: string;
   /** What is wrong. */

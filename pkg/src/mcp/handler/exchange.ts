@@ -13,16 +13,7 @@ import { Policy } from '../options.js';
 import type { RequestContext } from '../principal.js';
 import { HandleRefused } from '../refusal.js';
 import type { ClientMessage, HandlerContext, Params, ServerResponse } from '../sdk-types.js';
-import {
-  type Arrival,
-  arrivalOf,
-  CLIENT_CAPABILITIES,
-  changed,
-  isMessage,
-  isText,
-  isTooDeep,
-  memberOf,
-} from '../transport/message.js';
+import * as wire from '../transport/message.js';
 import type { Negotiated } from '../transport/negotiated.js';
 import { type Known, newReference, referenceIn, referenceOf, withReference } from './reference.js';
 import { Session } from './session.js';
@@ -31,14 +22,6 @@ import { Session } from './session.js';
 export type Entered = ClientMessage | ServerResponse | undefined;
 
 type Delivered = Pick<DeliverStep, 'opened' | 'report' | 'session' | 'set' | 'whole'>;
-
-/** The connection that a message came by. */
-export interface Connection extends Peer {
-  /** The capabilities of `initialize`, as JSON. */
-  readonly capabilities: string | undefined;
-  /** Whether the client can be sent a request while this one waits. */
-  readonly canBeAsked: boolean;
-}
 
 /** A guard's options, and its requests. */
 export class Handled extends Policy {
@@ -69,7 +52,7 @@ export class Call {
   readonly #caller: Caller;
   readonly #message: ClientMessage;
   readonly #context: RequestContext;
-  readonly #connection: Connection;
+  readonly #peer: Peer;
   /** The members that carry a token, if its method has any. */
   readonly #fields: TokenFields | undefined;
   /** What a wrapper knows of it. */
@@ -88,21 +71,16 @@ export class Call {
   /** The state that {@link Call.verified} gave the SDK, as JSON. */
   #verified: string | undefined;
 
-  constructor(
-    policy: Handled,
-    message: ClientMessage,
-    context: RequestContext,
-    connection: Connection,
-  ) {
+  constructor(policy: Handled, message: ClientMessage, context: RequestContext, peer: Peer) {
     const given = referenceIn(message.params);
     const known = policy.known.get(given);
     policy.known.delete(given);
     this.#policy = policy;
     this.#known = known;
     this.#reference = known ? (given as string) : newReference();
-    const facts = { known, peer: connection, params: message.params };
+    const facts = { known, peer, params: message.params };
     this.#caller = new Caller(policy, context, facts);
-    this.#connection = connection;
+    this.#peer = peer;
     this.#message = message;
     this.#context = context;
     this.#fields = 'id' in message ? tokenFields(message.method) : undefined;
@@ -111,7 +89,7 @@ export class Call {
   /** Runs before the handler. Without a promise the message is delivered synchronously, as the SDK's transports do. */
   enter(): Entered | Promise<Entered> {
     const { needsCaller, result: report } = this.#fields ?? {};
-    if (isTooDeep(this.#message) || !isText(this.#message.method)) return this.refuse();
+    if (wire.isTooDeep(this.#message) || !wire.isText(this.#message.method)) return this.refuse();
     const read = this.#read();
     // With sessions the engine checks the session first.
     if (!this.#policy.engine.defers) return this.#entered(read);
@@ -128,7 +106,7 @@ export class Call {
     return replied(step);
   }
 
-  #entered(read: Arrival): Entered | Promise<Entered> {
+  #entered(read: wire.Arrival): Entered | Promise<Entered> {
     const exchange = this.#begun(read);
     this.#exchange = exchange;
     return after(this.#caller.drive(exchange), (step): Entered | Promise<Entered> => {
@@ -142,11 +120,11 @@ export class Call {
     });
   }
 
-  #read(): Arrival {
-    return arrivalOf(this.#message, this.#context, this.#fields);
+  #read(): wire.Arrival {
+    return wire.arrivalOf(this.#message, this.#context, this.#fields);
   }
 
-  #begun(read: Arrival): Exchange {
+  #begun(read: wire.Arrival): Exchange {
     const { confirms, engine } = this.#policy;
     const user = confirms && read.method.startsWith('tools/') ? this.#user() : undefined;
     const { parts } = this.#caller;
@@ -154,9 +132,9 @@ export class Call {
   }
 
   #user(): UserFacts {
-    const responses = memberOf(this.#message, 'inputResponses');
-    const { [CLIENT_CAPABILITIES]: own } = Object(memberOf(this.#message, '_meta'));
-    const { capabilities, canBeAsked } = this.#connection;
+    const responses = wire.memberOf(this.#message, 'inputResponses');
+    const { [wire.CLIENT_CAPABILITIES]: own } = Object(wire.memberOf(this.#message, '_meta'));
+    const { capabilities, canBeAsked } = this.#peer;
     const said = own ?? (capabilities === undefined && this.negotiated?.clientCapabilities);
     return {
       capabilities: said ? JSON.stringify(said) : capabilities,
@@ -176,12 +154,12 @@ export class Call {
     this.#policy.calls.set(this.#reference, this);
     const { params = {} } = message;
     // The SDK refuses it.
-    if (!isMessage(params)) return message;
+    if (!wire.isMessage(params)) return message;
     const { param = 'requestState', kind } = this.#fields ?? {};
     const { [param]: token, requestState: _, ...rest } = params;
     // An empty text is a cursor too.
-    const given = isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
-    const opened = changed({ ...rest, ...given }, step.set);
+    const given = wire.isText(step.opened) && { [param]: kind === 'cursor' ? step.opened : token };
+    const opened = wire.changed({ ...rest, ...given }, step.set);
     return { ...message, params: withReference(opened, this.#reference) };
   }
 
@@ -194,7 +172,7 @@ export class Call {
     response: ServerResponse,
   ): ServerResponse | undefined | Promise<ServerResponse | undefined> {
     const { report, opened, whole } = this.#delivered ?? {};
-    if ('error' in response && isText(opened) && isInvalidState(response.error)) {
+    if ('error' in response && wire.isText(opened) && isInvalidState(response.error)) {
       this.#report('invalid_argument', NOT_VERIFIED);
     }
     if (this.#fault !== undefined && tells(response, this.#fault)) return internalError();
@@ -205,7 +183,7 @@ export class Call {
     return after(this.#caller.drive(exchange, exchange.result(result, whole)), (step) => {
       if (step.step === 'drop') return undefined;
       if (step.step !== 'respond') return replied(step);
-      return step.set ? { ...response, result: changed(result, step.set) } : response;
+      return step.set ? { ...response, result: wire.changed(result, step.set) } : response;
     });
   }
 
@@ -291,7 +269,7 @@ export class Call {
     const came = this.#delivered?.opened === undefined ? undefined : this.#token;
     const given = mcpReq?.requestState ? mcpReq.requestState() : came;
     if (given === undefined) return undefined;
-    const opened = isText(given) ? this.#unsealed(given) : this.#delivered?.opened;
+    const opened = wire.isText(given) ? this.#unsealed(given) : this.#delivered?.opened;
     const state = this.#verified ?? opened ?? undefined;
     return state === undefined ? undefined : parsed(state);
   }
@@ -303,7 +281,7 @@ export class Call {
   }
 
   get #token(): unknown {
-    return this.#fields && memberOf(this.#message, this.#fields.param);
+    return this.#fields && wire.memberOf(this.#message, this.#fields.param);
   }
 
   #assertState(): void {

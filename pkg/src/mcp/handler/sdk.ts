@@ -2,31 +2,22 @@
 
 import { invalidArgument } from '../../error.js';
 import { quietly } from '../../log.js';
+import type { Peer } from '../caller.js';
 import { reportError } from '../hooks.js';
 import { attempt, isPromiseLike } from '../later.js';
 import type { RequestContext } from '../principal.js';
-import type {
-  AnyServer,
-  ClientMessage,
-  ClientNotification,
-  ClientRequest,
-  MessageExtra,
-  ProtocolMessage,
-  RequestId,
-  ServerResponse,
-  Transport,
-} from '../sdk-types.js';
+import type * as sdk from '../sdk-types.js';
 import { cancelled } from '../transport/message.js';
 import { headersOf } from '../transport/request.js';
-import { Call, type Connection, type Entered, type Handled, internalError } from './exchange.js';
+import { Call, type Entered, type Handled, internalError } from './exchange.js';
 import { Questions } from './questions.js';
 
 /** The guards of low-level servers. */
 const protectors = new WeakMap<object, Handled>();
 
 /** Guards the transports that a server connects to, from their start on. */
-export function protect(server: AnyServer, policy: Handled): void {
-  const { server: low = server } = Object(server) as { server?: AnyServer };
+export function protect(server: sdk.AnyServer, policy: Handled): void {
+  const { server: low = server } = Object(server) as { server?: sdk.AnyServer };
   if (protectors.get(low) === policy) return;
   const expected = expectedOf(low);
   if (expected !== undefined) {
@@ -36,7 +27,7 @@ export function protect(server: AnyServer, policy: Handled): void {
     throw error;
   }
   const { connect } = low;
-  low.connect = (transport: Transport) => {
+  low.connect = (transport: sdk.Transport) => {
     // If the server is already connected, the SDK throws.
     if (!isConnected(low)) new GuardedTransport(transport, policy).attach();
     return connect.call(low, transport as never);
@@ -45,7 +36,7 @@ export function protect(server: AnyServer, policy: Handled): void {
 }
 
 /** Returns what was expected of a server, if it cannot be protected. */
-function expectedOf(server: AnyServer): string | undefined {
+function expectedOf(server: sdk.AnyServer): string | undefined {
   if (typeof server?.connect !== 'function') {
     return 'an McpServer or a Server of @modelcontextprotocol/server or @modelcontextprotocol/sdk';
   }
@@ -58,18 +49,18 @@ function isConnected(server: object): boolean {
 }
 
 class GuardedTransport {
-  readonly #transport: Transport;
+  readonly #transport: sdk.Transport;
   readonly #policy: Handled;
-  readonly #send: Transport['send'];
-  #deliver: Transport['onmessage'];
+  readonly #send: sdk.Transport['send'];
+  #deliver: sdk.Transport['onmessage'];
   /** The requests that are not answered or dropped yet. No two of them have one id: the SDK pairs by it too. */
-  readonly #pending = new Map<RequestId, Call>();
+  readonly #pending = new Map<sdk.RequestId, Call>();
 
   readonly #questions: Questions;
   /** What the client said at `initialize`, as JSON. */
   #capabilities: string | undefined;
 
-  constructor(transport: Transport, policy: Handled) {
+  constructor(transport: sdk.Transport, policy: Handled) {
     this.#transport = transport;
     this.#policy = policy;
     this.#send = transport.send.bind(transport);
@@ -108,7 +99,7 @@ class GuardedTransport {
     };
   }
 
-  #arrived(message: ProtocolMessage, extra?: MessageExtra) {
+  #arrived(message: sdk.ProtocolMessage, extra?: sdk.MessageExtra) {
     const context = contextOf(this.#transport, extra);
     if (!('method' in message)) {
       if (!this.#questions.isAnswered(message, context)) this.#deliver?.(message, extra);
@@ -116,26 +107,26 @@ class GuardedTransport {
     }
     const { method, params } = message;
     if (method === 'initialize') this.#capabilities = JSON.stringify(params?.capabilities);
-    const call = new Call(this.#policy, message, context, this.#connectionOf(message, extra));
+    const call = new Call(this.#policy, message, context, this.#peerOf(message, extra));
     if ('id' in message) this.#request(message, call, extra);
     else this.#notification(message, call, extra);
   }
 
-  #connectionOf(message: ClientMessage, extra: MessageExtra = {}): Connection {
+  #peerOf(message: sdk.ClientMessage, extra: sdk.MessageExtra = {}): Peer {
     const isHttp = extra.request !== undefined || extra.requestInfo !== undefined;
     return {
       capabilities: this.#capabilities,
       // One that serves a single request over HTTP has no session, and no way back.
       canBeAsked: !isHttp || this.#transport.sessionId !== undefined,
-      elicit: (params, caller) => this.#questions.ask(message as ClientRequest, params, caller),
+      elicit: (params, caller) => this.#questions.ask(message as sdk.ClientRequest, params, caller),
       list: (page) =>
-        this.#questions.list(message as ClientRequest, page, (asked) =>
+        this.#questions.list(message as sdk.ClientRequest, page, (asked) =>
           this.#deliver?.(asked, extra),
         ),
     };
   }
 
-  #request({ id }: ClientRequest, call: Call, extra?: MessageExtra) {
+  #request({ id }: sdk.ClientRequest, call: Call, extra?: sdk.MessageExtra) {
     if (this.#pending.has(id)) return this.#respond(id, call.refuse(true));
     this.#pending.set(id, call);
     const pass = (entered: Entered) => {
@@ -155,12 +146,12 @@ class GuardedTransport {
     );
   }
 
-  #notification(message: ClientNotification, call: Call, extra?: MessageExtra): void {
+  #notification(message: sdk.ClientNotification, call: Call, extra?: sdk.MessageExtra): void {
     const pass = (entered: Entered) => {
       call.end();
       if (entered === undefined || !('method' in entered)) return;
       // The SDK does not answer what it cancels.
-      const id = cancelled(message) as RequestId;
+      const id = cancelled(message) as sdk.RequestId;
       const dropped = this.#pending.get(id);
       if (dropped) this.#end(id, dropped);
       this.#deliver?.(entered, extra);
@@ -173,11 +164,11 @@ class GuardedTransport {
   }
 
   /** Sends a message of the SDK. */
-  async #sent(message: ProtocolMessage, options?: unknown): Promise<void> {
+  async #sent(message: sdk.ProtocolMessage, options?: unknown): Promise<void> {
     const isResponse = 'result' in message || ('error' in message && message.id !== undefined);
     if (!isResponse) return this.#send(message, options);
-    if (this.#questions.isList(message as ServerResponse)) return;
-    const id = message.id as RequestId;
+    if (this.#questions.isList(message as sdk.ServerResponse)) return;
+    const id = message.id as sdk.RequestId;
     const call = this.#pending.get(id);
     // The response to a dropped request, which could not be sealed any more.
     if (call === undefined) return;
@@ -196,12 +187,12 @@ class GuardedTransport {
     }
   }
 
-  #answer(id: RequestId, call: Call, response: ServerResponse): void {
+  #answer(id: sdk.RequestId, call: Call, response: sdk.ServerResponse): void {
     this.#end(id, call);
     this.#respond(id, response);
   }
 
-  #respond(id: RequestId, response: ServerResponse): void {
+  #respond(id: sdk.RequestId, response: sdk.ServerResponse): void {
     attempt(
       () => this.#send({ ...response, id }),
       () => {},
@@ -209,7 +200,7 @@ class GuardedTransport {
     );
   }
 
-  #end(id: RequestId, call: Call): void {
+  #end(id: sdk.RequestId, call: Call): void {
     if (call.isEnded) return;
     this.#pending.delete(id);
     this.#questions.end(id);
@@ -222,7 +213,7 @@ class GuardedTransport {
 }
 
 /** Returns what the principal's function gets. The request of 1.x is made of its headers, if somebody asks for it. */
-function contextOf({ sessionId }: Transport, extra: MessageExtra = {}): RequestContext {
+function contextOf({ sessionId }: sdk.Transport, extra: sdk.MessageExtra = {}): RequestContext {
   const { authInfo, request, requestInfo } = extra;
   if (!authInfo && !request && !requestInfo) return { sessionId };
   let made = request;

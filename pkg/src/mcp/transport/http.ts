@@ -162,21 +162,19 @@ function passing(
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(to) {
+      let isOver = true;
       try {
-        let text: string | undefined;
-        while (text === undefined) {
-          const read = await reader?.read();
-          if (read?.value === undefined) break;
-          text = exchange.piece(read.value);
+        for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+          const text = exchange.piece(read.value);
+          if (text === undefined) continue;
+          isOver = false;
+          return to.enqueue(encoder.encode(text));
         }
-        if (text !== undefined) return to.enqueue(encoder.encode(text));
         exchange.answered();
         if (exchange.text) to.enqueue(encoder.encode(exchange.text));
         to.close();
-        exchange.free();
-      } catch (cause) {
-        exchange.free();
-        throw cause;
+      } finally {
+        if (isOver) exchange.free();
       }
     },
     cancel(reason) {

@@ -150,8 +150,7 @@ class StdioConnection {
           this.#replayed = done;
         });
         yield exchange.text as string;
-        const value = await answered;
-        step = await caller.drive(exchange, exchange.told(value === undefined ? {} : { value }));
+        step = await caller.drive(exchange, exchange.told({ value: await answered }));
       }
       if (step.step === 'deliver') {
         const text = exchange.text as string;
@@ -205,14 +204,12 @@ class StdioConnection {
       const step = await new Caller(this.#policy).finish(exchange);
       if (step.step === 'replayed') this.#replayed?.(exchange.text);
       else if (exchange.text !== undefined) this.#send(exchange.text);
-      if (this.#references.size > 0) this.#answered(JSON.parse(line));
+      if (this.#references.size === 0) return;
+      const { id, method } = JSON.parse(line);
+      if (method === undefined) this.#forget(id);
     } catch (cause) {
       this.#failed(cause);
     }
-  }
-
-  #answered({ id, method }: { readonly id?: unknown; readonly method?: unknown }): void {
-    if (method === undefined) this.#forget(id);
   }
 
   #forget(id: unknown): void {
