@@ -1,6 +1,5 @@
 package io.github.sealwax.mcp;
 
-import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.internal.Durations;
 import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
@@ -16,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * these methods may wait for it, no longer than the guard's time limit.
  */
 public final class ReferenceHandles {
-  private static final long LARGEST = 0xffff_ffffL;
-
   private final Operations operations;
 
   ReferenceHandles(Operations operations) {
@@ -75,15 +72,11 @@ public final class ReferenceHandles {
    * @param context the tool's
    * @param number from 0 to 4294967295
    * @return the text for the model
-   * @throws InvalidArgumentException for another number
+   * @throws io.github.sealwax.InvalidArgumentException for another number
    * @throws HandleRefused as {@link #mint}, and for an anonymous caller, whose number is
    *     everybody's
    */
   public String mintShort(McpTransportContext context, long number) {
-    if (number < 0 || number > LARGEST) {
-      throw new InvalidArgumentException(
-          "number: expected a whole number from 0 to " + LARGEST + ", found " + number);
-    }
     return operations.with("number", number).run(context, "mintShort").text("handle");
   }
 

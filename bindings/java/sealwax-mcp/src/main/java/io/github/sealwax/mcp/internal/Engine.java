@@ -137,8 +137,8 @@ public final class Engine {
             part(caller, "client"),
             part(caller, "subject"),
             sent(message.header()),
-            part(session, "id"),
-            part(session, "state"),
+            session == null ? null : sent(session.get("id")),
+            session == null ? null : sent(session.get("state")),
             Text.decimal(message.withinMs()),
             Text.optional("capabilities", message.capabilities()),
             Text.optional("inputResponses", message.responses()));
@@ -336,7 +336,7 @@ public final class Engine {
     return values.isEmpty() ? null : sent(values.size() == 1 ? values.get(0) : NO_TEXT);
   }
 
-  private static byte @Nullable [] part(@Nullable Map<String, Object> whole, String name) {
-    return whole == null ? null : sent(whole.get(name));
+  private static byte @Nullable [] part(@Nullable Map<String, Object> caller, String name) {
+    return caller == null ? null : Text.optional(name, (String) caller.get(name));
   }
 }

@@ -144,7 +144,7 @@ public final class RedisConnections implements AutoCloseable {
     if (shared != null
         && shared.isDone()
         && !shared.isCompletedExceptionally()
-        && shared.join() == failed) {
+        && shared.join().equals(failed)) {
       drop();
     }
     failed.close();
