@@ -1,6 +1,7 @@
 package sealwaxmcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -31,9 +32,7 @@ func confirmed(tool string, confirm engine.Confirm, fallback []Fallback) (engine
 	if len(fallback) > 1 {
 		return confirm, invalid("confirm %q: expected one fallback, found %d", tool, len(fallback))
 	}
-	for _, one := range fallback {
-		confirm.Fallback = string(one)
-	}
+	confirm.Fallback = string(cmp.Or(fallback...))
 	return confirm, nil
 }
 

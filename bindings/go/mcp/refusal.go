@@ -99,29 +99,23 @@ func rpcError(e *engine.RPCError) error {
 	return &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: e.Data}
 }
 
-// failed tells the engine why a function of the author's, or a ledger, gave no answer.
-func failed(err error) engine.Told {
+// told tells the engine what a function of the author's, or a ledger, gave, or why it gave nothing.
+func told(value any, err error) engine.Told {
 	var (
-		ours *sealwax.Error
-		told *ledger.Error
+		known *sealwax.Error
+		store *ledger.Error
 	)
 	switch {
-	case errors.As(err, &told):
-		return engine.Told{Wrong: told.Message}
-	case errors.As(err, &ours):
-		return engine.Told{Wrong: ours.Message}
+	case err == nil:
+		return engine.Answer(value)
+	case errors.As(err, &store):
+		return engine.Told{Wrong: store.Message}
+	case errors.As(err, &known):
+		return engine.Told{Wrong: known.Message}
 	case errors.Is(err, context.DeadlineExceeded):
 		return engine.Told{}
 	}
 	return engine.Told{Threw: named(err)}
-}
-
-// told tells the engine what a function of the author's, or a ledger, gave, or why it gave nothing.
-func told(value any, err error) engine.Told {
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Answer(value)
 }
 
 // named says what failed without what an error says: that may hold a credential.
