@@ -67,10 +67,10 @@ KNOWN = {
     ("tools/list", "questions.ts"),
     ("tools/list", "_former/streams.py"),
     ("tools/list", "_handler/sdk.py"),
-    ("tools/list", "Served.java"),
+    ("tools/list", "handler/Exchange.java"),
     ("tools/list", "questions.go"),
     # A failure of a tool's handler is its result.
-    ("tools/call", "Served.java"),
+    ("tools/call", "handler/Exchange.java"),
     ("tools/call", "_former/streams.py"),
     ("tools/call", "_handler/sdk.py"),
     # rmcp's types have no method, and no place for a session.

@@ -8,7 +8,7 @@ import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
 import io.github.sealwax.mcp.internal.handler.ConnectedTransport;
-import io.github.sealwax.mcp.internal.handler.Served;
+import io.github.sealwax.mcp.internal.handler.Exchange;
 import io.github.sealwax.mcp.internal.handler.StatelessTransport;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
@@ -145,7 +145,7 @@ public final class Guard {
    * @return the value; null in the first round
    */
   public <T> @Nullable T opened(McpTransportContext context, Class<T> type) {
-    String state = Served.of(core, context).state();
+    String state = Exchange.of(core, context).state();
     return state == null ? null : Json.value(state, Json.type(type));
   }
 
@@ -159,7 +159,7 @@ public final class Guard {
    * @return the token, which tells nothing wherever it is shown
    */
   public String state(McpTransportContext context, Object value) {
-    return Served.of(core, context).sealState(Json.write(value));
+    return Exchange.of(core, context).sealState(Json.write(value));
   }
 
   /**
@@ -172,7 +172,7 @@ public final class Guard {
    * @return the key
    */
   public String idempotencyKey(McpTransportContext context) {
-    Served served = Served.of(core, context);
+    Exchange served = Exchange.of(core, context);
     served.state();
     return served.exchange().idempotencyKey();
   }
@@ -186,7 +186,7 @@ public final class Guard {
    * @return null for a request without a session
    */
   public @Nullable String sessionId(McpTransportContext context) {
-    Served served = Served.of(core, context);
+    Exchange served = Exchange.of(core, context);
     if (served.session() != null) {
       return served.session().ulid;
     }
@@ -290,7 +290,7 @@ public final class Guard {
    * @return null if the request has no such session
    */
   public @Nullable Negotiated negotiated(McpTransportContext context) {
-    return Served.of(core, context).negotiated();
+    return Exchange.of(core, context).negotiated();
   }
 
   GuardCore core() {

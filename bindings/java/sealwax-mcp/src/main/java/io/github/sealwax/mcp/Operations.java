@@ -3,7 +3,7 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
-import io.github.sealwax.mcp.internal.handler.Served;
+import io.github.sealwax.mcp.internal.handler.Exchange;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.util.HashMap;
 import java.util.Map;
@@ -25,7 +25,7 @@ record Operations(GuardCore guard, Map<String, Object> members) {
 
   /** Runs one for the request of a context, with a value as JSON. */
   Step run(McpTransportContext context, String op, @Nullable String value) {
-    Served served = Served.of(guard, context);
+    Exchange served = Exchange.of(guard, context);
     Step step = served.handle(with("op", op).members, value);
     if (step.is("reply")) {
       throw new HandleRefused(served.refused(step), step.code());

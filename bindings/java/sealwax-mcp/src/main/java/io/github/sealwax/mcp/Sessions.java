@@ -3,7 +3,7 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.internal.Durations;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
-import io.github.sealwax.mcp.internal.handler.Served;
+import io.github.sealwax.mcp.internal.handler.Exchange;
 import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
@@ -43,7 +43,7 @@ public final class Sessions<T> {
    * @return the session; null if the request has none
    */
   public @Nullable Session<T> of(McpTransportContext context) {
-    SessionCore session = Served.of(guard, context).session();
+    SessionCore session = Exchange.of(guard, context).session();
     return session == null ? null : new Session<>(session, type);
   }
 

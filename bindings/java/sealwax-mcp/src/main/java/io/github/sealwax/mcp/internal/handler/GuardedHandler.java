@@ -30,7 +30,7 @@ record GuardedHandler(
   @Override
   public Mono<JSONRPCResponse> handleRequest(McpTransportContext context, JSONRPCRequest request) {
     return Mono.using(
-        () -> new Served(guard, context, request.method(), request.params(), false, questions),
+        () -> new Exchange(guard, context, request.method(), request.params(), false, questions),
         served ->
             maySwitch(served::enter)
                 .flatMap(step -> asking(served, step))
@@ -38,11 +38,11 @@ record GuardedHandler(
                 .onErrorResume(
                     SealwaxException.class,
                     failure -> Mono.just(failed(request.id(), failure, served))),
-        Served::close);
+        Exchange::close);
   }
 
   /** The SDK would tell the client why. */
-  private JSONRPCResponse failed(Object id, SealwaxException failure, Served served) {
+  private JSONRPCResponse failed(Object id, SealwaxException failure, Exchange served) {
     if (!served.isReported(failure)) {
       guard.hooks().reportFailure(failure);
     } else if (served.isTool()) {
@@ -58,7 +58,8 @@ record GuardedHandler(
   public Mono<Void> handleNotification(
       McpTransportContext context, JSONRPCNotification notification) {
     return Mono.using(
-        () -> new Served(guard, context, notification.method(), notification.params(), true, null),
+        () ->
+            new Exchange(guard, context, notification.method(), notification.params(), true, null),
         served ->
             maySwitch(served::enter)
                 .filter(step -> step.is("deliver"))
@@ -73,11 +74,11 @@ record GuardedHandler(
                       guard.hooks().reportFailure(failure);
                       return Mono.empty();
                     }),
-        Served::close);
+        Exchange::close);
   }
 
   /** Asks others, if the engine wants to. What reads the client's answer waits for nothing. */
-  private Mono<Step> asking(Served served, Step step) {
+  private Mono<Step> asking(Exchange served, Step step) {
     if (!step.asksOthers()) {
       return Mono.just(step);
     }
@@ -88,7 +89,7 @@ record GuardedHandler(
         .flatMap(more -> asking(served, more));
   }
 
-  private Mono<JSONRPCResponse> serve(Served served, Step step, JSONRPCRequest request) {
+  private Mono<JSONRPCResponse> serve(Exchange served, Step step, JSONRPCRequest request) {
     if (!step.is("deliver")) {
       return Mono.just(replied(request.id(), step));
     }
@@ -106,7 +107,7 @@ record GuardedHandler(
   }
 
   /** Returns the response as it leaves. */
-  private static JSONRPCResponse left(Served served, Step delivered, JSONRPCResponse response) {
+  private static JSONRPCResponse left(Exchange served, Step delivered, JSONRPCResponse response) {
     Map<String, Object> refused = served.refusedBy(response.error());
     if (refused != null && served.isTool()) {
       return JSONRPCResponse.result(response.id(), refused);
@@ -140,7 +141,7 @@ record GuardedHandler(
   }
 
   /** A handler's context is its message's, not one by an id that a client chose. */
-  private static <T> Mono<T> in(Served served, Mono<T> handling) {
+  private static <T> Mono<T> in(Exchange served, Mono<T> handling) {
     return handling.contextWrite(it -> it.put(McpTransportContext.KEY, served.context()));
   }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The message that is being served, which its handler reaches by its context. */
-public final class Served implements AutoCloseable {
+public final class Exchange implements AutoCloseable {
   /** The key in the context of a handler under which this is. */
   private static final String KEY = "io.github.sealwax.served";
 
@@ -53,7 +53,7 @@ public final class Served implements AutoCloseable {
   private volatile @Nullable Step delivered;
   private volatile @Nullable SessionCore session;
 
-  Served(
+  Exchange(
       GuardCore guard,
       McpTransportContext context,
       String method,
@@ -73,8 +73,8 @@ public final class Served implements AutoCloseable {
   }
 
   /** Returns what a handler's context has for this guard. */
-  public static Served of(GuardCore guard, McpTransportContext context) {
-    if (context.get(KEY) instanceof Served served && served.guard == guard) {
+  public static Exchange of(GuardCore guard, McpTransportContext context) {
+    if (context.get(KEY) instanceof Exchange served && served.guard == guard) {
       served.expectServing();
       return served;
     }
