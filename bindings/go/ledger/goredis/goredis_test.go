@@ -288,6 +288,34 @@ func TestTheCheckOfOneServerIsNoneOfAnother(t *testing.T) {
 	}
 }
 
+// A check that ends while a command is on its way may be of another server than the command's new connection.
+func TestACheckThatEndsMeanwhileIsNoneOfANewConnection(t *testing.T) {
+	fit, address, isNext, one := store(t), &atomic.Value{}, &atomic.Bool{}, (*goredis.Ledger)(nil)
+	address.Store(fit)
+	client := redis.NewClient(&redis.Options{
+		Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, address.Load().(string))
+		},
+		OnConnect: func(ctx context.Context, _ *redis.Conn) error {
+			if !isNext.CompareAndSwap(true, false) {
+				return nil
+			}
+			address.Store(fit)
+			_, err := one.Check(ctx)
+			return err
+		},
+	})
+	one = opened(t, client)
+	since(t, one, client)
+	defer held(t, client).Close()
+	address.Store(store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))
+	isNext.Store(true)
+	var unfit *ledger.Error
+	if reply, err := one.Run(t.Context(), admit("live", "a")); !errors.As(err, &unfit) || !unfit.Unfit {
+		t.Errorf("accepted: %v, %v", reply, err)
+	}
+}
+
 // A client that can make no connection more goes on with those that it has, each of them checked.
 func TestAConnectionThatIsThereServes(t *testing.T) {
 	client, address, failed := moving(t)
