@@ -5,7 +5,7 @@ Usage: stores.py LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 Before each script `open` is run until no check comes with it; its answer says that no replica need confirm. A step of a script:
 
 - `disconnects`: all connections are closed before.
-- `info`: which of the texts `INFO` answers from now on.
+- `info`: what `INFO` is answered from now on.
 - `run`: the command that the agent runs.
 - `sends`: what has to arrive, in this order and nothing else: `EVALSHA`, `EVAL` or `WAIT`, of which the whole command is compared; its
   connection; its answer. A connection's name means the same one until a step fails, and two names are two; `step` is any one, the same for the
@@ -94,7 +94,7 @@ class Connection:
         match command:
             case ["INFO", *_]:
                 self.checks += 1
-                self.answer({"text": self.server.info})
+                self.answer(self.server.info)
             case ["SCRIPT", how, text] if how.upper() == "LOAD" and text in SCRIPTS.values():
                 self.answer({"text": sha1(text)})
             case ["HELLO", *version]:
@@ -139,7 +139,7 @@ class Server:
     """Listens as a Redis. What arrives of a ledger's commands, and the end of a run, are its events."""
 
     def __init__(self) -> None:
-        self.info = ""
+        self.info: dict = {}
         self.events: queue.SimpleQueue[tuple[Connection, list[str]] | None] = queue.SimpleQueue()
         self.connections: list[Connection] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -188,7 +188,7 @@ class Player:
 
     def set_info(self, name: str | None) -> None:
         if name:
-            self.server.info = "".join(f"{key}:{value}\r\n" for key, value in VECTORS["info"][name].items())
+            self.server.info = VECTORS["info"][name]
 
     def begin(self) -> None:
         self.set_info("fit")
