@@ -65,9 +65,7 @@ impl Caller {
         Self {
             guard: guard.clone(),
             origin,
-            principal: known
-                .map(|known| known.caller.principal.clone())
-                .unwrap_or_default(),
+            principal: known.map_or_else(OnceLock::new, |known| known.caller.principal.clone()),
             within: known.map(|known| known.within),
             running: Mutex::default(),
         }

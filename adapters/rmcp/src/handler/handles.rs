@@ -123,11 +123,8 @@ impl HandleType {
 impl Operation<'_> {
     /// Returns the outcome.
     pub(crate) async fn done(mut self) -> Result<HandleResult, HandleRefused> {
-        let exchange = &mut self.exchange;
-        self.step = self
-            .caller
-            .drive(exchange, self.step, Some(self.context))
-            .await;
+        let driven = (self.caller).drive(&mut self.exchange, self.step, Some(self.context));
+        self.step = driven.await;
         self.now()
     }
 

@@ -81,16 +81,9 @@ pub(crate) async fn elicit(elicitation: Elicitation, context: &Context) -> Resul
     let mut options = PeerRequestOptions::no_options();
     options.timeout = Some(Elicitation::WITHIN);
     let failed = |_| Failed::Threw("an error of the client's".into());
-    let sent = context
-        .peer
-        .send_cancellable_request(request, options)
-        .await;
-    match sent
-        .map_err(failed)?
-        .await_response()
-        .await
-        .map_err(failed)?
-    {
+    let sent = context.peer.send_cancellable_request(request, options);
+    let answered = sent.await.map_err(failed)?.await_response();
+    match answered.await.map_err(failed)? {
         ClientResult::ElicitResult(result) => answer(&result),
         other => answer(&other),
     }

@@ -65,7 +65,8 @@ impl ReferenceHandles {
     pub fn mint(&self, context: &Context) -> Result<ReferenceHandle, HandleRefused> {
         let max_age = self.0.max_age;
         let mint = HandleOpKind::Mint { max_age };
-        self.0.begin(context, mint)?.now().map(ReferenceHandle::new)
+        let minted = self.0.begin(context, mint)?.now()?;
+        Ok(ReferenceHandle::new(minted))
     }
 
     /// Checks a handle that the model sent.
@@ -82,11 +83,8 @@ impl ReferenceHandles {
             handle: ClientValue::Text(handle),
             max_age: self.0.max_age,
         };
-        self.0
-            .begin(context, check)?
-            .done()
-            .await
-            .map(ReferenceHandle::new)
+        let checked = self.0.begin(context, check)?.done().await?;
+        Ok(ReferenceHandle::new(checked))
     }
 
     /// Mints the short handle of a number of the principal's, such as the key of a row among the principal's own: `basket_7_` and

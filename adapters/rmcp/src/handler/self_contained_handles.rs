@@ -105,9 +105,8 @@ impl SelfContainedHandles {
         context: &Context,
         value: &T,
     ) -> Result<SealedHandle, HandleRefused> {
-        self.sealing(context, value, None)?
-            .now()
-            .map(SealedHandle::new)
+        let sealed = self.sealing(context, value, None)?.now()?;
+        Ok(SealedHandle::new(sealed))
     }
 
     /// Opens a handle that the model sent.

@@ -163,7 +163,7 @@ fn a_session_has_no_other_place_in_rmcps_types() {
     assert_eq!(
         serde_json::to_string(&told).unwrap(),
         r#"{"experimental":{"sessions":{}}}"#,
-        "rmcp keeps capabilities.sessions: src/transport/message.rs need not add it"
+        "rmcp keeps capabilities.sessions: src/transport/mod.rs need not have it declared"
     );
     let begun = r#"{"protocolVersion":"2025-11-25","capabilities":{},"sessionId":"s",
         "serverInfo":{"name":"n","version":"1"}}"#;
