@@ -61,7 +61,7 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 // the ledger's clock tolerance has to be signed out once more. The error is [ErrLedgerUnavailable] if the store may not have
 // recorded it.
 func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
-	var retain *int64
+	var retain *uint64
 	if err := set(&retain, options); err != nil {
 		return err
 	}

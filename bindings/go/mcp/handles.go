@@ -45,7 +45,7 @@ type handles struct {
 	guard         *Guard
 	kind          string
 	selfContained bool
-	ttl, maxAge   *int64
+	ttl, maxAge   *uint64
 	once          bool
 	list          *string
 }

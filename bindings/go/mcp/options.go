@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 	"github.com/sealwax/sealwax-go/ledger"
 )
 
@@ -169,20 +170,16 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // A RevokeOption sets how [Guard.Revoke] revokes.
-type RevokeOption func(**int64) error
+type RevokeOption func(**uint64) error
 
 // RetainFor is how long a ledger remembers that a principal was signed out: at least the longest lifetime of anything that the
 // service issues, now or later.
 func RetainFor(d time.Duration) RevokeOption {
-	return func(retain **int64) error { return seconds(retain, "retain for", d) }
+	return func(retain **uint64) error { return seconds(retain, "retain for", d) }
 }
 
 // seconds sets a duration in the engine's unit.
-func seconds(setting **int64, name string, d time.Duration) error {
-	if d < 0 || d%time.Second != 0 {
-		return invalid("%s: expected whole seconds, found %v", name, d)
-	}
-	s := int64(d / time.Second)
-	*setting = &s
-	return nil
+func seconds(setting **uint64, name string, d time.Duration) (err error) {
+	*setting, err = host.Seconds(name, d)
+	return err
 }

@@ -11,12 +11,12 @@ import (
 
 // Settings are a guard's.
 type Settings struct {
-	RequestStateTTL *int64              `json:"requestStateTtl,omitempty"`
+	RequestStateTTL *uint64             `json:"requestStateTtl,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
 	Confirm         map[string]Confirm  `json:"confirm,omitempty"`
 	// ConfirmDestructive has a fallback, and no message.
 	ConfirmDestructive *Confirm   `json:"confirmDestructive,omitempty"`
-	ConfirmTTL         *int64     `json:"confirmTtl,omitempty"`
+	ConfirmTTL         *uint64    `json:"confirmTtl,omitempty"`
 	Sessions           *Sessions  `json:"sessions,omitempty"`
 	Transport          *Transport `json:"transport,omitempty"`
 	Events             bool       `json:"events,omitempty"`
@@ -32,9 +32,9 @@ type Confirm struct {
 
 // Sessions are the settings of data-layer sessions.
 type Sessions struct {
-	TTL          *int64 `json:"ttl,omitempty"`
-	NoExpiry     bool   `json:"noExpiry,omitempty"`
-	HeldByServer bool   `json:"heldByServer,omitempty"`
+	TTL          *uint64 `json:"ttl,omitempty"`
+	NoExpiry     bool    `json:"noExpiry,omitempty"`
+	HeldByServer bool    `json:"heldByServer,omitempty"`
 	// Required is true, or Required.
 	Required any `json:"required,omitempty"`
 }
@@ -47,20 +47,20 @@ type Required struct {
 
 // Transport are the settings of a wrapper around HTTP or stdio.
 type Transport struct {
-	Required bool   `json:"required"`
-	TTL      *int64 `json:"ttl,omitempty"`
-	Idle     *int64 `json:"idle,omitempty"`
-	OnLost   string `json:"onLost,omitempty"`
-	SEP1359  bool   `json:"sep1359,omitempty"`
+	Required bool    `json:"required"`
+	TTL      *uint64 `json:"ttl,omitempty"`
+	Idle     *uint64 `json:"idle,omitempty"`
+	OnLost   string  `json:"onLost,omitempty"`
+	SEP1359  bool    `json:"sep1359,omitempty"`
 }
 
 // Ledger are the settings of a guard with a ledger.
 type Ledger struct {
-	Label                string `json:"label,omitempty"`
-	Local                bool   `json:"local,omitempty"`
-	ClockTolerance       *int64 `json:"clockTolerance,omitempty"`
-	AcceptIssuedSince    *int64 `json:"acceptIssuedSince,omitempty"`
-	ReusableRequestState bool   `json:"reusableRequestState,omitempty"`
+	Label                string  `json:"label,omitempty"`
+	Local                bool    `json:"local,omitempty"`
+	ClockTolerance       *uint64 `json:"clockTolerance,omitempty"`
+	AcceptIssuedSince    *int64  `json:"acceptIssuedSince,omitempty"`
+	ReusableRequestState bool    `json:"reusableRequestState,omitempty"`
 }
 
 // Principal is a caller: anonymous alone, or the parts of a principal.
@@ -190,8 +190,8 @@ type HandleOp struct {
 	Op            string       `json:"op"`
 	Type          string       `json:"type"`
 	Handle        any          `json:"handle,omitempty"`
-	TTL           *int64       `json:"ttl,omitempty"`
-	MaxAge        *int64       `json:"maxAge,omitempty"`
+	TTL           *uint64      `json:"ttl,omitempty"`
+	MaxAge        *uint64      `json:"maxAge,omitempty"`
 	Once          bool         `json:"once,omitempty"`
 	SelfContained bool         `json:"selfContained,omitempty"`
 	Predecessor   *Predecessor `json:"predecessor,omitempty"`

@@ -114,10 +114,10 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 }
 
 // Revoke begins the exchange that revokes whatever a principal was issued until now. retainFor is in seconds; nil for the default.
-func (g *Guard) Revoke(principal *Principal, retainFor *int64) (*Exchange, *Step, error) {
+func (g *Guard) Revoke(principal *Principal, retainFor *uint64) (*Exchange, *Step, error) {
 	texts := []text{document(principal)}
 	if retainFor != nil {
-		texts = append(texts, number(uint64(*retainFor)))
+		texts = append(texts, number(*retainFor))
 	}
 	return g.begin(frame{kindRevocation, 0, texts}, TokenFields{})
 }
