@@ -4,7 +4,6 @@ import { json } from '../input.js';
 import { anonymous, type Parts, type Principal, partsOf } from '../principal.js';
 import { failed } from './cause.js';
 import type { Exchange, Told } from './engine.js';
-import type { Known } from './handler/reference.js';
 import { observe, report } from './hooks.js';
 import { after, attempt, within } from './later.js';
 import type { Command } from './ledger/ledger.js';
@@ -27,8 +26,7 @@ export interface Peer {
 }
 
 interface CallerFacts {
-  /** What a wrapper already knows of the request. */
-  readonly known?: Known | undefined;
+  /** Who it is, if that is known already. */
   readonly principal?: Principal | undefined;
   readonly peer?: Peer;
   /** The parameters of the message, which the application's functions receive. */
@@ -48,12 +46,11 @@ export class Caller {
   #identified: Outcome | Promise<Outcome> | undefined;
 
   constructor(policy: Policy, context: RequestContext = {}, facts: CallerFacts = {}) {
-    const { known, principal = known?.principal, peer, params } = facts;
     this.#policy = policy;
     this.#context = context;
-    this.#peer = peer;
-    this.#params = params;
-    this.#principal = principal;
+    this.#peer = facts.peer;
+    this.#params = facts.params;
+    this.#principal = facts.principal;
   }
 
   /** The principal, once it is resolved. */

@@ -229,7 +229,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` for a second call, or one after `protect`
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
-    const { initial, settings: sessions } = sessionsOf(given);
+    const { initial, ...sessions } = sessionsOf(given);
     if (this.#isProtecting || this.#policy.settings.sessions) {
       throw invalidArgument('sessions: expected once, and before guard.protect(server)');
     }

@@ -1,7 +1,7 @@
 /** The options of a guard, and how they reach its engine. */
 
 import { Codec } from '../codec.js';
-import type { SessionSettings, Settings, TransportSettings } from '../documents.js';
+import type { Settings, TransportSettings } from '../documents.js';
 import { invalidArgument } from '../error.js';
 import { checked, count, flag, optional, text, wrongClass, wrongType } from '../input.js';
 import { checkTtl } from '../lifetime.js';
@@ -262,24 +262,22 @@ function once(work: () => void): () => void {
  *
  * @throws `TypeError` for a value of the wrong type; {@link SealwaxError} `invalid_argument`
  */
-export function sessionsOf(given: unknown): {
-  readonly initial: Policy['initial'];
-  readonly settings: SessionSettings;
-} {
-  const { initial, ...settings } = checked(given, {
-    initial: (_, initial) => initial,
+export function sessionsOf(given: unknown) {
+  const sessions = checked(given, {
+    initial: (_, initial) => initial as Policy['initial'],
     ttl: checkTtl,
     noExpiry: flag,
     heldByServer: flag,
     required: (_, given) => given === true || checked(given, { methods: names, tools: names }),
   });
-  if (settings.heldByServer && initial !== undefined) {
+  const { initial, heldByServer } = sessions;
+  if (heldByServer && initial !== undefined) {
     throw invalidArgument('heldByServer: expected no initial beside it');
   }
-  if (!settings.heldByServer && typeof initial !== 'function') {
+  if (!heldByServer && typeof initial !== 'function') {
     throw wrongType('initial', 'a function that gives the first value of a session', initial);
   }
-  return { initial: initial as Policy['initial'], settings };
+  return sessions;
 }
 
 export const HTTP = { required: flag, ttl: checkTtl, idle: checkTtl, onLost, sep1359: flag };

@@ -78,7 +78,7 @@ export class Call {
     this.#policy = policy;
     this.#known = known;
     this.#reference = known ? (given as string) : newReference();
-    const facts = { known, peer, params: message.params };
+    const facts = { principal: known?.principal, peer, params: message.params };
     this.#caller = new Caller(policy, context, facts);
     this.#peer = peer;
     this.#message = message;

@@ -98,7 +98,6 @@ export class Questions {
   end(call: RequestId): void {
     for (const [id, asked] of this.#asked) {
       if (asked.call !== call) continue;
-      this.#asked.delete(id);
       asked.reject(failureOf(asked));
       if (asked.caller === undefined) continue;
       const params = { requestId: id };

@@ -16,10 +16,7 @@ import { bytesOf, isTooLarge, ReadRequest, textOf, written } from './request.js'
  */
 export type FetchHandler = (
   request: Request,
-  options?: {
-    readonly authInfo?: AuthInfo;
-    readonly parsedBody?: unknown;
-  },
+  options?: { readonly authInfo?: AuthInfo; readonly parsedBody?: unknown },
 ) => Promise<Response>;
 
 const VERSION = 'mcp-protocol-version';
