@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
@@ -32,12 +31,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The ledger by Lettuce, on a real Valkey: one that works, and those that do not. */
+/**
+ * What the ledger by Lettuce does by itself: its connections, and errors. tests/ledger shows what
+ * it keeps, on stores that fail.
+ */
 class RedisLedgerTest {
   private static final String NAMESPACE = "swl1:{0123456789abcdef}:";
   private static final List<String> BEGAN = List.of(NAMESPACE + "began", NAMESPACE + "fence");
@@ -46,43 +46,15 @@ class RedisLedgerTest {
   private static final Duration PATIENT = Duration.ofSeconds(20);
 
   private static final List<String> PASSED = List.of("ok", "0");
-  private static final List<String> USED = List.of("used", "0");
 
-  private static Valkey valkey;
-
-  @BeforeAll
-  static void start() {
-    valkey = new Valkey();
-    valkey.age(BEGAN);
-  }
-
-  @AfterAll
-  static void stop() {
-    if (valkey != null) {
-      valkey.close();
-    }
-  }
-
-  /** The use of a token, by an attempt. */
-  private static Ledger.Command use(String token, String attempt, Duration within) {
+  /** The use of a token. */
+  private static Ledger.Command use(String token) {
     String now = "" + System.currentTimeMillis() / 1000;
     String end = "" + (System.currentTimeMillis() / 1000 + 600);
     List<String> keys = new ArrayList<>(BEGAN);
     keys.addAll(List.of(NAMESPACE + "p:x", NAMESPACE + "u:r:" + token, NAMESPACE + "e:r:" + token));
-    List<String> args = List.of(attempt, "5", "0", "once", now, now, end, "", "", "");
-    return new Ledger.Command("admit", keys, args, within);
-  }
-
-  private static Ledger.Command use(String token) {
-    return use(token, attempt(), PATIENT);
-  }
-
-  private static String attempt() {
-    return "%016x".formatted(new java.util.Random().nextLong());
-  }
-
-  private static Ledger.Command revoke(String whose, Duration within) {
-    return new Ledger.Command("revoke", List.of(NAMESPACE + whose), List.of("600", "0"), within);
+    List<String> args = List.of("a", "5", "0", "once", now, now, end, "", "", "");
+    return new Ledger.Command("admit", keys, args, PATIENT);
   }
 
   private static List<String> run(Ledger ledger, Ledger.Command command) {
@@ -92,43 +64,6 @@ class RedisLedgerTest {
   private static Throwable failure(Ledger ledger, Ledger.Command command) {
     CompletableFuture<List<String>> reply = ledger.run(command).toCompletableFuture();
     return Failures.cause(assertThrows(CompletionException.class, reply::join));
-  }
-
-  @Test
-  void aTokenIsUsedOnceInAFleet() {
-    try (RedisLedger one = new RedisLedger(valkey.url());
-        RedisLedger other = new RedisLedger(valkey.url())) {
-      Ledger.Command first = use("a1");
-      assertEquals(PASSED, run(one, first));
-      // The same attempt again is no second use.
-      assertEquals(PASSED, run(other, first));
-      assertEquals(USED, run(other, use("a1")));
-      List<CompletableFuture<List<String>>> replies =
-          IntStream.range(0, 200)
-              .mapToObj(at -> (at % 8 < 4 ? one : other).run(use("b" + at % 4)))
-              .map(CompletionStage::toCompletableFuture)
-              .toList();
-      assertEquals(4, replies.stream().filter(each -> each.join().equals(PASSED)).count());
-    }
-  }
-
-  /** Another server may answer then: it is checked too. */
-  @Test
-  void aConnectionThatBrokeIsMadeAnew() {
-    try (Valkey store = new Valkey();
-        RedisLedger ledger = new RedisLedger(store.url())) {
-      store.age(BEGAN);
-      run(ledger, use("c1"));
-      store.commands().configSet("maxmemory", "100mb");
-      store.commands().configSet("maxmemory-policy", "allkeys-lru");
-      store.commands().scriptFlush();
-      store.commands().clientKill(io.lettuce.core.KillArgs.Builder.typeNormal().skipme());
-      until(() -> refusal(ledger).contains("maxmemory-policy"));
-      assertTrue(refusal(ledger).contains("maxmemory-policy"));
-      // What was set right serves at the next command.
-      store.commands().configSet("maxmemory-policy", "noeviction");
-      assertEquals(USED, run(ledger, use("c1")));
-    }
   }
 
   private static final Function<RedisConnection, CompletableFuture<RedisConnection>> WORK =
@@ -214,34 +149,6 @@ class RedisLedgerTest {
     }
   }
 
-  private static String refusal(Ledger ledger) {
-    return ledger
-        .run(use(attempt()))
-        .toCompletableFuture()
-        .handle((reply, failure) -> failure == null ? "served" : "" + failure)
-        .join();
-  }
-
-  @Test
-  void whatCannotBeWrittenOrIsNotOursIsNeverNothing() {
-    try (RedisLedger ledger = new RedisLedger(valkey.url())) {
-      assertEquals(PASSED, run(ledger, use("k1")));
-      valkey.commands().configSet("maxmemory", "1");
-      assertInstanceOf(LedgerException.class, failure(ledger, use("k2")));
-      valkey.commands().configSet("maxmemory", "0");
-      assertEquals(PASSED, run(ledger, use("k2")));
-      valkey.commands().set(NAMESPACE + "p:x", "hello");
-      assertEquals("broken", run(ledger, use("l1")).get(0));
-      valkey.commands().del(NAMESPACE + "p:x");
-    }
-    try (Valkey replica = new Valkey("--replicaof", "127.0.0.1 1");
-        RedisLedger ledger = new RedisLedger(replica.url())) {
-      Throwable failure = failure(ledger, use("j1"));
-      assertInstanceOf(LedgerException.class, failure);
-      assertTrue(failure.getMessage().contains("replica"), failure::getMessage);
-    }
-  }
-
   @Test
   void itsCheckRefusesOrWarns() {
     try (Valkey store = new Valkey();
@@ -260,23 +167,6 @@ class RedisLedgerTest {
   }
 
   @Test
-  void whatComesLateIsNobodyElses() {
-    try (Valkey slow = new Valkey();
-        RedisLedger ledger = new RedisLedger(slow.url())) {
-      slow.age(BEGAN);
-      run(ledger, use("d1"));
-      slow.signal("STOP");
-      Ledger.Command late = use("d2", attempt(), Duration.ofMillis(100));
-      assertInstanceOf(java.util.concurrent.TimeoutException.class, failure(ledger, late));
-      slow.signal("CONT");
-      assertEquals(USED, run(ledger, use("d1")));
-      // It was late, and not lost: the same attempt is no second use.
-      assertEquals(
-          PASSED, run(ledger, new Ledger.Command("admit", late.keys(), late.args(), PATIENT)));
-    }
-  }
-
-  @Test
   void aStoreThatIsDownRefuses() {
     String url;
     try (Valkey gone = new Valkey()) {
@@ -285,39 +175,6 @@ class RedisLedgerTest {
     try (RedisLedger ledger = new RedisLedger(url)) {
       Throwable failure = failure(ledger, use("e1"));
       assertEquals("ConnectException (RedisConnectionException)", Failures.named(failure));
-    }
-  }
-
-  @Test
-  void aClusterIsOneLedger() {
-    try (Valkey node = new Valkey("--cluster-enabled", "yes", "--cluster-node-timeout", "500");
-        RedisLedger ledger =
-            RedisLedger.ofCluster(RedisURI.create(node.url()), ClusterClientOptions.create())) {
-      node.commands().clusterAddSlots(IntStream.range(0, 16_384).toArray());
-      until(() -> node.commands().clusterInfo().contains("cluster_state:ok"));
-      node.age(BEGAN);
-      assertEquals(PASSED, run(ledger, use("m1")));
-      assertEquals(USED, run(ledger, use("m1")));
-      assertEquals("ok", run(ledger, revoke("p:y", PATIENT)).get(0));
-    }
-  }
-
-  @Test
-  void aReplicaConfirmsWhatEnds() {
-    try (Valkey master = new Valkey();
-        Valkey replica = new Valkey("--replicaof", "127.0.0.1 " + master.port);
-        RedisLedger ledger =
-            new RedisLedger(RedisURI.create(master.url()), ClientOptions.create())) {
-      until(() -> master.commands().info("replication").contains("state=online"));
-      master.age(BEGAN);
-      List<String> revoked = run(ledger, revoke("p:y", PATIENT));
-      assertTrue(revoked.get(0).equals("ok") && !revoked.contains("unconfirmed"), "" + revoked);
-      assertTrue(replica.commands().exists(NAMESPACE + "p:y") == 1);
-      // A token that is used takes no confirmation, and no connection of its own.
-      assertEquals("ok", run(ledger, use("h1")).get(0));
-      replica.signal("STOP");
-      assertTrue(run(ledger, revoke("p:z", Duration.ofSeconds(2))).contains("unconfirmed"));
-      replica.signal("CONT");
     }
   }
 
