@@ -20,7 +20,6 @@ MODULES = pytest.mark.parametrize("module", ["redis", "valkey"])
 SECRET = "hunter2"
 #: Why a store that answers nothing is refused.
 NO_ANSWER = "ledger: expected an answer, found "
-TOO_LATE = "ledger: expected an answer in time, found none"
 
 
 def served(**options: Any) -> AbstractAsyncContextManager[shop.Served]:

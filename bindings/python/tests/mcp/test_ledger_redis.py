@@ -19,7 +19,6 @@ from stores import (
     MODULES,
     NO_ANSWER,
     SECRET,
-    TOO_LATE,
     ended,
     failed,
     pid,
@@ -30,7 +29,7 @@ from stores import (
 
 import sealwax
 from sealwax._connections import Connection
-from sealwax.ledger import Redis
+from sealwax.ledger import LedgerUnfit, Redis
 from sealwax.mcp import LedgerUnavailable
 
 if TYPE_CHECKING:
@@ -58,15 +57,6 @@ def is_ok(node: Any) -> bool:
     return "ok" in str(node.execute_command("CLUSTER INFO")["cluster_state"])
 
 
-@contextmanager
-def own(module: str) -> Iterator[tuple[Redis, int]]:
-    """Give a ledger that is an hour old in a Valkey of its own, and the port of that."""
-    with valkey() as made:
-        ledger = Redis(client(module, made.port))
-        age(ledger, keys(), port=made.port)
-        yield ledger, made.port
-
-
 @pytest.fixture
 def port(valkey: int) -> int:
     """The port of a Valkey whose ledger is an hour old."""
@@ -85,22 +75,6 @@ async def test_down_or_of_another_password(
         async with served(ledger=Redis(of_url)) as of:
             assert await failed(of) == f"{NO_ANSWER}{found}"
     assert SECRET not in caplog.text
-
-
-@MODULES
-async def test_slow_and_what_comes_late_is_nobody_elses(module: str) -> None:
-    with own(module) as (ledger, number):
-        async with served(ledger=ledger) as of, served(ledger=ledger, time_limit=1) as hurried:
-            await works(of)
-            with anyio.fail_after(60):
-                while "error" in await STATE.present(hurried.client, await STATE.good(of.client)):
-                    pass
-            states = [await STATE.good(of.client) for _ in range(3)]
-            with stopped(pid(number)):
-                for state in states:
-                    assert await failed(hurried, state) == TOO_LATE
-            for _ in range(5):
-                await works(of)
 
 
 @MODULES
@@ -155,31 +129,20 @@ async def test_however_a_client_was_made(module: str, how: str, port: int) -> No
 
 
 @MODULES
-async def test_unfit_until_it_is_mended(module: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Full, evicting since its client connected anew by itself, or somebody else's."""
-    with own(module) as (ledger, number):
-        store, key = server(number), keys()[0]
-        async with served(ledger=ledger) as of:
-            await works(of)
-            store.config_set("maxmemory", 100_000)
-            # Valkey words it in one way or another, and the client goes by the first word.
-            assert (await failed(of)).removeprefix(NO_ANSWER) in {"OUTOFMEMORY", "OOM"}
-            store.config_set("maxmemory", "100mb")
-            store.config_set("maxmemory-policy", "allkeys-lru")
-            store.execute_command("CLIENT", "KILL", "TYPE", "normal")
-            assert (await failed(of)).startswith("ledger: maxmemory-policy: expected noeviction")
-            store.config_set("maxmemory-policy", "noeviction")
-            await works(of)
-        store.delete(key)
-        store.rpush(key, "1")
-        async with served(ledger=ledger) as of:
-            assert await failed(of) == f"{NO_ANSWER}WRONGTYPE"
-        # What it may forget is said once.
+async def test_what_it_may_forget_is_said_once(
+    module: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with valkey() as made:
+        ledger = Redis(client(module, made.port))
         for _ in range(2):
             (warning,) = await ledger.check()
         assert warning.startswith("appendonly is off: a restart forgets what ended")
         assert ledger.warnings == [warning]
         assert caplog.text.count(warning) == 1
+        server(made.port).config_set("maxmemory-policy", "allkeys-lru")
+        server(made.port).config_set("maxmemory", "100mb")
+        with pytest.raises(LedgerUnfit, match="maxmemory-policy: expected noeviction"):
+            await ledger.check()
 
 
 @MODULES
