@@ -114,8 +114,7 @@ public final class Links<T> {
 
   /** Returns the step that is done; what opens counts as an event, if it {@code counts}. */
   private Step followed(@Nullable Object link, boolean keep, boolean counts) {
-    Operations opening =
-        operations.with("op", "openLink").of(link == null ? true : link).with("keep", keep);
+    Operations opening = operations.with("op", "openLink").of(link).with("keep", keep);
     GuardCore guard = operations.guard();
     Step step = new Caller(guard, null, counts).finish(guard.engine().link(opening.members()));
     if (!step.is("done")) {
