@@ -99,17 +99,29 @@ export class Engine {
     return this.#begin({ kind: machine.HTTP, texts: [method, ...given, encoding, body] });
   }
 
-  /** Begins the connection of one client on stdio. */
+  /**
+   * Begins the connection of one client on stdio.
+   *
+   * @internal
+   */
   connection(): machine.Machine {
     return new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
   }
 
-  /** Begins the exchange of a line of the client's. */
+  /**
+   * Begins the exchange of a line of the client's.
+   *
+   * @internal
+   */
   line(connection: machine.Machine, line: Uint8Array): Exchange {
     return this.#begin({ kind: machine.LINE, texts: [line] }, connection);
   }
 
-  /** Begins the exchange of a message of the SDK's. */
+  /**
+   * Begins the exchange of a message of the SDK's.
+   *
+   * @internal
+   */
   leaves(connection: machine.Machine, line: string): Exchange {
     return this.#begin({ kind: machine.LEAVES, texts: [line] }, connection);
   }

@@ -280,10 +280,13 @@ export function sessionsOf(given: unknown) {
   return sessions;
 }
 
+/** @internal */
 export const HTTP = { required: flag, ttl: checkTtl, idle: checkTtl, onLost, sep1359: flag };
 
+/** @internal */
 export const CONFIRM = { fallback: text };
 
+/** @internal */
 export const PAGE = { argument: text, list: text };
 
 function ledgerOptions(_: string, given: unknown) {

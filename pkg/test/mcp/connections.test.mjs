@@ -6,8 +6,7 @@ import { connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 import { test } from 'node:test';
 
-import { sleep } from './client.mjs';
-import { aged, closing, revoked, served, started, until } from './stores.mjs';
+import { aged, closing, served, started, until } from './stores.mjs';
 
 for (const client of ['ioredis', 'redis']) {
   test(`${client}: while a replica hangs, the ends of one user hold up nobody`, async () => {
@@ -35,23 +34,6 @@ for (const client of ['ioredis', 'redis']) {
       assert.deepEqual([...new Set(await Promise.all(ends))], ['done']);
     }
     assert.ok(least >= 15, `${least} waited still`);
-  });
-
-  test(`${client}: a connection for replicas that is made anew has its server checked`, async () => {
-    const { admin, url } = await started();
-    const { guard, lines } = served(aged(client, url));
-    await revoked(guard);
-    await admin.config('SET', 'maxmemory', '100mb');
-    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    const listed = await admin.client('LIST');
-    // All but the test's own; the common one is older.
-    const ids = [...listed.matchAll(/^id=(\d+) .* cmd=(?!client)/gm)].map(([, id]) => id);
-    assert.ok(ids.length >= 2, listed);
-    await admin.client('KILL', 'ID', String(Math.max(...ids)));
-    // Where the client has not seen it by then, its error has the server checked too.
-    await sleep(200);
-    await assert.rejects(guard.revoke({ subject: 'alice' }));
-    assert.match(lines.at(-1), /maxmemory-policy: expected noeviction/);
   });
 
   test(`${client}: a store that is 100 ms away serves, as soon as it is connected`, async () => {
