@@ -39,7 +39,19 @@ pub fn token_id(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::remembered;
+    use super::{remembered, token_id};
+    use sealwax::{Codec, Key, KeyRing, Principal};
+
+    #[test]
+    fn a_sealed_token_alone_claims_an_id() {
+        let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+        let codec = Codec::new(ring, "https://mcp.example.com").unwrap();
+        let view = codec.view(&Principal::subject("alice")).unwrap();
+        let token = view.session().seal(b"{}").unwrap();
+        assert_eq!(token_id(token.as_str()), Some(token.id().to_string()));
+        assert_eq!(token_id("sw1.x"), None);
+        assert_eq!(token_id(""), None);
+    }
 
     #[test]
     fn what_has_no_end_is_remembered_for_the_longest_life_on_the_latest_clock() {
