@@ -1,21 +1,18 @@
-//! Ledgers that fail: the client gets an internal error, the log gets the reason, and nothing is accepted.
-
-use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
-use std::time::{Duration, Instant};
+//! Ledgers that fail: the client gets an internal error, the log gets the reason, and nothing is accepted. tests/ledger has stores
+//! that are down, slow, full, or something else.
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax::{Codec, Principal};
+use sealwax::Codec;
 use sealwax_mcp::Profile;
 use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Redis, Reply, Script, Sqlite};
-use sealwax_rmcp::{Guard, GuardBuilder, from_claims};
+use sealwax_rmcp::{Guard, from_claims};
 use serde_json::{Value, json};
 
 use crate::clients::{Client, call, client, create, internal, state};
-use crate::ledger::{call_in, sure, value};
+use crate::ledger::{call_in, sure};
 use crate::serving::{Refusals, fresh};
-use crate::tally::{Fleet, Store, another_second, replica};
+use crate::tally::{Store, replica};
 use crate::valkey::Valkey;
 
 const INTERNAL: i64 = -32603;

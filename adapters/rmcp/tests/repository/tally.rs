@@ -140,7 +140,8 @@ pub struct Replica {
 pub struct Fleet {
     pub replicas: [Replica; 2],
     pub refusals: Refusals,
-    pub store: Store,
+    /// It ends with the fleet.
+    _store: Store,
 }
 
 /// Builds a guard with sessions that count, and serves with it.
@@ -157,23 +158,19 @@ pub async fn replica(guard: GuardBuilder) -> Replica {
 
 impl Fleet {
     pub async fn on(store: Store) -> Self {
-        Self::with(store, |guard| guard).await
-    }
-
-    pub async fn with(store: Store, options: impl Fn(GuardBuilder) -> GuardBuilder) -> Self {
         let (codec, refusals) = (fresh(), Refusals::default());
         let guard = || {
             let builder = Guard::builder(codec.clone(), from_claims)
                 // A busy machine is not what these tests are about.
                 .time_limit(Duration::from_secs(20))
                 .on_refused(refusals.hook());
-            options(store.of(builder))
+            store.of(builder)
         };
         let replicas = [replica(guard()).await, replica(guard()).await];
         let fleet = Self {
             replicas,
             refusals,
-            store,
+            _store: store,
         };
         fleet.open().await;
         fleet
@@ -192,13 +189,6 @@ impl Fleet {
     pub async fn clients(&self, user: &str) -> [Client; 2] {
         let [one, two] = &self.replicas;
         [client(&one.uri, user).await, client(&two.uri, user).await]
-    }
-
-    pub fn valkey(&mut self) -> &mut Valkey {
-        match &mut self.store {
-            Store::Valkey(valkey) => valkey,
-            _ => panic!("expected a Valkey"),
-        }
     }
 }
 

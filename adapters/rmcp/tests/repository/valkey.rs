@@ -14,7 +14,6 @@ const BINARY: &str = "VALKEY_SERVER";
 pub struct Valkey {
     child: Child,
     pub port: u16,
-    settings: Vec<String>,
     folder: PathBuf,
 }
 
@@ -26,7 +25,6 @@ impl Valkey {
     /// Starts one with more settings, as on its command line.
     pub fn with(settings: &[&str]) -> Self {
         let folder = folder("valkey");
-        let settings: Vec<_> = settings.iter().map(|it| (*it).to_owned()).collect();
         // Another process may take a port that was free a moment ago.
         for _ in 0..20 {
             // Below those that the system gives to clients, so that it stays free while the server is down.
@@ -34,11 +32,10 @@ impl Valkey {
             if TcpListener::bind(("127.0.0.1", port)).is_err() {
                 continue;
             }
-            if let Some(child) = spawn(port, &folder, &settings) {
+            if let Some(child) = spawn(port, &folder, settings) {
                 return Self {
                     child,
                     port,
-                    settings,
                     folder,
                 };
             }
@@ -59,23 +56,6 @@ impl Valkey {
             asked.arg(word);
         });
         asked.query(&mut client.get_connection().unwrap()).unwrap()
-    }
-
-    pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    /// Starts it again after it was killed.
-    pub fn restart(&mut self) {
-        let until = Instant::now() + Duration::from_secs(20);
-        loop {
-            if let Some(child) = spawn(self.port, &self.folder, &self.settings) {
-                self.child = child;
-                return;
-            }
-            assert!(Instant::now() < until, "expected it to start again");
-        }
     }
 
     /// Sends the signal `STOP` or `CONT`.
@@ -99,7 +79,7 @@ impl Drop for Valkey {
     }
 }
 
-fn spawn(port: u16, folder: &PathBuf, settings: &[String]) -> Option<Child> {
+fn spawn(port: u16, folder: &PathBuf, settings: &[&str]) -> Option<Child> {
     let Some(binary) = std::env::var_os(BINARY) else {
         panic!("{BINARY}: expected the path of a valkey-server: run `make test-rust`");
     };
