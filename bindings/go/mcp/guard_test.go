@@ -106,6 +106,27 @@ func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
 	}
 }
 
+// A list brings no token and asks for no caller, so its exchange begins with what a handler does; not after the answer.
+func TestNothingBeginsAfterTheAnswer(t *testing.T) {
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
+	handles := must(guard.ReferenceHandles("row"))
+	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+	var left context.Context
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			left = ctx
+			return next(ctx, method, req)
+		}
+	})
+	if err := guard.Protect(server); err != nil {
+		t.Fatal(err)
+	}
+	must(within(t, server).ListTools(t.Context(), nil))
+	if made, err := handles.Mint(left); !errors.Is(err, sealwax.ErrInvalidArgument) {
+		t.Errorf("made %+v, %v", made, err)
+	}
+}
+
 // The reason goes to the log as one line, and the client never hears it.
 func TestTheLogSaysWhy(t *testing.T) {
 	var text, members bytes.Buffer
