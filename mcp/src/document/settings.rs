@@ -30,11 +30,11 @@ pub(super) struct Settings {
     /// The tools that run only for a confirmed call.
     #[cfg_attr(
         test,
-        schemars(with = "std::collections::BTreeMap<String, ConfirmFacts>")
+        schemars(with = "std::collections::BTreeMap<String, super::types::ConfirmFacts>")
     )]
     confirm: IgnoredAny,
     /// Whether those are too that the server marks as destructive.
-    #[cfg_attr(test, schemars(with = "DestructiveFacts"))]
+    #[cfg_attr(test, schemars(with = "super::types::DestructiveFacts"))]
     confirm_destructive: IgnoredAny,
     /// How long a user may take to confirm: 600 by default.
     #[serde(with = "Seconds")]
@@ -46,35 +46,6 @@ pub(super) struct Settings {
     ledger: Option<LedgerSettings>,
     /// How long all questions of one request may take together: 1000 by default.
     time_limit_ms: Option<u64>,
-}
-
-/// A tool's confirmation.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct ConfirmFacts {
-    /// The question, with arguments in braces; absent: the author's function makes it.
-    message: Option<String>,
-    /// What becomes of a call whose user cannot be asked: `refuse`, which is the default, or `preview`.
-    fallback: Option<String>,
-}
-
-/// The forms of `confirmDestructive`.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "for its schema")]
-enum DestructiveFacts {
-    All(bool),
-    With(DestructiveOptions),
-}
-
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct DestructiveOptions {
-    /// As that of a tool.
-    fallback: Option<String>,
 }
 
 /// Returns a guard with these settings.

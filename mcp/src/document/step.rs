@@ -36,11 +36,11 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::report::types::Refused>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::types::Refused>"))]
     refused: Vec<Value>,
     /// What happened to tokens that were not refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::report::types::TokenEvent>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::types::TokenEvent>"))]
     events: Vec<Value>,
 }
 
