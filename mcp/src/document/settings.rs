@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::NO_DOCUMENT;
 use super::read::{parse, read};
 use crate::confirm::Confirm;
 use crate::guard::Guard;
@@ -60,14 +61,14 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings = members(&document)?;
     let mut builder = Guard::builder(codec).events(settings.events);
     builder.request_state_ttl = settings.request_state_ttl;
-    let only = document.get("only").and_then(Value::as_object);
-    for (target, names) in only.into_iter().flatten() {
+    for (target, names) in named(&document, "only")? {
         builder.only.push((target.clone(), read(names)?));
     }
-    let confirm = document.get("confirm").and_then(Value::as_object);
-    for (tool, facts) in confirm.into_iter().flatten() {
-        let message = facts.get("message").and_then(Value::as_str);
-        let message = message.map(Into::into);
+    for (tool, facts) in named(&document, "confirm")? {
+        let message = match facts.get("message") {
+            None | Some(Value::Null) => None,
+            Some(message) => Some(read(message)?),
+        };
         let preview = preview(facts, tool)?;
         builder
             .confirm
@@ -85,6 +86,19 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
         builder.time_limit = Duration::from_millis(millis);
     }
     builder.build()
+}
+
+/// Returns what a setting has for each name. A list of names, which has nothing, would leave them unprotected.
+#[inline(never)]
+fn named<'a>(
+    document: &'a Value,
+    setting: &str,
+) -> Result<impl Iterator<Item = (&'a String, &'a Value)>, Error> {
+    let all = match document.get(setting) {
+        None | Some(Value::Null | Value::Bool(false)) => None,
+        Some(all) => Some(all.as_object().ok_or(NO_DOCUMENT)?),
+    };
+    Ok(all.into_iter().flatten())
 }
 
 /// Returns whether the facts of a confirmation have the fallback of a preview.

@@ -42,6 +42,21 @@ fn a_fallback_is_known() {
     }
 }
 
+/// Read as nothing, it would leave the tool unprotected.
+#[test]
+fn what_is_confirmed_or_bound_is_named() {
+    for (settings, is_right) in [
+        (json!({"confirm": false, "only": null}), true),
+        (json!({"confirm": {"play": {"message": null}}}), true),
+        (json!({"confirm": ["play"]}), false),
+        (json!({"confirm": "play"}), false),
+        (json!({"confirm": {"play": {"message": 7}}}), false),
+        (json!({"only": ["play"]}), false),
+    ] {
+        assert_eq!(guard(&settings).is_ok(), is_right, "{settings}");
+    }
+}
+
 #[test]
 fn a_flag_is_there_if_it_is_true() {
     let list = json!({"method": "resources/list", "principal": {"subject": "alice"}});
