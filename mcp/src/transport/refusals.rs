@@ -37,11 +37,11 @@ impl TransportFlow {
     }
 
     pub(super) fn is_request(&self) -> bool {
-        self.method.is_some() && !self.notification
+        self.came.method.is_some() && !self.came.is_notification
     }
 
     fn about(&self) -> About<'_> {
-        let message_session_id = self.message_session_id.borrowed();
+        let message_session_id = self.came.session_id.borrowed();
         let in_message = message_session_id != ClientValue::Absent && self.is_request();
         let token = self.header.borrowed().text().or(message_session_id.text());
         About {
@@ -60,7 +60,7 @@ impl TransportFlow {
     /// authenticate: only the authentication in front knows.
     pub(super) fn unauthenticated(&self, context: &mut Context) -> Step {
         let answer = context.refuse(Reason::Unauthenticated, About::new(Item::Session));
-        if self.http.is_none() && (self.method.is_none() || self.notification) {
+        if self.http.is_none() && !self.is_request() {
             return Step::Drop;
         }
         Step::Reply(Reply {
@@ -132,7 +132,7 @@ impl TransportFlow {
 
     /// Refuses to end sessions if nothing remembers ends.
     pub(super) fn not_offered(&self) -> Step {
-        match self.notification {
+        match self.came.is_notification {
             _ if self.deletes() => Step::Reply(Reply {
                 status: Some(405),
                 allow: Some("GET, POST"),
