@@ -502,7 +502,7 @@ impl Exchange {
 }
 
 impl Step {
-    fn asks(&self) -> Option<Question> {
+    pub(crate) fn asks(&self) -> Option<Question> {
         match self {
             Self::Identify => Some(Question::Principal),
             Self::Ledger(_) => Some(Question::Ledger),

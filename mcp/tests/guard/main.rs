@@ -15,8 +15,6 @@ mod ledger_file;
 mod ledger_vectors;
 #[cfg(feature = "documents")]
 mod machines;
-#[cfg(feature = "documents")]
-mod plain;
 mod random;
 #[cfg(feature = "documents")]
 mod told;
