@@ -469,10 +469,7 @@ impl TransportFlow {
 
     fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {
         let answer = context.refuse(reason, About::new(Item::Session));
-        Step::Reply(Reply {
-            status: self.http.is_some().then_some(500),
-            ..answer.into()
-        })
+        self.with_status(500, answer.into())
     }
 }
 

@@ -8,8 +8,8 @@ use crate::message::context::{About, Context};
 use crate::message::input::{
     ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor,
 };
-use crate::message::text::hex;
-use crate::message::text::{rfc3339, until};
+use crate::message::members::lifetime;
+use crate::message::text::{hex, rfc3339, until};
 use crate::message::token;
 use crate::reply::answer::{Answer, Profile, RpcError};
 use crate::reply::reason::Reason;
@@ -295,10 +295,7 @@ impl HandleFlow {
     ) -> Result<HandleResult, Error> {
         let value = json(value.as_bytes()).map_err(|_| Error::argument("value: expected JSON"))?;
         let sealer = view.handle_state(&self.handle_type);
-        let sealer = match ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        };
+        let sealer = sealer.with_ttl(lifetime(ttl));
         let token: Token<_> = match predecessor {
             Some(predecessor) => sealer.renew_from(
                 predecessor.started_at,

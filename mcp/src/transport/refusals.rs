@@ -63,9 +63,14 @@ impl TransportFlow {
         if self.http.is_none() && !self.is_request() {
             return Step::Drop;
         }
+        self.with_status(400, answer.into())
+    }
+
+    /// Returns the step of an answer, which has a status over HTTP.
+    pub(super) fn with_status(&self, status: u16, reply: Reply) -> Step {
         Step::Reply(Reply {
-            status: self.http.is_some().then_some(400),
-            ..answer.into()
+            status: self.http.is_some().then_some(status),
+            ..reply
         })
     }
 
@@ -81,10 +86,7 @@ impl TransportFlow {
         if self.http.is_none() {
             return Step::Drop;
         }
-        Step::Reply(Reply {
-            status: Some(400),
-            ..Reply::error(-32600, message)
-        })
+        self.with_status(400, Reply::error(-32600, message))
     }
 
     /// Refuses a message that cannot be read.
@@ -124,10 +126,7 @@ impl TransportFlow {
         message: &'static str,
     ) -> Step {
         context.refuse(error.into(), About::new(Item::Session));
-        Step::Reply(Reply {
-            status: self.http.is_some().then_some(400),
-            ..Reply::error(code, message)
-        })
+        self.with_status(400, Reply::error(code, message))
     }
 
     /// Refuses to end sessions if nothing remembers ends.
