@@ -5,8 +5,6 @@ mod answers;
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 #[cfg(feature = "documents")]
-mod document_events;
-#[cfg(feature = "documents")]
 mod documents;
 mod exchange;
 mod ledger;

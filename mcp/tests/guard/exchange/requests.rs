@@ -64,9 +64,7 @@ fn a_result_is_reported_only_where_something_may_be_in_it() {
 fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard.ledger(LedgerSettings::default()));
-    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
-    let state = clock.view("alice").request_state(&bound).seal(b"asked");
-    let state = state.unwrap();
+    let state = asked(&clock);
     let (mut exchange, mut step) = guard.message(Message {
         token: ClientValue::Text(state.as_str()),
         ..call()
@@ -100,12 +98,7 @@ fn a_refusal_tells_the_target() {
 
     // In what its handler does, too.
     let (exchange, _) = guard.message(call());
-    let kind = HandleOpKind::Check {
-        handle: ClientValue::Text("basket_1"),
-        max_age: None,
-    };
-    let handle_type = "basket";
-    let (operation, step) = exchange.handle(HandleOp { handle_type, kind });
+    let (operation, step) = operate(&exchange, "basket", check("basket_1", None));
     assert_eq!(code(step), -32602);
     assert_eq!(refusal(operation).origin.target.as_deref(), Some("play"));
 
@@ -121,13 +114,9 @@ fn a_refusal_tells_the_target() {
 
 /// What a `tools/call` answers for these arguments: a text for the model.
 fn told(step: Step) -> String {
-    match step {
-        Step::Reply(reply) => match reply.tool {
-            Some(tool) if tool.is_error => tool.content[0].text.to_string(),
-            _ => panic!("{reply:?}"),
-        },
-        other => panic!("{other:?}"),
-    }
+    let tool = reply(step).tool.unwrap();
+    assert!(tool.is_error);
+    tool.content[0].text.to_string()
 }
 
 #[test]
@@ -238,31 +227,14 @@ fn only_is_of_arguments_alone() {
 }
 
 #[test]
-fn other_values_and_lost_writes_are_the_servers_failure() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
+fn another_value_is_the_servers_failure() {
+    let guard = guard_with(&clock(), |guard| guard);
     let (mut exchange, _) = guard.message(call());
     let token = ClientValue::Other;
     assert_eq!(
         code(responded(&mut exchange, HandlerResult { token, ..ASKS })),
         -32603
     );
-
-    let session = created(&clock);
-    let message = || Message {
-        session: client_session(&session),
-        ..call()
-    };
-    let head = HandlerResult {
-        no_meta: true,
-        ..HandlerResult::default()
-    };
-    let (mut exchange, _) = guard.message(message());
-    exchange.write("1").unwrap();
-    assert_eq!(code(responded(&mut exchange, head)), -32603);
-    // A session that was only read loses nothing.
-    let (mut exchange, _) = guard.message(message());
-    assert!(matches!(responded(&mut exchange, head), Step::Respond(_)));
 }
 
 #[test]
