@@ -361,11 +361,12 @@ impl TransportFlow {
     /// Delivers a message of a session, of which the SDK may have to be told.
     fn resume(&mut self, context: &mut Context, deliver: Box<Deliver>) -> Step {
         let negotiated = deliver.negotiated.as_deref();
-        let Some(negotiated) = negotiated.filter(|_| self.carrier.needs_replay()) else {
+        let line = self.carrier.line().filter(|line| line.needs_replay());
+        let (Some(negotiated), Some(line)) = (negotiated, line) else {
             return self.deliver(*deliver);
         };
         match context.draw() {
-            Ok(random) => self.text = Some(self.carrier.replay(negotiated, random)),
+            Ok(random) => self.text = Some(line.replay(negotiated, random)),
             Err(error) => return self.refuse(context, error.into()),
         }
         self.phase = Phase::Replaying(deliver);
@@ -374,11 +375,10 @@ impl TransportFlow {
 
     fn replayed(&mut self, context: &mut Context, deliver: Deliver, answer: Option<&str>) -> Step {
         let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
-        let is_begun = self.carrier.replayed(negotiated, answer);
-        if is_begun {
-            self.deliver(deliver)
-        } else {
-            self.not_resumed(context)
+        let line = self.carrier.line();
+        match line.is_some_and(|line| line.replayed(negotiated, answer)) {
+            true => self.deliver(deliver),
+            false => self.not_resumed(context),
         }
     }
 

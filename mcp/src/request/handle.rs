@@ -518,11 +518,7 @@ impl HandleFlow {
         let answer = context.refuse(reason, about);
         let reply = Reply::from(told.unwrap_or(answer));
         let told = reply.tool.as_ref().and_then(|tool| tool.content.first());
-        let error = told.map(|told| RpcError {
-            code,
-            message: told.text.clone(),
-            data: None,
-        });
+        let error = told.map(|told| RpcError::new(code, told.text.clone()));
         Step::Reply(Reply { error, ..reply })
     }
 }

@@ -174,42 +174,6 @@ pub(crate) struct Line {
 }
 
 impl Carrier for Line {
-    fn needs_replay(&self) -> bool {
-        !self.leaves && !self.connection.state().is_begun
-    }
-
-    fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
-        let id = format!("\"{:032x}\"", u128::from_be_bytes(random));
-        let negotiated = json::read(negotiated).unwrap_or_default();
-        let of = |name: &str| json::written(negotiated.get(name).unwrap_or(&Value::Null));
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":{},"capabilities":{},"clientInfo":{}}}}}"#,
-            of("protocolVersion"),
-            of("clientCapabilities"),
-            of("clientInfo"),
-        );
-        self.connection.state().replay = Some(id);
-        line
-    }
-
-    /// Takes the SDK's answer to that. Returns whether it began the session.
-    fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
-        let version = |json: &str, path: &[&str]| {
-            let value = json::read(json)?;
-            let version = path
-                .iter()
-                .try_fold(&value, |value, name| value.get(name))?;
-            version.as_str().map(str::to_owned)
-        };
-        let settled = version(negotiated, &["protocolVersion"]);
-        let found = answer.and_then(|answer| version(answer, &["result", "protocolVersion"]));
-        let mut state = self.connection.state();
-        state.replay = None;
-        self.is_replayed = settled.is_some() && settled == found;
-        state.is_begun |= self.is_replayed;
-        self.is_replayed
-    }
-
     fn text(&mut self, step: &Step) -> Option<String> {
         match step {
             Step::Deliver(deliver) => {
@@ -233,6 +197,10 @@ impl Carrier for Line {
             _ => None,
         }
     }
+
+    fn line(&mut self) -> Option<&mut Line> {
+        Some(self)
+    }
 }
 
 impl Line {
@@ -248,6 +216,44 @@ impl Line {
             leaves: false,
             is_replayed: false,
         }
+    }
+
+    /// Returns whether the SDK has begun no session, and is to be told of one.
+    pub fn needs_replay(&self) -> bool {
+        !self.leaves && !self.connection.state().is_begun
+    }
+
+    /// Returns the line that tells it.
+    pub fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
+        let id = format!("\"{:032x}\"", u128::from_be_bytes(random));
+        let negotiated = json::read(negotiated).unwrap_or_default();
+        let of = |name: &str| json::written(negotiated.get(name).unwrap_or(&Value::Null));
+        let line = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{{"protocolVersion":{},"capabilities":{},"clientInfo":{}}}}}"#,
+            of("protocolVersion"),
+            of("clientCapabilities"),
+            of("clientInfo"),
+        );
+        self.connection.state().replay = Some(id);
+        line
+    }
+
+    /// Takes the SDK's answer to that. Returns whether it began the session.
+    pub fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
+        let version = |json: &str, path: &[&str]| {
+            let value = json::read(json)?;
+            let version = path
+                .iter()
+                .try_fold(&value, |value, name| value.get(name))?;
+            version.as_str().map(str::to_owned)
+        };
+        let settled = version(negotiated, &["protocolVersion"]);
+        let found = answer.and_then(|answer| version(answer, &["result", "protocolVersion"]));
+        let mut state = self.connection.state();
+        state.replay = None;
+        self.is_replayed = settled.is_some() && settled == found;
+        state.is_begun |= self.is_replayed;
+        self.is_replayed
     }
 
     fn delivers(&mut self, deliver: &Deliver) {
