@@ -10,6 +10,8 @@ mod read;
 mod redis;
 mod report;
 mod revocation;
+#[cfg(test)]
+mod schemas;
 mod settings;
 mod sqlite;
 mod step;

@@ -31,11 +31,11 @@ pub(super) struct Settings {
     /// The tools that run only for a confirmed call.
     #[cfg_attr(
         test,
-        schemars(with = "std::collections::BTreeMap<String, super::types::ConfirmFacts>")
+        schemars(with = "std::collections::BTreeMap<String, super::schemas::ConfirmFacts>")
     )]
     confirm: IgnoredAny,
     /// Whether those are too that the server marks as destructive.
-    #[cfg_attr(test, schemars(with = "super::types::DestructiveFacts"))]
+    #[cfg_attr(test, schemars(with = "super::schemas::DestructiveFacts"))]
     confirm_destructive: IgnoredAny,
     /// How long a user may take to confirm: 600 by default.
     #[serde(with = "Seconds")]

@@ -34,11 +34,11 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::types::Refused>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::schemas::Refused>"))]
     refused: Vec<Value>,
     /// What happened to tokens that were not refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::types::TokenEvent>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::schemas::TokenEvent>"))]
     events: Vec<Value>,
 }
 

@@ -2,11 +2,6 @@
 //!
 //! `SEALWAX_WRITE=1 cargo test -p sealwax-mcp document_types` writes the files.
 
-#![expect(
-    dead_code,
-    reason = "documents that are made and read by hand have types for their schemas alone"
-)]
-
 use std::collections::BTreeMap;
 use std::{env, fs};
 
@@ -14,13 +9,9 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use super::{event, handle, redis, settings, sqlite, step};
+use super::{event, handle, redis, schemas, settings, sqlite, step};
 use crate::ledger::{redis::Answer, sqlite::Answer as SqliteAnswer};
 use crate::message::input::ClientValue;
-use crate::message::members::PrincipalParts;
-use crate::reply::event::Happened;
-use crate::reply::log::Level;
-use crate::reply::step::Item;
 
 impl JsonSchema for ClientValue<'_> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -35,90 +26,6 @@ impl JsonSchema for ClientValue<'_> {
     }
 }
 
-/// A tool's confirmation.
-#[derive(JsonSchema)]
-pub(super) struct ConfirmFacts {
-    /// The question, with arguments in braces; absent: the author's function makes it.
-    message: Option<String>,
-    /// What becomes of a call whose user cannot be asked: `refuse`, which is the default, or `preview`.
-    fallback: Option<String>,
-}
-
-/// The forms of `confirmDestructive`.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-pub(super) enum DestructiveFacts {
-    All(bool),
-    With(DestructiveOptions),
-}
-
-#[derive(JsonSchema)]
-pub(super) struct DestructiveOptions {
-    /// As that of a tool.
-    fallback: Option<String>,
-}
-
-#[derive(JsonSchema)]
-pub(super) struct Fault {
-    code: String,
-    kind: Item,
-    message: String,
-    method: Option<String>,
-    target: Option<String>,
-    id: Option<String>,
-    principal: Option<PrincipalParts<'static>>,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-pub(super) struct Refused {
-    time: String,
-    level: Level,
-    code: String,
-    kind: Item,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    method: Option<String>,
-    #[schemars(skip_serializing_if = "is_false")]
-    custom_method: bool,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    issuer: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    client: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    message: String,
-    line: String,
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "camelCase")]
-pub(super) struct TokenEvent {
-    event: Happened,
-    kind: Item,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    key_id: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    id: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    age: Option<u64>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    method: Option<String>,
-    #[schemars(skip_serializing_if = "is_false")]
-    custom_method: bool,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    issuer: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    client: Option<String>,
-    #[schemars(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-}
-
 /// The types of what an adapter gives, and of what it gets.
 fn definitions() -> BTreeMap<String, Value> {
     let mut given = SchemaSettings::draft2020_12()
@@ -127,7 +34,7 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<settings::Settings>();
     given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
-    given.subschema_for::<Fault>();
+    given.subschema_for::<schemas::Fault>();
     given.subschema_for::<Answer>();
     given.subschema_for::<SqliteAnswer>();
     let mut got = SchemaSettings::draft2020_12()
