@@ -100,17 +100,13 @@ impl Request {
             let command = commit(context, session, &sealed);
             respond.metadata = Some(sealed.metadata);
             if let Some(command) = command {
-                return Ok(self.committing(respond, command));
+                let pending = Pending::new(command);
+                let step = pending.step();
+                self.phase = Phase::Committing(Box::new(Committing { respond, pending }));
+                return Ok(step);
             }
         }
         Ok(Step::Respond(Box::new(respond)))
-    }
-
-    fn committing(&mut self, respond: Respond, command: Command) -> Step {
-        let pending = Pending::new(command);
-        let step = pending.step();
-        self.phase = Phase::Committing(Box::new(Committing { respond, pending }));
-        step
     }
 
     /// Takes the ledger's reply to the new state.
