@@ -66,8 +66,7 @@ pub(super) fn happened(exchange: &mut Exchange) -> Vec<Value> {
     exchange.events().iter().map(event).collect()
 }
 
-/// Returns what happened to tokens since the last step that was a document, as a JSON array: after
-/// [`Next::Deliver`](super::Next::Deliver) and [`Next::Respond`](super::Next::Respond) with a text.
+/// Returns what happened to tokens since the last step that was a document, as a JSON array: for steps in their short form.
 #[must_use]
 pub fn events(exchange: &mut Exchange) -> String {
     write(&happened(exchange))
