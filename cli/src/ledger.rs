@@ -24,14 +24,11 @@ const KINDS: [(&str, &[RecordKind]); 4] = [
 ];
 
 pub(crate) fn begin(input: &Input<'_>) -> Result<Done, Stop> {
-    let tolerance = input.options().duration("clock-tolerance", 0, u64::MAX)?;
-    if tolerance.is_some_and(|seconds| seconds > 300) {
-        return Err(wrong("clock-tolerance", "expected 5m at most").into());
-    }
+    let clock_tolerance = input.options().clock_tolerance()?;
     let store = Store::of(input)?;
     let opened = store.run(store.namespace.open())?;
     let settings = LedgerSettings {
-        clock_tolerance: tolerance.map(Duration::from_secs),
+        clock_tolerance,
         local: matches!(store.place, Place::File(_)),
         ..LedgerSettings::default()
     };
@@ -170,7 +167,11 @@ impl<'a> Store<'a> {
             ] {
                 said.push(self.query(sql, Vec::new())?.unwrap_or_default());
             }
-            let what = format!("SQLite {}, {}, quick_check: {}", said[0], said[1], said[2]);
+            if said[2] != "ok" {
+                let why = format!("quick_check: expected ok, found {}", said[2]);
+                return Err(Failure::unfit(why).into());
+            }
+            let what = format!("SQLite {}, {}, quick_check: ok", said[0], said[1]);
             return Ok((what, Vec::new()));
         }
         let info = self.send_for_text(vec!["INFO".into()])?.unwrap_or_default();

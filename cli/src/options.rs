@@ -1,11 +1,15 @@
 //! Reads options. `commands.json` says which there are; what they may hold is said here.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use sealwax::{Error, Principal};
 
 use crate::duration;
 use crate::failure::Failure;
+
+/// The largest clock tolerance, in seconds.
+const MOST_CLOCK_TOLERANCE: u64 = 300;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Options<'a>(pub &'a BTreeMap<String, String>);
@@ -58,6 +62,15 @@ impl<'a> Options<'a> {
             return Err(wrong(name, &format!("expected {most} seconds at most")));
         }
         Ok(Some(seconds))
+    }
+
+    /// Returns by how much clocks may differ.
+    pub fn clock_tolerance(self) -> Result<Option<Duration>, Failure> {
+        let seconds = self.duration("clock-tolerance", 0, u64::MAX)?;
+        if seconds.is_some_and(|seconds| seconds > MOST_CLOCK_TOLERANCE) {
+            return Err(wrong("clock-tolerance", "expected 5m at most"));
+        }
+        Ok(seconds.map(Duration::from_secs))
     }
 
     /// Refuses an option beside others.

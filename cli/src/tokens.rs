@@ -16,9 +16,6 @@ use crate::input::{Input, Stop};
 use crate::options::wrong;
 use crate::step::Done;
 
-/// The largest clock tolerance, in seconds.
-const MOST_CLOCK_TOLERANCE: u64 = 300;
-
 pub(crate) fn keygen(input: &Input<'_>) -> Result<Done, Stop> {
     let count = input.options().number("count", 1, u16::MAX.into())?;
     let mut done = Done::default();
@@ -216,15 +213,10 @@ impl<'a> Bound<'a> {
 fn times(input: &Input<'_>) -> Result<(Option<Duration>, Duration), Failure> {
     let options = input.options();
     let max_age = options.duration("max-age", 0, u64::MAX)?;
-    let clock_tolerance = options
-        .duration("clock-tolerance", 0, u64::MAX)?
-        .unwrap_or(60);
-    if clock_tolerance > MOST_CLOCK_TOLERANCE {
-        return Err(wrong("clock-tolerance", "expected 5m at most"));
-    }
+    let clock_tolerance = options.clock_tolerance()?;
     Ok((
         max_age.map(Duration::from_secs),
-        Duration::from_secs(clock_tolerance),
+        clock_tolerance.unwrap_or(Duration::from_secs(60)),
     ))
 }
 

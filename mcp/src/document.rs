@@ -6,11 +6,12 @@
 mod event;
 mod handle;
 mod ledger;
-mod message;
-mod plain;
 mod read;
 mod redis;
 mod report;
+mod revocation;
+#[cfg(test)]
+mod schemas;
 mod settings;
 mod sqlite;
 mod step;
@@ -19,29 +20,22 @@ mod types;
 
 use serde::Serialize;
 
-pub use event::{Members, on, told};
+pub use event::{on, told};
 pub use handle::{fork, handle, link};
 pub use ledger::{evaluate, run};
-pub use message::{http, invalid, leaves, line, message, revoke};
-pub(crate) use plain::next;
-pub use plain::{Next, principal, request, result};
 pub use redis::{answered, machine};
 pub use report::{events, report};
+pub use revocation::revoke;
 pub use settings::guard;
 pub use sqlite::{sqlite, sqlite_answered};
+pub use step::begun;
+pub(crate) use step::written;
 
-use crate::exchange::Exchange;
-use crate::reply::step::Step;
 use sealwax::Error;
 
 const NO_DOCUMENT: Error = Error::InvalidArgument(std::borrow::Cow::Borrowed(
     "engine: expected a document as docs/engine.md specifies",
 ));
-
-/// Returns a step, with the refusals on the way.
-pub(crate) fn written(exchange: &mut Exchange, step: &Step) -> String {
-    step::written(exchange, None, step)
-}
 
 /// Writes strings, numbers and structs of these, which always serialize.
 fn write(document: &impl Serialize) -> String {

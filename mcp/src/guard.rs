@@ -1,6 +1,7 @@
 //! The settings of a guard.
 
 use std::fmt;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,30 +23,29 @@ use sealwax::{Codec, Error, Principal, RequestContext, View};
 #[derive(Clone)]
 pub struct Guard(Arc<Settings>);
 
+/// What an author chose, and what is made of it or becomes known.
 pub(super) struct Settings {
-    pub codec: Codec,
-    pub request_state_ttl: Option<Duration>,
-    /// Targets, and the names of the arguments that their `requestState` is bound to.
-    pub only: Vec<(String, Vec<String>)>,
-    /// The tools whose calls are confirmed.
-    pub confirm: Vec<(String, Confirm)>,
-    /// Those that the server marks as destructive, if they are too.
+    chosen: GuardBuilder,
+    /// Those tools that the server marks as destructive, if they are confirmed too.
     pub destructive: Option<Box<Destructive>>,
-    /// Whether any are.
+    /// Whether the calls of any tool are.
     pub confirms: bool,
     /// Whose clients do not ask.
     pub unshown: Unshown,
     /// What the lists of this server's said of those that are confirmed by their names.
     shapes: Mutex<Vec<(String, Shape)>>,
-    pub confirm_ttl: Option<Duration>,
-    pub sessions: Option<SessionSettings>,
-    pub transport: TransportSettings,
-    pub events: bool,
-    pub time_limit: Duration,
     pub ledger: Option<Ledger>,
     /// Whether a confirmed tool that a list does not have is yet to be told.
     pub misspelt: AtomicBool,
     callers: Callers,
+}
+
+impl Deref for Settings {
+    type Target = GuardBuilder;
+
+    fn deref(&self) -> &GuardBuilder {
+        &self.chosen
+    }
 }
 
 impl Settings {
@@ -152,18 +152,12 @@ impl Guard {
     }
 
     pub(super) fn caller(&self, principal: Principal) -> Result<Caller, Error> {
-        let Settings {
-            codec,
-            ledger,
-            callers,
-            ..
-        } = self.settings();
-        callers.get(principal, |principal| {
-            let principal_key = ledger
-                .as_ref()
-                .map(|ledger| ledger.names.principal_key(&principal));
+        let settings = self.settings();
+        settings.callers.get(principal, |principal| {
+            let ledger = settings.ledger.as_ref();
+            let principal_key = ledger.map(|ledger| ledger.names.principal_key(&principal));
             Ok(Caller {
-                view: Arc::new(codec.view(&principal)?),
+                view: Arc::new(settings.codec.view(&principal)?),
                 principal_key: principal_key.unwrap_or_default().into(),
                 principal: Arc::new(principal),
             })
@@ -203,9 +197,11 @@ impl fmt::Debug for Guard {
 /// Sets the options of a [`Guard`].
 #[derive(Clone, Debug)]
 pub struct GuardBuilder {
-    codec: Codec,
+    pub(super) codec: Codec,
     pub(super) request_state_ttl: Option<Duration>,
+    /// Targets, and the names of the arguments that their `requestState` is bound to.
     pub(super) only: Vec<(String, Vec<String>)>,
+    /// The tools whose calls are confirmed.
     pub(super) confirm: Vec<(String, Confirm)>,
     pub(super) previews: Vec<String>,
     /// Whether those that are marked as destructive are confirmed, and for which the model asks.
@@ -369,28 +365,20 @@ impl GuardBuilder {
                 "idle: expected a guard with a ledger, which knows when a session was last seen",
             ));
         }
-        let ledger = self.ledger.map(|settings| Ledger {
+        let ledger = self.ledger.take().map(|settings| Ledger {
             names: Namespace::new(self.codec.audience(), &settings.label),
             settings,
             opens: AtomicU32::new(0),
         });
         Ok(Guard(Arc::new(Settings {
-            codec: self.codec,
-            request_state_ttl: self.request_state_ttl,
-            only: self.only,
             confirms: !self.confirm.is_empty() || self.destructive.is_some(),
-            confirm: self.confirm,
             destructive: self.destructive.map(Destructive::new).map(Box::new),
             unshown: Unshown::default(),
             shapes: Mutex::default(),
-            confirm_ttl: self.confirm_ttl,
-            sessions: self.sessions,
-            transport: self.transport,
-            events: self.events,
-            time_limit: self.time_limit,
             ledger,
             misspelt: AtomicBool::new(true),
             callers: Callers::default(),
+            chosen: self,
         })))
     }
 }

@@ -4,17 +4,20 @@
 //! Input of a client never makes a machine fail; mistakes of the adapter are errors.
 
 mod frame;
+mod short;
 
 use std::time::Duration;
 
 pub use frame::{Answer, Frame};
 use frame::{number, sent};
 
-use crate::document::{self, Members, Next};
+use crate::document;
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::ledger::{Memory, redis, sqlite};
-use crate::message::input::{Client, ClientSession, ClientValue, Failed, Message};
+use crate::message::input::{
+    Client, ClientSession, ClientValue, Event, Failed, HandlerResult, Message, Outcome, Scope,
+};
 use crate::message::members::PrincipalParts;
 use crate::wire::{AnswerHead, Body, Connection, HttpRequest};
 use sealwax::{Codec, Error, Principal};
@@ -265,8 +268,7 @@ fn message_from(guard: &Guard, given: &Frame<'_>, client: Option<&Client<'_>>) -
     let (exchange, step) = guard.message_from(message, client);
     // It is large, and from here on moves no more.
     let mut exchange = Box::new(exchange);
-    let next = document::next(&mut exchange, step);
-    let answer = answer(&mut exchange, next);
+    let answer = short::first(&mut exchange, step);
     Ok((Machine::Exchange(exchange), answer))
 }
 
@@ -289,7 +291,8 @@ fn call(guard: &Guard, given: &Frame<'_>) -> Made {
 fn carried(parent: &Machine, given: &Frame<'_>) -> Made {
     match (given.kind, parent) {
         (kind::INVALID, Machine::Guard(guard)) => {
-            Ok(begun(document::invalid(guard, given.has(flag::ID_IN_USE))))
+            let begins = guard.invalid(given.has(flag::ID_IN_USE));
+            Ok(begun(document::begun(begins)))
         }
         (kind::HTTP, Machine::Guard(guard)) => Ok(http(guard, given)),
         (kind::CONNECTION, Machine::Guard(guard)) => Ok((
@@ -298,12 +301,14 @@ fn carried(parent: &Machine, given: &Frame<'_>) -> Made {
         )),
         (kind::LINE, Machine::Connection(connection)) => {
             let [line] = given.bytes();
-            Ok(begun(document::line(connection, line.unwrap_or_default())))
+            let begins = connection.line(line.unwrap_or_default());
+            Ok(begun(document::begun(begins)))
         }
         (kind::LEAVES, Machine::Connection(connection)) => {
             let [line] = given.bytes();
             let ([_, of], line) = (given.values(), line.unwrap_or_default());
-            Ok(begun(document::leaves(connection, line, sent(of))))
+            let begins = connection.leaves(line, sent(of));
+            Ok(begun(document::begun(begins)))
         }
         _ => Err(NO_FRAME),
     }
@@ -333,7 +338,7 @@ fn http(guard: &Guard, given: &Frame<'_>) -> (Machine, Answer) {
         },
         principal: caller(given, [issuer, client, subject]),
     };
-    begun(document::http(guard, request))
+    begun(document::begun(guard.http(request)))
 }
 
 /// What is told of an HTTP request.
@@ -363,7 +368,7 @@ fn on_http(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> 
         kind::ANSWERED => exchange.answered()?,
         _ => return Err(NO_FRAME),
     };
-    let next = document::written(exchange, &step);
+    let next = document::written(exchange, None, &step);
     Ok(with_text(exchange, next))
 }
 
@@ -382,20 +387,19 @@ fn on(exchange: &mut Exchange, given: &Frame<'_>) -> Result<Answer, Error> {
         kind::BODY..=kind::ANSWERED => return on_http(exchange, given),
         kind::RESULT => {
             let [result_type, cache_scope, token, whole] = given.values();
-            let members = Members {
-                result_type,
-                cache_scope,
-                has_ttl: given.has(flag::TTL),
+            let result = HandlerResult {
+                outcome: Outcome::of(result_type),
                 token,
+                scope: Scope::of(cache_scope),
+                has_ttl: given.has(flag::TTL),
+                no_meta: false,
                 whole: sent(whole),
             };
-            let next = document::result(exchange, members)?;
-            return Ok(answer(exchange, next));
+            return short::reported(exchange, Event::Result(result));
         }
         kind::PRINCIPAL => {
             let found = principal(given.values(), given.has(flag::ANONYMOUS));
-            let next = document::principal(exchange, found)?;
-            return Ok(answer(exchange, next));
+            return short::reported(exchange, Event::Principal(found.map(Some)));
         }
         kind::WRITE => {
             exchange.write(given.document())?;
@@ -453,21 +457,6 @@ fn principal(parts: [ClientValue<'_>; 3], anonymous: bool) -> Result<Principal, 
     PrincipalParts::named(parts, anonymous).map_err(|error| Failed::Wrong(error.to_string()))
 }
 
-/// Returns what is next, with the events that a step without a document does not hold.
-fn answer(exchange: &mut Exchange, next: Next) -> Answer {
-    let (kind, text) = match next {
-        Next::Step(document) => return with_text(exchange, document),
-        Next::Deliver(opened) => (kind::DELIVER, opened),
-        Next::Respond(token) => (kind::RESPOND, token),
-    };
-    let events = exchange.has_events().then(|| document::events(exchange));
-    Answer {
-        kind,
-        flags: 0,
-        texts: [text, events],
-    }
-}
-
 fn begun((mut exchange, next): (Exchange, String)) -> (Machine, Answer) {
     let answer = with_text(&mut exchange, next);
     (Machine::Exchange(Box::new(exchange)), answer)
@@ -475,9 +464,8 @@ fn begun((mut exchange, next): (Exchange, String)) -> (Machine, Answer) {
 
 fn with_text(exchange: &mut Exchange, document: String) -> Answer {
     Answer {
-        kind: kind::STEP,
-        flags: 0,
         texts: [Some(document), exchange.text()],
+        ..Answer::of(kind::STEP, None)
     }
 }
 

@@ -7,8 +7,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::message::members::Seconds;
-use sealwax::{Error, View, check_ttl};
+use crate::message::members::{Seconds, lifetime};
+use sealwax::{Error, Ttl, View, check_ttl};
 
 /// Settings of a [ledger](crate::ledger).
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -197,11 +197,10 @@ impl SessionSettings {
 
     /// Returns the core's sessions of one principal.
     pub(super) fn of<'v>(&self, view: &'v View) -> sealwax::Sessions<'v> {
-        match self.ttl {
-            Some(ttl) => view.sessions().ttl(ttl),
-            None if self.no_expiry => view.sessions().no_expiry(),
-            None => view.sessions(),
-        }
+        view.sessions().with_ttl(match self.no_expiry {
+            true => Ttl::None,
+            false => lifetime(self.ttl),
+        })
     }
 }
 

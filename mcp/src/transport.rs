@@ -29,41 +29,17 @@ const UNKNOWN: Unread = Unread::Unclear("a message that the SDK reads");
 const UNREAD: Unread =
     Unread::Unclear("a message of well-formed Unicode, and of at most 128 levels");
 
-/// A message on HTTP or stdio, as the wire read it.
-#[derive(Default)]
-pub(super) struct TransportMessage<'a> {
-    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is
-    /// delivered without a check.
-    pub http: Option<&'a str>,
-    /// The method of the JSON-RPC message; `None` for a client's response, and without a message.
-    pub method: Option<&'a str>,
-    /// For the log.
-    pub target: Option<&'a str>,
-    /// Whether it is a notification, which gets no answer.
-    pub notification: bool,
-    /// Whether it is of revision 2026-07-28 or later.
-    pub modern: bool,
-    /// The HTTP header `MCP-Protocol-Version`.
-    pub version: Option<&'a str>,
-    /// The HTTP header `Mcp-Session-Id`. More than one is [`ClientValue::Other`].
-    pub header: ClientValue<'a>,
-    /// SEP-1359's `sessionId`: beside `params`, or inside a client's `result`.
-    pub message_session_id: ClientValue<'a>,
-    /// The `params` of `initialize` as JSON.
-    pub initialize: Option<&'a str>,
-}
-
+/// A message on HTTP or stdio.
 pub(super) struct TransportFlow {
+    /// The method of an HTTP request; `None` on stdio. Any other than `POST`, `GET` and `DELETE` is delivered without a check.
     http: Option<String>,
-    method: Option<String>,
-    /// For the log.
-    target: Option<String>,
-    notification: bool,
-    modern: bool,
+    /// The HTTP header `MCP-Protocol-Version`.
     version: Option<String>,
+    /// The HTTP header `Mcp-Session-Id`.
     header: OwnedClientValue,
-    message_session_id: OwnedClientValue,
-    initialize: Option<String>,
+    came: Came,
+    /// Whether it is of revision 2026-07-28 or later.
+    modern: bool,
     phase: Phase,
     carrier: Box<dyn Carrier>,
     mistake: Option<Mistake>,
@@ -97,35 +73,31 @@ enum Then {
 }
 
 impl TransportFlow {
-    pub fn new(transport: &TransportMessage<'_>, carrier: Box<dyn Carrier>) -> Self {
-        let mut flow = Self {
-            http: transport.http.map(Into::into),
-            method: None,
-            target: None,
-            notification: false,
-            modern: false,
-            version: transport.version.map(Into::into),
-            header: transport.header.owned(),
-            message_session_id: OwnedClientValue::Absent,
-            initialize: None,
+    pub fn new(came: Came, modern: bool, carrier: Box<dyn Carrier>) -> Self {
+        Self {
+            http: None,
+            version: None,
+            header: OwnedClientValue::Absent,
+            came,
+            modern,
             phase: Phase::Entering,
             carrier,
             mistake: None,
             text: None,
-        };
-        flow.came(transport);
-        flow
+        }
     }
 
-    /// Takes what is known of its message.
-    fn came(&mut self, message: &TransportMessage<'_>) {
-        let text = |text: Option<&str>| text.map(Into::into);
-        self.method = text(message.method);
-        self.target = text(message.target);
-        self.notification = message.notification;
-        self.modern = message.modern;
-        self.message_session_id = message.message_session_id.owned();
-        self.initialize = text(message.initialize);
+    /// Takes the head of an HTTP request.
+    pub fn over_http(
+        mut self,
+        method: &str,
+        version: Option<&str>,
+        header: ClientValue<'_>,
+    ) -> Self {
+        self.http = Some(method.into());
+        self.version = version.map(Into::into);
+        self.header = header.owned();
+        self
     }
 
     /// Begins with the body, which is not there yet.
@@ -136,18 +108,17 @@ impl TransportFlow {
 
     /// Makes one that is over.
     pub fn over(text: Option<String>) -> Self {
-        let flow = Self::new(&TransportMessage::default(), Box::new(Nothing));
         Self {
             phase: Phase::Over,
             text,
-            ..flow
+            ..Self::new(Came::default(), false, Box::new(Nothing))
         }
     }
 
     /// Makes that of a message at the SDK's handlers that is none.
     pub fn invalid(id_in_use: bool) -> Self {
         let unread = if id_in_use { IN_USE } else { UNREAD };
-        Self::new(&TransportMessage::default(), Box::new(Nothing)).mistaken(Some(unread.into()))
+        Self::new(Came::default(), false, Box::new(Nothing)).mistaken(Some(unread.into()))
     }
 
     pub fn mistaken(mut self, mistake: Option<Mistake>) -> Self {
@@ -164,7 +135,7 @@ impl TransportFlow {
     /// Returns the message, for the log.
     pub fn origin(&self) -> Origin {
         let text = |text: &Option<String>| text.as_deref().map(Into::into);
-        Origin::new(text(&self.method), text(&self.target))
+        Origin::new(text(&self.came.method), text(&self.came.target))
     }
 
     pub fn http(&mut self) -> Result<&mut Http, Error> {
@@ -177,10 +148,9 @@ impl TransportFlow {
 
     /// Reads the body.
     pub fn read(&mut self, settings: &Settings, body: Body<'_>) {
-        let mut came = Came::default();
         if let Some(http) = self.carrier.http() {
-            match http.read(body, &settings.transport, &mut came) {
-                Ok(message) => self.came(&message),
+            match http.read(body, &settings.transport) {
+                Ok((came, modern)) => (self.came, self.modern) = (came, modern),
                 Err(mistake) => self.mistake = Some(mistake),
             }
         }
@@ -276,8 +246,8 @@ impl TransportFlow {
         if let Some(mistake) = self.mistake {
             return Ok(self.mistake(context, mistake));
         }
-        if self.modern || self.method.as_deref() == Some("initialize") {
-            let report = match self.method.as_deref() {
+        if self.modern || self.came.method.as_deref() == Some("initialize") {
+            let report = match self.came.method.as_deref() {
                 Some("initialize") => Report::Always,
                 Some("server/discover") if self.declares(context) => Report::Always,
                 _ => Report::Never,
@@ -294,12 +264,12 @@ impl TransportFlow {
         {
             return Ok(self.deliver(Deliver::default()));
         }
-        let terminates = transport.sep1359 && self.method.as_deref() == Some(TERMINATE);
+        let terminates = transport.sep1359 && self.came.method.as_deref() == Some(TERMINATE);
         let ends = self.deletes() || terminates;
         if ends && !remembers {
             return Ok(self.not_offered());
         }
-        let token = match (self.header.borrowed(), self.message_session_id.borrowed()) {
+        let token = match (self.header.borrowed(), self.came.session_id.borrowed()) {
             (ClientValue::Absent, ClientValue::Absent) => {
                 let needed = self.deletes() || (transport.required && self.http.is_some());
                 return Ok(if needed {
@@ -316,7 +286,7 @@ impl TransportFlow {
                 return Ok(self.bad_request(context, "one session in header and message", message));
             }
         };
-        if terminates && self.notification {
+        if terminates && self.came.is_notification {
             let message = "Bad Request: expected session/terminate to have an id";
             return Ok(self.bad_request(context, "session/terminate as a request", message));
         }
@@ -342,7 +312,7 @@ impl TransportFlow {
             expires_at: negotiated.expires_at,
             version: version.is_none().then_some(negotiated.protocol_version),
             negotiated: Some(negotiated.json),
-            add_session_id: self.message_session_id.borrowed().text().map(Into::into),
+            add_session_id: self.came.session_id.borrowed().text().map(Into::into),
             ..Deliver::default()
         };
         let (check, then) = match transport.idle {
@@ -391,11 +361,12 @@ impl TransportFlow {
     /// Delivers a message of a session, of which the SDK may have to be told.
     fn resume(&mut self, context: &mut Context, deliver: Box<Deliver>) -> Step {
         let negotiated = deliver.negotiated.as_deref();
-        let Some(negotiated) = negotiated.filter(|_| self.carrier.needs_replay()) else {
+        let line = self.carrier.line().filter(|line| line.needs_replay());
+        let (Some(negotiated), Some(line)) = (negotiated, line) else {
             return self.deliver(*deliver);
         };
         match context.draw() {
-            Ok(random) => self.text = Some(self.carrier.replay(negotiated, random)),
+            Ok(random) => self.text = Some(line.replay(negotiated, random)),
             Err(error) => return self.refuse(context, error.into()),
         }
         self.phase = Phase::Replaying(deliver);
@@ -404,11 +375,10 @@ impl TransportFlow {
 
     fn replayed(&mut self, context: &mut Context, deliver: Deliver, answer: Option<&str>) -> Step {
         let negotiated = deliver.negotiated.as_deref().unwrap_or_default();
-        let is_begun = self.carrier.replayed(negotiated, answer);
-        if is_begun {
-            self.deliver(deliver)
-        } else {
-            self.not_resumed(context)
+        let line = self.carrier.line();
+        match line.is_some_and(|line| line.replayed(negotiated, answer)) {
+            true => self.deliver(deliver),
+            false => self.not_resumed(context),
         }
     }
 
@@ -457,11 +427,11 @@ impl TransportFlow {
             ..Respond::default()
         };
         let begins = self.http.is_some() || context.guard.settings().transport.sep1359;
-        let is_begun = self.method.as_deref() == Some("initialize") && begins;
+        let is_begun = self.came.method.as_deref() == Some("initialize") && begins;
         if !is_begun || result.outcome == Outcome::Error {
             return Step::Respond(Box::new(respond));
         }
-        let params = match Params::read(self.initialize.as_deref()) {
+        let params = match Params::read(self.came.initialize.as_deref()) {
             Ok(params) => params,
             Err(error) => return self.bad_message(context, error, -32602, "Invalid params"),
         };
@@ -499,10 +469,7 @@ impl TransportFlow {
 
     fn not_begun(&self, context: &mut Context, reason: Reason) -> Step {
         let answer = context.refuse(reason, About::new(Item::Session));
-        Step::Reply(Reply {
-            status: self.http.is_some().then_some(500),
-            ..answer.into()
-        })
+        self.with_status(500, answer.into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Session ids and handles: signed identifiers that carry no payload.
 
 use std::ffi::c_char;
+use std::ptr;
 use std::time::Duration;
 
 use sealwax_core::{Handle, SessionId};
@@ -88,15 +89,8 @@ pub unsafe extern "C" fn sealwax_mint_handle(
     identifier: *mut Identifier,
     error: *mut ErrorReport,
 ) -> Status {
-    call(error, || {
-        let view = input::object("view", view)?;
-        let handle_type = input::text("handle_type", handle_type, handle_type_len)?;
-        let out = Buffer::text(out, cap, len)?;
-        let handle = view.0.mint_handle(handle_type)?;
-        out.write(handle.as_str().as_bytes())?;
-        give(identifier, Identifier::of_handle(&handle, None));
-        Ok(())
-    })
+    let (kind, kind_len, ends) = (handle_type, handle_type_len, ptr::null());
+    sealwax_new_handle(view, kind, kind_len, ends, out, cap, len, identifier, error)
 }
 
 /// Mints a handle that lives for `max_age` seconds (NULL: as long as its key), and returns its end.

@@ -67,3 +67,24 @@ fn an_operator_looks_at_a_ledger_and_writes_to_it() {
         assert_eq!(found, 1, "{key}");
     }
 }
+
+#[test]
+fn a_file_that_is_damaged_is_not_fit() {
+    use sealwax_cli::{Answer, Request, Run, Step};
+
+    let given = [("url", "sqlite:ledger.db"), ("audience", "urn:notes")];
+    let mut run = Run::new(Request {
+        command: "ledger check".into(),
+        options: given.map(|(name, text)| (name.into(), text.into())).into(),
+        ..Request::default()
+    });
+    for said in ["3.50.4", "wal", "*** in database main ***"] {
+        let said = sealwax_mcp::ledger::redis::Answer::Texts(vec![said.into()]);
+        run.answer(Answer::Store(said));
+    }
+    let Step::Failed { status, stderr } = run.step(&sealwax::System) else {
+        panic!("it is said to be fit")
+    };
+    assert_eq!(status, 1);
+    assert!(stderr.contains("quick_check: expected ok"), "{stderr}");
+}

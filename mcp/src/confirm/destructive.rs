@@ -141,7 +141,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{AGE, Destructive, MOST, Tool, is_destructive};
+    use super::{Destructive, MOST, Tool, is_destructive};
     use sealwax::Principal;
 
     fn tools(of: &Value) -> Vec<Tool> {
@@ -152,28 +152,16 @@ mod tests {
             .collect()
     }
 
+    /// The rest is in the transcripts.
     #[test]
-    fn what_is_not_marked_is_destructive() {
-        for (annotations, destructive) in [
-            (json!(null), true),
-            (json!({}), true),
-            (json!({"readOnlyHint": true}), false),
-            (json!({"destructiveHint": false}), false),
-            (
-                json!({"readOnlyHint": false, "destructiveHint": true}),
-                true,
-            ),
-            (
-                json!({"readOnlyHint": true, "destructiveHint": true}),
-                false,
-            ),
-            (json!({"readOnlyHint": "true", "destructiveHint": 0}), true),
-            (json!([]), true),
+    fn a_mark_of_another_type_is_none() {
+        for annotations in [
+            json!({"readOnlyHint": "true", "destructiveHint": 0}),
+            json!([]),
         ] {
             let tool = json!({"name": "a", "annotations": annotations});
-            assert_eq!(is_destructive(&tool), destructive, "{tool}");
+            assert!(is_destructive(&tool), "{tool}");
         }
-        assert!(is_destructive(&json!({"name": "a"})));
     }
 
     #[test]
@@ -195,29 +183,21 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_its_callers_for_a_minute() {
-        let [alice, bob] = ["alice", "bob"].map(|one| Arc::new(Principal::subject(one)));
+    fn the_lists_of_all_callers_have_so_much_room() {
+        let [alice, bob, carol] =
+            ["alice", "bob", "carol"].map(|one| Arc::new(Principal::subject(one)));
         let destructive = Destructive::new(false);
-        let list = |of: Value| tools(&of);
-        destructive.keep(alice.clone(), list(json!([{"name": "a"}])), 1_000);
-        let has = |who: &Principal, name: &str, at| destructive.find(who, name, at).is_some();
-        assert!(has(&alice, "a", 1_000));
-        assert!(has(&alice, "a", 999 + AGE));
-        assert!(!has(&alice, "a", 1_000 + AGE));
-        assert!(!has(&alice, "b", 1_000));
-        assert!(!has(&bob, "a", 1_000));
-        destructive.keep(alice.clone(), list(json!([{"name": "b"}])), 2_000);
-        assert!(has(&alice, "b", 1_000 + AGE));
-        assert!(!has(&alice, "a", 2_000), "a list replaces the one before");
+        let has = |who: &Principal, name: &str| destructive.find(who, name, 2_000).is_some();
+        destructive.keep(alice.clone(), tools(&json!([{"name": "a"}])), 1_000);
+        destructive.keep(alice.clone(), tools(&json!([{"name": "b"}])), 2_000);
+        assert!(!has(&alice, "a"), "a list replaces the one before");
 
         let many: Vec<_> = (0..MOST / 2)
             .map(|at| json!({"name": at.to_string()}))
             .collect();
-        destructive.keep(bob.clone(), list(json!(many)), 2_000);
-        assert!(has(&alice, "b", 2_000) && has(&bob, "7", 2_000));
-        let carol = Arc::new(Principal::subject("carol"));
-        destructive.keep(carol.clone(), list(json!(many)), 2_000);
-        assert!(has(&carol, "7", 2_000));
-        assert!(!has(&alice, "b", 2_000) && !has(&bob, "7", 2_000));
+        destructive.keep(bob.clone(), tools(&json!(many)), 2_000);
+        assert!(has(&alice, "b") && has(&bob, "7"));
+        destructive.keep(carol.clone(), tools(&json!(many)), 2_000);
+        assert!(has(&carol, "7") && !has(&alice, "b") && !has(&bob, "7"));
     }
 }

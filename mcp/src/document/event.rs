@@ -116,59 +116,20 @@ fn reply(reply: &str) -> Vec<String> {
 impl<'a> ResultFacts<'a> {
     fn of(self, whole: Option<&'a str>) -> HandlerResult<'a> {
         let members = self.members;
-        let members = Members {
-            result_type: members.result_type,
-            cache_scope: members.cache_scope,
-            has_ttl: members.ttl_ms != ClientValue::Absent,
+        HandlerResult {
+            outcome: match self.error {
+                true => Outcome::Error,
+                false => Outcome::of(members.result_type),
+            },
             // A method has one of them.
             token: match members.request_state {
                 ClientValue::Absent => members.next_cursor,
                 token => token,
             },
-            whole,
-        };
-        let mut result = members.result();
-        if self.error {
-            result.outcome = Outcome::Error;
-        }
-        HandlerResult {
+            scope: Scope::of(members.cache_scope),
+            has_ttl: members.ttl_ms != ClientValue::Absent,
             no_meta: self.no_meta,
-            ..result
-        }
-    }
-}
-
-/// The members of a result that `deliver` asks for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Members<'a> {
-    /// `resultType`.
-    pub result_type: ClientValue<'a>,
-    /// `cacheScope`.
-    pub cache_scope: ClientValue<'a>,
-    /// Whether there is a `ttlMs`.
-    pub has_ttl: bool,
-    /// The member that [`TokenFields::result`](crate::TokenFields::result) names.
-    pub token: ClientValue<'a>,
-    /// The whole result, as JSON.
-    pub whole: Option<&'a str>,
-}
-
-impl<'a> Members<'a> {
-    pub(super) fn result(self) -> HandlerResult<'a> {
-        HandlerResult {
-            outcome: match self.result_type.text() {
-                Some("input_required") => Outcome::InputRequired,
-                _ => Outcome::Complete,
-            },
-            token: self.token,
-            scope: match self.cache_scope {
-                ClientValue::Absent => None,
-                ClientValue::Text("public") => Some(Scope::Public),
-                _ => Some(Scope::Private),
-            },
-            has_ttl: self.has_ttl,
-            whole: self.whole,
-            ..HandlerResult::default()
+            whole,
         }
     }
 }

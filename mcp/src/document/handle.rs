@@ -6,8 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::read::{parse, read};
-use super::step::begun;
-use super::{NO_DOCUMENT, write};
+use super::{NO_DOCUMENT, begun, write};
 use crate::exchange::Exchange;
 use crate::guard::Guard;
 use crate::message::input::{ClientValue, HandleOp, HandleOpKind, Predecessor};

@@ -66,8 +66,7 @@ pub(super) fn happened(exchange: &mut Exchange) -> Vec<Value> {
     exchange.events().iter().map(event).collect()
 }
 
-/// Returns what happened to tokens since the last step that was a document, as a JSON array: after
-/// [`Next::Deliver`](super::Next::Deliver) and [`Next::Respond`](super::Next::Respond) with a text.
+/// Returns what happened to tokens since the last step that was a document, as a JSON array: for steps in their short form.
 #[must_use]
 pub fn events(exchange: &mut Exchange) -> String {
     write(&happened(exchange))
@@ -102,79 +101,4 @@ pub fn report(guard: &Guard, document: &str) -> Result<String, Error> {
 #[inline(never)]
 fn text<'a>(document: &'a Value, name: &str) -> Option<&'a str> {
     document.get(name).and_then(Value::as_str)
-}
-
-/// The documents' types.
-#[cfg(test)]
-pub(super) mod types {
-    use schemars::JsonSchema;
-
-    use crate::message::members::PrincipalParts;
-    use crate::reply::event::Happened;
-    use crate::reply::log::Level;
-    use crate::reply::step::Item;
-
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "for its schema")]
-    pub struct Fault {
-        code: String,
-        kind: Item,
-        message: String,
-        method: Option<String>,
-        target: Option<String>,
-        id: Option<String>,
-        principal: Option<PrincipalParts<'static>>,
-    }
-
-    #[derive(JsonSchema)]
-    #[schemars(rename_all = "camelCase")]
-    #[expect(dead_code, reason = "for its schema")]
-    pub struct Refused {
-        time: String,
-        level: Level,
-        code: String,
-        kind: Item,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        method: Option<String>,
-        #[schemars(skip_serializing_if = "is_false")]
-        custom_method: bool,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        target: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        issuer: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        client: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        subject: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        message: String,
-        line: String,
-    }
-
-    #[derive(JsonSchema)]
-    #[schemars(rename_all = "camelCase")]
-    #[expect(dead_code, reason = "for its schema")]
-    pub struct TokenEvent {
-        event: Happened,
-        kind: Item,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        key_id: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        id: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        age: Option<u64>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        method: Option<String>,
-        #[schemars(skip_serializing_if = "is_false")]
-        custom_method: bool,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        target: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        issuer: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        client: Option<String>,
-        #[schemars(skip_serializing_if = "Option::is_none")]
-        subject: Option<String>,
-    }
 }

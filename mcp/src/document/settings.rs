@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+use super::NO_DOCUMENT;
 use super::read::{parse, read};
 use crate::confirm::Confirm;
 use crate::guard::Guard;
@@ -30,11 +31,11 @@ pub(super) struct Settings {
     /// The tools that run only for a confirmed call.
     #[cfg_attr(
         test,
-        schemars(with = "std::collections::BTreeMap<String, ConfirmFacts>")
+        schemars(with = "std::collections::BTreeMap<String, super::schemas::ConfirmFacts>")
     )]
     confirm: IgnoredAny,
     /// Whether those are too that the server marks as destructive.
-    #[cfg_attr(test, schemars(with = "DestructiveFacts"))]
+    #[cfg_attr(test, schemars(with = "super::schemas::DestructiveFacts"))]
     confirm_destructive: IgnoredAny,
     /// How long a user may take to confirm: 600 by default.
     #[serde(with = "Seconds")]
@@ -46,35 +47,6 @@ pub(super) struct Settings {
     ledger: Option<LedgerSettings>,
     /// How long all questions of one request may take together: 1000 by default.
     time_limit_ms: Option<u64>,
-}
-
-/// A tool's confirmation.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct ConfirmFacts {
-    /// The question, with arguments in braces; absent: the author's function makes it.
-    message: Option<String>,
-    /// What becomes of a call whose user cannot be asked: `refuse`, which is the default, or `preview`.
-    fallback: Option<String>,
-}
-
-/// The forms of `confirmDestructive`.
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "for its schema")]
-enum DestructiveFacts {
-    All(bool),
-    With(DestructiveOptions),
-}
-
-#[cfg(test)]
-#[derive(schemars::JsonSchema)]
-#[expect(dead_code, reason = "for its schema")]
-struct DestructiveOptions {
-    /// As that of a tool.
-    fallback: Option<String>,
 }
 
 /// Returns a guard with these settings.
@@ -89,14 +61,14 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
     let settings = members(&document)?;
     let mut builder = Guard::builder(codec).events(settings.events);
     builder.request_state_ttl = settings.request_state_ttl;
-    let only = document.get("only").and_then(Value::as_object);
-    for (target, names) in only.into_iter().flatten() {
+    for (target, names) in named(&document, "only")? {
         builder.only.push((target.clone(), read(names)?));
     }
-    let confirm = document.get("confirm").and_then(Value::as_object);
-    for (tool, facts) in confirm.into_iter().flatten() {
-        let message = facts.get("message").and_then(Value::as_str);
-        let message = message.map(Into::into);
+    for (tool, facts) in named(&document, "confirm")? {
+        let message = match facts.get("message") {
+            None | Some(Value::Null) => None,
+            Some(message) => Some(read(message)?),
+        };
         let preview = preview(facts, tool)?;
         builder
             .confirm
@@ -114,6 +86,19 @@ pub fn guard(codec: Codec, settings: &str) -> Result<Guard, Error> {
         builder.time_limit = Duration::from_millis(millis);
     }
     builder.build()
+}
+
+/// Returns what a setting has for each name. A list of names, which has nothing, would leave them unprotected.
+#[inline(never)]
+fn named<'a>(
+    document: &'a Value,
+    setting: &str,
+) -> Result<impl Iterator<Item = (&'a String, &'a Value)>, Error> {
+    let all = match document.get(setting) {
+        None | Some(Value::Null | Value::Bool(false)) => None,
+        Some(all) => Some(all.as_object().ok_or(NO_DOCUMENT)?),
+    };
+    Ok(all.into_iter().flatten())
 }
 
 /// Returns whether the facts of a confirmation have the fallback of a preview.

@@ -1,14 +1,12 @@
 //! Steps, with the refusals on the way.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use serde_json::Value;
 
 use super::report::{entry, happened};
 use super::write;
 use crate::exchange::Exchange;
-use crate::ledger::{Command, Script};
+use crate::ledger::Script;
 use crate::message::members::{Millis, is_false};
 use crate::message::token_fields::TokenFields;
 use crate::reply::set::Set;
@@ -36,11 +34,11 @@ pub(super) struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<OpenedSession<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::report::types::Refused>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::schemas::Refused>"))]
     refused: Vec<Value>,
     /// What happened to tokens that were not refused.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[cfg_attr(test, schemars(with = "Vec<super::report::types::TokenEvent>"))]
+    #[cfg_attr(test, schemars(with = "Vec<super::schemas::TokenEvent>"))]
     events: Vec<Value>,
 }
 
@@ -104,57 +102,48 @@ impl<'a> OpenedSession<'a> {
     }
 }
 
-/// Returns a step as a document, together with the refusals on the way.
-pub(super) fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
+/// Returns what an exchange begins with: its first step as a document, together with the refusals on the way.
+#[must_use]
+#[inline(never)]
+pub fn begun((mut exchange, step): (Exchange, Step)) -> (Exchange, String) {
     let fields = exchange.token_fields();
     let step = written(&mut exchange, fields, &step);
     (exchange, step)
 }
 
-/// `fields` are those of the exchange before the step, which may have ended it.
-pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
+/// Returns a step as a document. `fields` are those of the exchange before the step, which may have ended it.
+pub(crate) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step: &Step) -> String {
     let refused = exchange.refused().into_iter().map(entry).collect();
     let events = happened(exchange);
     let (mut members, mut session) = (&[][..], None);
     let (mut set, mut whole) = (Vec::new(), false);
     let called = exchange.called();
-    let params;
-    let step = match step {
-        Step::Identify => ask(Question::Principal, None),
-        Step::Ledger(command) => ask(Question::Ledger, Some(command)),
-        Step::Begin => ask(Question::Initial, None),
-        Step::Word(called) => {
-            params = Some(called.params());
-            others(Question::Confirm, params.as_ref(), None)
-        }
-        Step::Elicit(elicitation) => {
-            let within = Some(Elicitation::WITHIN);
-            others(Question::Elicit, Some(&elicitation.params), within)
-        }
-        Step::Body => ask(Question::Body, None),
-        Step::Replay => ask(Question::Replay, None),
-        Step::Replayed => Next::Replayed,
-        Step::List(list) => {
-            params = list.params();
-            others(Question::ListTools, params.as_ref(), Some(list.within))
-        }
-        Step::Deliver(delivered) => {
+    let params = match step {
+        Step::Word(called) => Some(called.params()),
+        Step::Elicit(elicitation) => Some(elicitation.params.clone()),
+        Step::List(list) => list.params(),
+        _ => None,
+    };
+    let step = match (step, step.asks()) {
+        (step, Some(name)) => ask(name, step, params.as_ref()),
+        (Step::Deliver(delivered), _) => {
             members = fields.map_or(&[], self::members);
             session = exchange.session().map(OpenedSession::new);
             set = called.as_ref().map(Called::set).unwrap_or_default();
             whole = exchange.reports_whole();
             Next::Deliver(delivered)
         }
-        Step::Respond(respond) => {
+        (Step::Respond(respond), _) => {
             set = respond.set(fields);
             let header = respond.header.as_deref();
             Next::Respond {
                 headers: header.map(|session_id| Headers { session_id }),
             }
         }
-        Step::Reply(reply) => Next::Reply(reply),
-        Step::Done(made) => Next::Done(made),
-        Step::Drop => Next::Drop,
+        (Step::Reply(reply), _) => Next::Reply(reply),
+        (Step::Done(made), _) => Next::Done(made),
+        (Step::Replayed, _) => Next::Replayed,
+        _ => Next::Drop,
     };
     Document {
         step,
@@ -168,26 +157,20 @@ pub(super) fn written(exchange: &mut Exchange, fields: Option<TokenFields>, step
     .written()
 }
 
-fn ask(name: Question, command: Option<&Command>) -> Next<'_> {
+fn ask<'a>(name: Question, step: &'a Step, params: Option<&'a Value>) -> Next<'a> {
+    let (command, within) = match step {
+        Step::Ledger(command) => (Some(command), Some(command.within)),
+        Step::Elicit(_) => (None, Some(Elicitation::WITHIN)),
+        Step::List(list) => (None, Some(list.within)),
+        _ => (None, None),
+    };
     Next::Ask {
         name,
         script: command.map(|command| command.script),
         keys: command.map(|command| &*command.keys),
         args: command.map(|command| &*command.args),
-        params: None,
-        within_ms: command.map(|command| Millis::of(command.within)),
-    }
-}
-
-fn others<'a>(name: Question, params: Option<&'a Value>, within: Option<Duration>) -> Next<'a> {
-    let within_ms = within.map(Millis::of);
-    Next::Ask {
-        name,
-        script: None,
-        keys: None,
-        args: None,
         params,
-        within_ms,
+        within_ms: within.map(Millis::of),
     }
 }
 

@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use super::{event, handle, redis, report, settings, sqlite, step};
+use super::{event, handle, redis, schemas, settings, sqlite, step};
 use crate::ledger::{redis::Answer, sqlite::Answer as SqliteAnswer};
 use crate::message::input::ClientValue;
 
@@ -34,7 +34,7 @@ fn definitions() -> BTreeMap<String, Value> {
     given.subschema_for::<settings::Settings>();
     given.subschema_for::<event::Reported<'_>>();
     given.subschema_for::<handle::Operation<'_>>();
-    given.subschema_for::<report::types::Fault>();
+    given.subschema_for::<schemas::Fault>();
     given.subschema_for::<Answer>();
     given.subschema_for::<SqliteAnswer>();
     let mut got = SchemaSettings::draft2020_12()

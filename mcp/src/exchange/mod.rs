@@ -290,14 +290,8 @@ impl Exchange {
     pub fn handle(&self, op: HandleOp<'_>) -> (Self, Step) {
         let request = self.flow.request().ok();
         let page = request.and_then(|request| request.page(&self.context.guard, &op));
-        let mut exchange = Self {
-            context: self.context.inner(),
-            flow: Flow::Handle(Box::new(HandleFlow::new(op, page))),
-            asked: None,
-        };
-        let step = exchange.advance();
-        let step = exchange.settle(step);
-        (exchange, step)
+        let flow = Flow::Handle(Box::new(HandleFlow::new(op, page)));
+        Self::begin(self.context.inner(), flow)
     }
 
     /// Returns the opened `requestState`, while the handler runs; `None` in the first round.
@@ -508,7 +502,7 @@ impl Exchange {
 }
 
 impl Step {
-    fn asks(&self) -> Option<Question> {
+    pub(crate) fn asks(&self) -> Option<Question> {
         match self {
             Self::Identify => Some(Question::Principal),
             Self::Ledger(_) => Some(Question::Ledger),

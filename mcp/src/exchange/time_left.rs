@@ -39,37 +39,3 @@ impl TimeLeft {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::TimeLeft;
-    use std::time::Duration;
-
-    const LIMIT: Duration = Duration::from_millis(1000);
-    const SHARE: Duration = Duration::from_millis(300);
-
-    #[test]
-    fn a_clock_that_moves_takes_away_what_passed_while_waiting() {
-        let mut time = TimeLeft::new(LIMIT);
-        assert_eq!(time.wait(5_000, SHARE), SHARE);
-        time.stop(|| 5_200);
-        assert_eq!(time.left(), Duration::from_millis(800));
-        // Nothing waits in between.
-        time.stop(|| 9_000);
-        assert_eq!(time.wait(9_000, LIMIT), Duration::from_millis(800));
-        time.stop(|| 9_799);
-        assert_eq!(time.wait(9_799, SHARE), Duration::from_millis(1));
-        time.stop(|| 9_800);
-        assert_eq!(time.wait(9_800, SHARE), Duration::ZERO);
-    }
-
-    #[test]
-    fn a_clock_that_stands_still_goes_back_or_leaps_takes_away_no_more_than_was_given() {
-        for (after, left) in [(5_000, 1000), (4_000, 1000), (9_999_999, 700)] {
-            let mut time = TimeLeft::new(LIMIT);
-            assert_eq!(time.wait(5_000, SHARE), SHARE);
-            time.stop(|| after);
-            assert_eq!(time.left(), Duration::from_millis(left));
-        }
-    }
-}

@@ -141,19 +141,6 @@ pub(crate) struct Subject<'a> {
     pub until: Option<u64>,
 }
 
-/// A written state.
-#[derive(Clone, Debug)]
-pub(crate) struct Commit<'a> {
-    /// The session's ulid.
-    pub session: &'a str,
-    /// The id and generation of the admitted state.
-    pub seen: (&'a str, u32),
-    /// The id of the new state.
-    pub token: &'a str,
-    pub until: u64,
-    pub state: &'a str,
-}
-
 impl Command {
     /// Returns a command of these parts, such as one received from another process. A
     /// [guard](crate::Guard) makes the valid ones.
@@ -291,18 +278,26 @@ impl Namespace {
         Command::new(Script::Admit, keys, args)
     }
 
-    pub(crate) fn commit(&self, commit: &Commit<'_>) -> Command {
-        let (seen, generation) = commit.seen;
+    /// Commits a written state: `session` is the session's ulid, `seen` the id and the generation of the admitted state, `token`
+    /// the id of the new one.
+    pub(crate) fn commit(
+        &self,
+        session: &str,
+        (seen, generation): (String, u32),
+        token: &str,
+        until: u64,
+        state: &str,
+    ) -> Command {
         let keys = vec![
-            self.latest(commit.session),
-            self.ended(RecordKind::Session, commit.session),
+            self.latest(session),
+            self.ended(RecordKind::Session, session),
         ];
         let args = vec![
-            seen.into(),
+            seen,
             generation.to_string(),
-            commit.token.into(),
-            commit.until.to_string(),
-            commit.state.into(),
+            token.into(),
+            until.to_string(),
+            state.into(),
         ];
         Command::new(Script::Commit, keys, args)
     }

@@ -17,7 +17,7 @@ pub mod redis;
 mod reply;
 pub mod sqlite;
 
-pub(crate) use command::{Check, Commit, Subject};
+pub(crate) use command::{Check, Subject};
 pub use command::{Command, Script};
 pub use evaluate::{Evaluation, Write};
 pub use memory::Memory;

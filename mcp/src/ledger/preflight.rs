@@ -31,60 +31,42 @@ impl Preflight {
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
             line.map(str::trim)
         };
-        let mut found = Self::default();
+        let (mut refused, mut warned) = (Vec::new(), Vec::new());
         match value("redis_version").map(version) {
             Some(Some(version)) if version >= (6, 2) => {}
-            Some(Some((major, minor))) => found.refused.push(
-                format!("version: expected Redis 6.2 or later, or Valkey, found {major}.{minor}")
-                    .into(),
-            ),
-            _ => found
-                .refused
-                .push("INFO: expected the answer of a Redis or a Valkey".into()),
+            Some(Some((major, minor))) => refused.push(Cow::from(format!(
+                "version: expected Redis 6.2 or later, or Valkey, found {major}.{minor}"
+            ))),
+            _ => refused.push("INFO: expected the answer of a Redis or a Valkey".into()),
         }
         if value("role").is_some_and(|role| role != "master") {
-            found
-                .refused
-                .push("role: expected a master, found a replica, which takes no writes".into());
+            refused.push("role: expected a master, found a replica, which takes no writes".into());
         }
         match (value("maxmemory_policy"), value("maxmemory")) {
             (Some("noeviction"), _) => {}
-            (Some(policy), Some("0")) => found.warned.push(
-                format!(
-                    "maxmemory-policy is {policy}: set noeviction, before a maxmemory is set"
-                )
-                .into(),
-            ),
-            (policy, _) => found.refused.push(
-                format!(
-                    "maxmemory-policy: expected noeviction, found {}: what it evicts can be used again",
-                    policy.unwrap_or("none in INFO")
-                )
-                .into(),
-            ),
+            (Some(policy), Some("0")) => warned.push(Cow::from(format!(
+                "maxmemory-policy is {policy}: set noeviction, before a maxmemory is set"
+            ))),
+            (policy, _) => refused.push(Cow::from(format!(
+                "maxmemory-policy: expected noeviction, found {}: what it evicts can be used again",
+                policy.unwrap_or("none in INFO")
+            ))),
         }
         let told = ["run_id", "master_replid", "evicted_keys"];
         if let Some(missing) = told.into_iter().find(|name| value(name).is_none()) {
-            found.warned.push(
-                format!(
-                    "INFO has no {missing}: a fail-over or an eviction would go unnoticed, so every command needs a replica that confirms it"
-                )
-                .into(),
-            );
+            warned.push(Cow::from(format!(
+                "INFO has no {missing}: a fail-over or an eviction would go unnoticed, so every command needs a replica that confirms it"
+            )));
         }
         if value("aof_enabled") == Some("0") {
-            found.warned.push(
-                "appendonly is off: a restart forgets what ended, and ends all sessions begun before it; set it to yes".into(),
-            );
+            warned.push("appendonly is off: a restart forgets what ended, and ends all sessions begun before it; set it to yes".into());
         }
         if value("connected_slaves").is_some_and(|count| count != "0")
             && value("min_slaves_good_slaves").is_none()
         {
-            found.warned.push(
-                "min-replicas-to-write is 0: in a split brain both masters may accept a token that is for one use; set it to 1".into(),
-            );
+            warned.push("min-replicas-to-write is 0: in a split brain both masters may accept a token that is for one use; set it to 1".into());
         }
-        found
+        Self { refused, warned }
     }
 }
 

@@ -124,6 +124,7 @@ impl Reply {
         };
         let refusal = match (script, word) {
             (_, "ended") => Refusal::Ended,
+            (_, "expired") => Refusal::Expired,
             (_, "stale") => match Latest::of(details) {
                 Some(latest) => Refusal::Stale(latest),
                 None => return Self::Failed(Failure::Unspecified),
@@ -133,7 +134,6 @@ impl Reply {
             (Script::Admit, "unknown") => {
                 Refusal::Unknown(details.first().and_then(|age| age.parse().ok()))
             }
-            (Script::Admit, "expired") => Refusal::Expired,
             _ => return Self::Failed(Failure::of(word, &texts[1..])),
         };
         match place {
@@ -214,7 +214,17 @@ impl fmt::Display for Failure {
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, Reply, Script};
+    use super::{Failure, Refusal, Reply, Script};
+
+    /// By the ledger's clock, which may be ahead of the replica's by more than the lifetime.
+    #[test]
+    fn a_state_may_be_over_before_it_is_committed() {
+        let (place, refusal) = (0, Refusal::Expired);
+        let over = Reply::of(Script::Commit, &["expired"]);
+        assert_eq!(over, Reply::Refused { place, refusal });
+        let none = Reply::of(Script::Open, &["expired"]);
+        assert_eq!(none, Reply::Failed(Failure::Unspecified));
+    }
 
     #[test]
     fn each_failure_tells_what_to_do() {

@@ -335,6 +335,17 @@ pub enum Outcome {
     Error,
 }
 
+#[cfg(feature = "documents")]
+impl Outcome {
+    /// Reads a result's `resultType`.
+    pub(crate) fn of(result_type: ClientValue<'_>) -> Self {
+        match result_type {
+            ClientValue::Text("input_required") => Self::InputRequired,
+            _ => Self::Complete,
+        }
+    }
+}
+
 /// The users to whom a cache may hand a result (2026-07-28, `server/utilities/caching`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -343,4 +354,16 @@ pub enum Scope {
     Public,
     /// The caller of the request.
     Private,
+}
+
+#[cfg(feature = "documents")]
+impl Scope {
+    /// Reads a result's `cacheScope`.
+    pub(crate) fn of(cache_scope: ClientValue<'_>) -> Option<Self> {
+        match cache_scope {
+            ClientValue::Absent => None,
+            ClientValue::Text("public") => Some(Self::Public),
+            _ => Some(Self::Private),
+        }
+    }
 }

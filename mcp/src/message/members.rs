@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::message::input::ClientValue;
-use sealwax::{Error, Principal};
+use sealwax::{Error, Principal, Ttl};
 
 /// A lifetime in whole seconds.
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(inline))]
@@ -23,6 +23,11 @@ impl Seconds {
     pub fn serialize<S: Serializer>(time: &Option<Duration>, into: S) -> Result<S::Ok, S::Error> {
         into.serialize_some(&time.map(|time| time.as_secs()))
     }
+}
+
+/// Returns the lifetime that a setting chose, or else that of the kind.
+pub(crate) fn lifetime(chosen: Option<Duration>) -> Ttl {
+    chosen.map_or(Ttl::Default, Ttl::Given)
 }
 
 /// A time to wait, in milliseconds.

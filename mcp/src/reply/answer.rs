@@ -63,6 +63,16 @@ pub struct RpcError {
     pub data: Option<ErrorData>,
 }
 
+impl RpcError {
+    pub(crate) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+}
+
 /// The answer to an authentic state of a session that is not the latest one. A ledger uses it to
 /// keep two writers of one session from overwriting each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -181,12 +191,11 @@ impl Stale {
         let ran = self.ran;
         if method == "tools/call" {
             return Answer::ToolResult(ToolResult {
-                result_type: modern.then_some("complete"),
                 meta: Some(Meta::Stale(StaleMeta {
                     session: self.session,
                     stale: Ran { ran },
                 })),
-                ..ToolResult::error(if ran { RAN } else { NOT_RAN })
+                ..ToolResult::for_model(if ran { RAN } else { NOT_RAN }, modern)
             });
         }
         let data = Some(ErrorData::Stale(Box::new(self)));
@@ -345,9 +354,8 @@ impl Answer {
 
     fn error(code: i32, message: &'static str, data: Option<ErrorData>) -> Self {
         Self::Error(RpcError {
-            code,
-            message: message.into(),
             data,
+            ..RpcError::new(code, message)
         })
     }
 
@@ -407,9 +415,8 @@ impl Answer {
              user sees no card, say that this client cannot ask."
         );
         Self::ToolResult(ToolResult {
-            result_type: modern.then_some("complete"),
             meta: Some(Meta::Card(card)),
-            ..ToolResult::error(text)
+            ..ToolResult::for_model(text, modern)
         })
     }
 
@@ -439,30 +446,31 @@ impl Answer {
 
     /// Returns what a model hears of a cursor in its arguments.
     pub(crate) fn invalid_cursor(tool: &str, argument: &str, why: &str) -> Self {
-        Self::ToolResult(ToolResult::error(format!(
+        let text = format!(
             "This {argument} is not valid. {why}. Call {tool} without {argument} for the first page."
-        )))
+        );
+        Self::for_model(text, false)
     }
 
     fn for_model(text: String, modern: bool) -> Self {
-        let mut result = ToolResult::error(text);
-        result.result_type = modern.then_some("complete");
-        Self::ToolResult(result)
+        Self::ToolResult(ToolResult::for_model(text, modern))
     }
 
     fn tool_error(text: &'static str) -> Self {
-        Self::ToolResult(ToolResult::error(text))
+        Self::ToolResult(ToolResult::for_model(text, false))
     }
 }
 
 impl ToolResult {
-    fn error(text: impl Into<Cow<'static, str>>) -> Self {
+    /// Makes the result of a tool that did not run. Those of revision 2026-07-28 say that they are complete.
+    fn for_model(text: impl Into<Cow<'static, str>>, modern: bool) -> Self {
         Self {
             content: vec![TextContent {
                 content_type: "text",
                 text: text.into(),
             }],
             is_error: true,
+            result_type: modern.then_some("complete"),
             ..Self::default()
         }
     }

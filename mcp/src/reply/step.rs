@@ -318,23 +318,14 @@ impl Reply {
     #[must_use]
     pub fn failed() -> Self {
         Self {
-            error: Some(RpcError {
-                code: -32603,
-                message: "Internal error".into(),
-                data: None,
-            }),
+            error: Some(RpcError::new(-32603, "Internal error")),
             ..Self::from(Answer::failed())
         }
     }
 
     pub(crate) fn error(code: i32, message: &'static str) -> Self {
-        let data = None;
         Self {
-            error: Some(RpcError {
-                code,
-                message: message.into(),
-                data,
-            }),
+            error: Some(RpcError::new(code, message)),
             ..Self::default()
         }
     }

@@ -16,6 +16,7 @@ use crate::ledger::Check;
 use crate::message::context::{About, Context};
 use crate::message::input::{Client, Failed};
 use crate::message::json;
+use crate::message::members::lifetime;
 use crate::message::text::hex;
 use crate::message::token::Token;
 use crate::message::token_fields::TokenFields;
@@ -325,10 +326,9 @@ impl Request {
         match client.way(self.modern, known.was_unshown, known.preview) {
             // The client would show that page.
             Way::Card if self.shape(settings).is_some_and(|shape| shape.has_page) => {
-                if known.preview {
-                    Way::Preview
-                } else {
-                    Way::Nothing
+                match known.preview {
+                    true => Way::Preview,
+                    false => Way::Nothing,
                 }
             }
             way => way,
@@ -350,16 +350,10 @@ impl Request {
             Way::InputRequired => {
                 let settings = context.guard.settings();
                 let sealer = view.request_state(&bound.asked);
-                let sealer = match settings.confirm_ttl {
-                    Some(ttl) => sealer.ttl(ttl),
-                    None => sealer,
-                };
+                let sealer = sealer.with_ttl(lifetime(settings.confirm_ttl));
                 let token = match sealer.seal(format!("{now} {}", bound.words).as_bytes()) {
                     Ok(token) => token.into_string(),
-                    Err(error) => {
-                        let about = About::new(Item::RequestState);
-                        return context.reply(Reason::Unsealed(error), about);
-                    }
+                    Err(error) => return unsealed(context, error),
                 };
                 context.sealed(Item::RequestState, &token, None);
                 Step::Reply(Answer::input_required(form(&text), token).into())
@@ -373,10 +367,7 @@ impl Request {
             way @ (Way::Card | Way::Preview) => {
                 let consent = match view.mint_consent(&bound.words) {
                     Ok(consent) => consent,
-                    Err(error) => {
-                        let about = About::new(Item::RequestState);
-                        return context.reply(Reason::Unsealed(error), about);
-                    }
+                    Err(error) => return unsealed(context, error),
                 };
                 let (consent, id) = (consent.as_str(), hex(consent.ulid()));
                 context.sealed(Item::Handle, consent, Some(id));
@@ -431,10 +422,7 @@ impl Request {
                 // Two may be asked at one time.
                 let drawn = match context.draw::<8>() {
                     Ok(drawn) => drawn,
-                    Err(error) => {
-                        let about = About::new(Item::RequestState);
-                        return context.reply(Reason::Unsealed(error), about);
-                    }
+                    Err(error) => return unsealed(context, error),
                 };
                 self.confirmation().agreed = Some([at.to_le_bytes(), drawn].concat());
                 self.phase = Phase::Entering;
@@ -467,10 +455,7 @@ impl Request {
                 self.phase = Phase::Entering;
                 self.advance(context)
             }
-            Err(why) => {
-                let reason = Reason::Unsealed(Error::argument(why));
-                context.reply(reason, About::new(Item::RequestState))
-            }
+            Err(why) => unsealed(context, Error::argument(why)),
         }
     }
 
@@ -501,6 +486,11 @@ impl Request {
         let tool = self.target.as_deref().unwrap_or_default();
         self.tell(context, Answer::not_confirmed(tool, said, self.modern))
     }
+}
+
+/// Answers a call whose question could not be made.
+fn unsealed(context: &mut Context, error: Error) -> Step {
+    context.reply(Reason::Unsealed(error), About::new(Item::RequestState))
 }
 
 /// Returns how many milliseconds ago something was, by this replica's clock: long ago if it is still to come by it.

@@ -8,8 +8,8 @@ use crate::message::context::{About, Context};
 use crate::message::input::{
     ClientValue, Event, HandleOp, HandleOpKind, OwnedClientValue, Predecessor,
 };
-use crate::message::text::hex;
-use crate::message::text::{rfc3339, until};
+use crate::message::members::lifetime;
+use crate::message::text::{hex, rfc3339, until};
 use crate::message::token;
 use crate::reply::answer::{Answer, Profile, RpcError};
 use crate::reply::reason::Reason;
@@ -47,9 +47,8 @@ enum Work {
     Open {
         once: bool,
     },
-    End {
-        self_contained: bool,
-    },
+    EndRow,
+    EndState,
     SealLink {
         value: String,
         ttl: Option<Duration>,
@@ -102,7 +101,13 @@ impl HandleFlow {
                 handle,
                 max_age,
                 self_contained,
-            } => (Work::End { self_contained }, handle, max_age),
+            } => {
+                let work = match self_contained {
+                    true => Work::EndState,
+                    false => Work::EndRow,
+                };
+                (work, handle, max_age)
+            }
             HandleOpKind::SealLink { value, ttl, once } => {
                 let value = value.into();
                 (
@@ -198,23 +203,17 @@ impl HandleFlow {
                     .map_err(Reason::Unsealed)?;
                 (result, predecessor.filter(|_| *once).map(spent))
             }
-            Work::End { .. } if settings.ledger.is_none() => {
+            Work::EndRow | Work::EndState if settings.ledger.is_none() => {
                 return Err(Error::argument(
                     "end: expected a guard with a ledger, which remembers what ended",
                 )
                 .into());
             }
-            Work::Open { .. }
-            | Work::End {
-                self_contained: true,
-            } => {
+            Work::Open { .. } | Work::EndState => {
                 let (result, token) = self.open(view)?;
                 (result, Some(token))
             }
-            Work::Check
-            | Work::End {
-                self_contained: false,
-            } => {
+            Work::Check | Work::EndRow => {
                 let (result, token) = self.check(view)?;
                 (result, Some(token))
             }
@@ -295,10 +294,7 @@ impl HandleFlow {
     ) -> Result<HandleResult, Error> {
         let value = json(value.as_bytes()).map_err(|_| Error::argument("value: expected JSON"))?;
         let sealer = view.handle_state(&self.handle_type);
-        let sealer = match ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        };
+        let sealer = sealer.with_ttl(lifetime(ttl));
         let token: Token<_> = match predecessor {
             Some(predecessor) => sealer.renew_from(
                 predecessor.started_at,
@@ -447,7 +443,7 @@ impl HandleFlow {
 
     fn token_check(&self) -> Check {
         match self.work {
-            Work::End { .. } => Check::End,
+            Work::EndRow | Work::EndState => Check::End,
             Work::Open { once: true } => Check::Unused,
             _ => Check::Live,
         }
@@ -473,18 +469,10 @@ impl HandleFlow {
 
     fn item(&self) -> Item {
         match self.work {
-            Work::Mint
-            | Work::Check
-            | Work::MintShort { .. }
-            | Work::CheckShort
-            | Work::End {
-                self_contained: false,
-            } => Item::Handle,
-            Work::Seal { .. }
-            | Work::Open { .. }
-            | Work::End {
-                self_contained: true,
-            } => Item::HandleState,
+            Work::Mint | Work::Check | Work::MintShort { .. } | Work::CheckShort | Work::EndRow => {
+                Item::Handle
+            }
+            Work::Seal { .. } | Work::Open { .. } | Work::EndState => Item::HandleState,
             Work::SealLink { .. } | Work::OpenLink { .. } => Item::Link,
             Work::Cursor { .. } | Work::Position { .. } => Item::Cursor,
         }
@@ -521,11 +509,7 @@ impl HandleFlow {
         let answer = context.refuse(reason, about);
         let reply = Reply::from(told.unwrap_or(answer));
         let told = reply.tool.as_ref().and_then(|tool| tool.content.first());
-        let error = told.map(|told| RpcError {
-            code,
-            message: told.text.clone(),
-            data: None,
-        });
+        let error = told.map(|told| RpcError::new(code, told.text.clone()));
         Step::Reply(Reply { error, ..reply })
     }
 }

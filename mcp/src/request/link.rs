@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::session::json;
 use crate::ledger::Check;
-use crate::message::members::PrincipalMembers;
+use crate::message::members::{PrincipalMembers, lifetime};
 use crate::message::token::Token;
 use crate::reply::step::Item;
 use sealwax::{Error, Handle, Opened, Principal, View, kind};
@@ -37,11 +37,7 @@ pub(super) fn seal(
         head.insert("once".into(), true.into());
     }
     let label = label(name)?;
-    let sealer = anyone.custom(&label);
-    let sealer = match ttl {
-        Some(ttl) => sealer.ttl(ttl),
-        None => sealer,
-    };
+    let sealer = anyone.custom(&label).with_ttl(lifetime(ttl));
     sealer.seal(with_head(head, value).as_bytes())
 }
 

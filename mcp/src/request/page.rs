@@ -9,6 +9,7 @@ use super::link::{headed, with_head};
 use crate::guard::Guard;
 use crate::message::input::{ClientValue, HandleOp, HandleOpKind, OwnedClientValue};
 use crate::message::json;
+use crate::message::members::lifetime;
 use crate::reply::answer::Answer;
 use crate::reply::reason::Reason;
 use sealwax::{Error, Opened, RequestContext, Token, View, kind};
@@ -84,10 +85,7 @@ impl Page {
         let context = self.context.clone().map_err(Reason::InvalidRequest)?;
         let label = self.label();
         let sealer = view.custom(&label).bound_to_request(&context);
-        let sealer = match ttl {
-            Some(ttl) => sealer.ttl(ttl),
-            None => sealer,
-        };
+        let sealer = sealer.with_ttl(lifetime(ttl));
         let mut head = Map::new();
         if let Some(list) = list {
             head.insert("list".into(), list.into());

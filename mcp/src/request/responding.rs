@@ -3,9 +3,10 @@
 use super::{Phase, Request, declares, item};
 use crate::exchange::pending::Pending;
 use crate::guard::PAUSE;
-use crate::ledger::{Command, Commit, Reply};
+use crate::ledger::{Command, Reply};
 use crate::message::context::{About, Context};
 use crate::message::input::{ClientValue, Failed, HandlerResult, Outcome, OwnedClientValue, Scope};
+use crate::message::members::lifetime;
 use crate::message::token_fields::TokenFields;
 use crate::reply::reason::Reason;
 use crate::reply::step::{Item, Respond, Step};
@@ -99,17 +100,13 @@ impl Request {
             let command = commit(context, session, &sealed);
             respond.metadata = Some(sealed.metadata);
             if let Some(command) = command {
-                return Ok(self.committing(respond, command));
+                let pending = Pending::new(command);
+                let step = pending.step();
+                self.phase = Phase::Committing(Box::new(Committing { respond, pending }));
+                return Ok(step);
             }
         }
         Ok(Step::Respond(Box::new(respond)))
-    }
-
-    fn committing(&mut self, respond: Respond, command: Command) -> Step {
-        let pending = Pending::new(command);
-        let step = pending.step();
-        self.phase = Phase::Committing(Box::new(Committing { respond, pending }));
-        step
     }
 
     /// Takes the ledger's reply to the new state.
@@ -229,10 +226,8 @@ impl Request {
             Some(bound) => bound,
             None => self.binding(context, fields)?,
         };
-        let sealer = match settings.request_state_ttl {
-            Some(ttl) => view.request_state(&bound).ttl(ttl),
-            None => view.request_state(&bound),
-        };
+        let ttl = lifetime(settings.request_state_ttl);
+        let sealer = view.request_state(&bound).with_ttl(ttl);
         let token = sealer.seal(payload.as_bytes());
         Ok(token.map_err(Reason::Unsealed)?.into_string())
     }
@@ -241,13 +236,11 @@ impl Request {
 /// Returns the command that commits a session's new state.
 fn commit(context: &Context, session: &Session, sealed: &session::Sealed) -> Option<Command> {
     let (ledger, _) = context.ledger()?;
-    let (seen, generation) = session.seen()?;
+    let seen = session.seen()?;
     let (token, until) = sealed.token.as_ref()?;
-    Some(ledger.names.commit(&Commit {
-        session: &session.ulid(),
-        seen: (&seen, generation),
-        token,
-        until: *until,
-        state: sealed.metadata.state.as_deref()?,
-    }))
+    let state = sealed.metadata.state.as_deref()?;
+    let commit = ledger
+        .names
+        .commit(&session.ulid(), seen, token, *until, state);
+    Some(commit)
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::ledger::Check;
 use crate::message::input::ClientValue;
+use crate::message::members::lifetime;
 use crate::message::token::Token;
 use crate::reply::step::Item;
 use crate::wire::{Member, string, whole};
@@ -41,10 +42,7 @@ pub(super) fn open(view: &View, token: ClientValue<'_>) -> Result<(Negotiated, T
 }
 
 pub(super) fn seal(view: &View, negotiated: &str, ttl: Option<Duration>) -> Result<String, Error> {
-    let sealer = match ttl {
-        Some(ttl) => view.session().ttl(ttl),
-        None => view.session(),
-    };
+    let sealer = view.session().with_ttl(lifetime(ttl));
     let token = sealer.seal(negotiated.as_bytes())?.into_string();
     fits("Mcp-Session-Id with the negotiated values", &token)?;
     Ok(token)

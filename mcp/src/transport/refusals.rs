@@ -37,11 +37,11 @@ impl TransportFlow {
     }
 
     pub(super) fn is_request(&self) -> bool {
-        self.method.is_some() && !self.notification
+        self.came.method.is_some() && !self.came.is_notification
     }
 
     fn about(&self) -> About<'_> {
-        let message_session_id = self.message_session_id.borrowed();
+        let message_session_id = self.came.session_id.borrowed();
         let in_message = message_session_id != ClientValue::Absent && self.is_request();
         let token = self.header.borrowed().text().or(message_session_id.text());
         About {
@@ -60,12 +60,17 @@ impl TransportFlow {
     /// authenticate: only the authentication in front knows.
     pub(super) fn unauthenticated(&self, context: &mut Context) -> Step {
         let answer = context.refuse(Reason::Unauthenticated, About::new(Item::Session));
-        if self.http.is_none() && (self.method.is_none() || self.notification) {
+        if self.http.is_none() && !self.is_request() {
             return Step::Drop;
         }
+        self.with_status(400, answer.into())
+    }
+
+    /// Returns the step of an answer, which has a status over HTTP.
+    pub(super) fn with_status(&self, status: u16, reply: Reply) -> Step {
         Step::Reply(Reply {
-            status: self.http.is_some().then_some(400),
-            ..answer.into()
+            status: self.http.is_some().then_some(status),
+            ..reply
         })
     }
 
@@ -81,10 +86,7 @@ impl TransportFlow {
         if self.http.is_none() {
             return Step::Drop;
         }
-        Step::Reply(Reply {
-            status: Some(400),
-            ..Reply::error(-32600, message)
-        })
+        self.with_status(400, Reply::error(-32600, message))
     }
 
     /// Refuses a message that cannot be read.
@@ -124,15 +126,12 @@ impl TransportFlow {
         message: &'static str,
     ) -> Step {
         context.refuse(error.into(), About::new(Item::Session));
-        Step::Reply(Reply {
-            status: self.http.is_some().then_some(400),
-            ..Reply::error(code, message)
-        })
+        self.with_status(400, Reply::error(code, message))
     }
 
     /// Refuses to end sessions if nothing remembers ends.
     pub(super) fn not_offered(&self) -> Step {
-        match self.notification {
+        match self.came.is_notification {
             _ if self.deletes() => Step::Reply(Reply {
                 status: Some(405),
                 allow: Some("GET, POST"),

@@ -8,7 +8,7 @@ use crate::reply::set::{Set, SetValue};
 
 /// A message of a server.
 pub(crate) struct Leaving<'t> {
-    text: &'t str,
+    pub text: &'t str,
     /// The id, if it is an answer.
     pub id: Option<&'t str>,
     pub is_answer: bool,
@@ -61,6 +61,12 @@ impl<'t> Leaving<'t> {
             text = set(&text, &place, path, &written(value))?;
         }
         Some(text)
+    }
+
+    /// Returns it with the session that it belongs to, if there is one, and where it has a place for it.
+    pub fn in_session(&self, session_id: Option<String>) -> String {
+        let changed = session_id.and_then(|session_id| self.with_session(&session_id));
+        changed.unwrap_or_else(|| self.text.into())
     }
 
     /// Returns it with the session of SEP-1359: inside a result, or beside the method.

@@ -10,7 +10,7 @@ use crate::message::context::Context;
 use crate::message::input::{ClientValue, Failed, OwnedClientValue};
 use crate::reply::step::{Deliver, Report, Respond, Step};
 use crate::settings::TransportSettings;
-use crate::transport::{TransportFlow, TransportMessage};
+use crate::transport::TransportFlow;
 use sealwax::Principal;
 
 /// An HTTP request.
@@ -94,29 +94,28 @@ enum Form {
 }
 
 impl Http {
-    /// Reads a body. Returns the message that is in it.
-    pub fn read<'a>(
+    /// Reads a body. Returns the message that is in it, and whether that is of revision 2026-07-28 or later.
+    pub fn read(
         &mut self,
         body: Body<'_>,
         settings: &TransportSettings,
-        came: &'a mut Came,
-    ) -> Result<TransportMessage<'a>, Mistake> {
+    ) -> Result<(Came, bool), Mistake> {
         let Body::Whole(bytes) = body else {
             return Err(Mistake::TooLarge);
         };
         if self.is_encoded {
             return Err(Mistake::Encoded);
         }
-        *came = Came::read(bytes, true)?;
+        let mut came = Came::read(bytes, true)?;
         self.id = came.id.take();
-        let is_modern = settings.modern && self.is_modern(came);
+        let is_modern = settings.modern && self.is_modern(&came);
         if let Some(cut) = came.cut.take().filter(|_| settings.sep1359 && !is_modern) {
             let text = str::from_utf8(bytes).unwrap_or_default();
             self.body = Some(without(text, &cut));
         } else {
             came.session_id = OwnedClientValue::Absent;
         }
-        Ok(came.message(is_modern))
+        Ok((came, is_modern))
     }
 
     /// Returns whether a message is of revision 2026-07-28 or later: its header says so, and nothing else the contrary. A batch, and
@@ -243,13 +242,8 @@ impl TransportFlow {
             // No session was negotiated for it.
             version => Some(version.text().unwrap_or("several")),
         };
-        let message = TransportMessage {
-            http: Some(request.method),
-            version,
-            header: request.session,
-            ..TransportMessage::default()
-        };
-        let mut flow = Self::new(&message, Box::new(carrier));
+        let flow = Self::new(Came::default(), false, Box::new(carrier));
+        let mut flow = flow.over_http(request.method, version, request.session);
         match (request.method, request.body) {
             (POST, None) => flow.reading(),
             (POST, Some(body)) => {

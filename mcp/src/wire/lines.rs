@@ -13,7 +13,7 @@ use crate::message::context::Context;
 use crate::message::input::{Event, HandlerResult, OwnedClientValue};
 use crate::message::json;
 use crate::reply::step::{Deliver, Report, Step};
-use crate::transport::{TransportFlow, TransportMessage};
+use crate::transport::TransportFlow;
 
 /// The connection of one client on stdio, or on other streams of lines. It is cheap to clone.
 #[derive(Clone, Debug)]
@@ -94,15 +94,11 @@ impl Connection {
     pub fn leaves(&self, line: &[u8], of: Option<&str>) -> (Exchange, Step) {
         let line = &*String::from_utf8_lossy(line);
         let context = Context::new(self.guard.clone(), None, None);
-        let respond = || Step::Respond(Box::default());
         let Some(leaving) = Leaving::read(line) else {
-            return (Exchange::over(context, Some(line.into())), respond());
+            return responds(context, line.into());
         };
         if !leaving.is_answer {
-            let session_id = self.session_of(of);
-            let changed = session_id.and_then(|session_id| leaving.with_session(&session_id));
-            let text = changed.unwrap_or_else(|| line.into());
-            return (Exchange::over(context, Some(text)), respond());
+            return responds(context, leaving.in_session(self.session_of(of)));
         }
         let id = leaving.id.filter(|id| *id != "null");
         if id.is_some()
@@ -116,7 +112,7 @@ impl Connection {
         }
         let Some(waiting) = id.map(|id| self.state().remove(id)) else {
             // An answer to what the SDK could not read.
-            return (Exchange::over(context, Some(line.into())), respond());
+            return responds(context, line.into());
         };
         let Some(waiting) = waiting else {
             // An answer to a request that was cancelled.
@@ -128,14 +124,10 @@ impl Connection {
         if waiting.reported.is_some()
             && let Some(result) = leaving.result()
         {
-            let result = result.to_owned();
-            let flow = TransportFlow::leaving(self, line, waiting);
-            return Exchange::of_result(context, flow, &result);
+            let flow = TransportFlow::leaving(self, &leaving, waiting);
+            return Exchange::of_result(context, flow, result);
         }
-        let session_id = waiting.session_id;
-        let changed = session_id.and_then(|session_id| leaving.with_session(&session_id));
-        let text = changed.unwrap_or_else(|| line.into());
-        (Exchange::over(context, Some(text)), respond())
+        responds(context, leaving.in_session(waiting.session_id))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -157,6 +149,12 @@ impl Connection {
     }
 }
 
+/// Ends the exchange of a message of the SDK's with the line for the client.
+fn responds(context: Context, line: String) -> (Exchange, Step) {
+    let exchange = Exchange::over(context, Some(line));
+    (exchange, Step::Respond(Box::default()))
+}
+
 /// One line.
 pub(crate) struct Line {
     connection: Connection,
@@ -176,11 +174,57 @@ pub(crate) struct Line {
 }
 
 impl Carrier for Line {
-    fn needs_replay(&self) -> bool {
+    fn text(&mut self, step: &Step) -> Option<String> {
+        match step {
+            Step::Deliver(deliver) => {
+                self.delivers(deliver);
+                let line = std::mem::take(&mut self.line);
+                Some(match self.is_replayed {
+                    true => format!("{INITIALIZED}\n{line}"),
+                    false => line,
+                })
+            }
+            Step::Reply(reply) => {
+                if let Some(id) = self.delivered.take() {
+                    self.connection.state().remove(&id);
+                }
+                message(reply, self.id.as_deref())
+            }
+            Step::Respond(respond) => {
+                let changed = Leaving::read(&self.line)?.changed(&respond.set(None));
+                Some(changed.unwrap_or_else(|| self.line.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    fn line(&mut self) -> Option<&mut Line> {
+        Some(self)
+    }
+}
+
+impl Line {
+    fn new(connection: &Connection, line: String) -> Self {
+        Self {
+            connection: connection.clone(),
+            line,
+            id: None,
+            delivered: None,
+            cancels: None,
+            initialize: None,
+            method: None,
+            leaves: false,
+            is_replayed: false,
+        }
+    }
+
+    /// Returns whether the SDK has begun no session, and is to be told of one.
+    pub fn needs_replay(&self) -> bool {
         !self.leaves && !self.connection.state().is_begun
     }
 
-    fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
+    /// Returns the line that tells it.
+    pub fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
         let id = format!("\"{:032x}\"", u128::from_be_bytes(random));
         let negotiated = json::read(negotiated).unwrap_or_default();
         let of = |name: &str| json::written(negotiated.get(name).unwrap_or(&Value::Null));
@@ -195,7 +239,7 @@ impl Carrier for Line {
     }
 
     /// Takes the SDK's answer to that. Returns whether it began the session.
-    fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
+    pub fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
         let version = |json: &str, path: &[&str]| {
             let value = json::read(json)?;
             let version = path
@@ -212,30 +256,6 @@ impl Carrier for Line {
         self.is_replayed
     }
 
-    fn text(&mut self, step: &Step) -> Option<String> {
-        match step {
-            Step::Deliver(deliver) => {
-                self.delivers(deliver);
-                let line = std::mem::take(&mut self.line);
-                let before = self.is_replayed.then_some(INITIALIZED);
-                Some(before.map_or(line.clone(), |before| format!("{before}\n{line}")))
-            }
-            Step::Reply(reply) => {
-                if let Some(id) = self.delivered.take() {
-                    self.connection.state().remove(&id);
-                }
-                message(reply, self.id.as_deref())
-            }
-            Step::Respond(respond) => {
-                let changed = Leaving::read(&self.line)?.changed(&respond.set(None));
-                Some(changed.unwrap_or_else(|| self.line.clone()))
-            }
-            _ => None,
-        }
-    }
-}
-
-impl Line {
     fn delivers(&mut self, deliver: &Deliver) {
         let state = &mut *self.connection.state();
         if let Some(cancelled) = &self.cancels {
@@ -282,39 +302,28 @@ impl TransportFlow {
             Ok(()) => None,
         };
         let carrier = Line {
-            connection: connection.clone(),
-            line: text,
             id,
-            delivered: None,
             cancels: came.cancels.take(),
             initialize: came.initialize.clone(),
             method: came.method.clone(),
-            leaves: false,
-            is_replayed: false,
+            ..Line::new(connection, text)
         };
-        Self::new(&came.message(is_modern), Box::new(carrier)).mistaken(mistake)
+        Self::new(came, is_modern, Box::new(carrier)).mistaken(mistake)
     }
 
     /// Makes the flow of a result that is reported.
-    fn leaving(connection: &Connection, line: &str, waiting: Waiting) -> Self {
-        let message = TransportMessage {
-            method: waiting.reported.as_deref(),
-            initialize: waiting.initialize.as_deref(),
-            ..TransportMessage::default()
+    fn leaving(connection: &Connection, leaving: &Leaving<'_>, waiting: Waiting) -> Self {
+        let came = Came {
+            method: waiting.reported,
+            initialize: waiting.initialize,
+            ..Came::default()
         };
-        let id = Leaving::read(line).and_then(|leaving| leaving.id.map(Into::into));
         let carrier = Line {
-            connection: connection.clone(),
-            line: line.into(),
-            id,
-            delivered: None,
-            cancels: None,
-            initialize: None,
-            method: None,
+            id: leaving.id.map(Into::into),
             leaves: true,
-            is_replayed: false,
+            ..Line::new(connection, leaving.text.into())
         };
-        Self::new(&message, Box::new(carrier)).delivered()
+        Self::new(came, false, Box::new(carrier)).delivered()
     }
 }
 

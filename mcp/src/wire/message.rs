@@ -5,7 +5,6 @@ use std::ops::Range;
 use super::spans::{Member, Object, Unread, items, object, string, whole};
 use crate::message::input::{ClientValue, OwnedClientValue};
 use crate::message::token_fields::TokenFields;
-use crate::transport::TransportMessage;
 
 /// The first revision without sessions of the transport.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -116,19 +115,6 @@ impl Came {
         }
         came.method = Some(method);
         Ok(came)
-    }
-
-    /// Returns it as the flow takes it.
-    pub fn message(&self, modern: bool) -> TransportMessage<'_> {
-        TransportMessage {
-            method: self.method.as_deref(),
-            target: self.target.as_deref(),
-            notification: self.is_notification,
-            modern,
-            message_session_id: self.session_id.borrowed(),
-            initialize: self.initialize.as_deref(),
-            ..TransportMessage::default()
-        }
     }
 
     fn take_session_id(&mut self, json: &str, cut: Range<usize>) {

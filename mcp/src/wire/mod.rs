@@ -11,7 +11,7 @@ mod spans;
 pub(crate) use self::http::Http;
 pub use self::http::{AnswerHead, Body, HttpRequest};
 pub use self::lines::Connection;
-pub(crate) use self::lines::IN_USE;
+pub(crate) use self::lines::{IN_USE, Line};
 pub(crate) use self::message::Came;
 pub(crate) use self::spans::{Member, Unread, string, whole};
 #[cfg(test)]
@@ -29,21 +29,9 @@ pub(crate) trait Carrier: Send + Sync {
         None
     }
 
-    /// Returns whether the SDK has begun no session, and is to be told of one.
-    fn needs_replay(&self) -> bool {
-        false
-    }
-
-    /// Returns the line that tells it.
-    fn replay(&self, negotiated: &str, random: [u8; 16]) -> String {
-        let _ = (negotiated, random);
-        String::new()
-    }
-
-    /// Takes the SDK's answer to that. Returns whether it began the session.
-    fn replayed(&mut self, negotiated: &str, answer: Option<&str>) -> bool {
-        let _ = (negotiated, answer);
-        false
+    /// Returns the line, if it is one of stdio.
+    fn line(&mut self) -> Option<&mut Line> {
+        None
     }
 }
 

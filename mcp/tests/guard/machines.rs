@@ -1,5 +1,6 @@
 //! Every kind of frame, told to a machine once: each text has its own place.
 
+use sealwax::{Inspected, inspect};
 use sealwax_mcp::ClientValue::{self, Absent, Other, Text};
 use sealwax_mcp::machine::{Answer, Frame, Machine, flag, kind};
 use serde_json::{Value, json};
@@ -12,6 +13,7 @@ const OPEN: &str = r#"{"script":"open","keys":["swl1:{a}:began","swl1:{a}:fence"
 const REVOKE: &str =
     r#"{"script":"revoke","keys":["swl1:{a}:p:b"],"args":["0","0"],"withinMs":300}"#;
 const COMPLETE: &[ClientValue<'_>] = &[Text("complete")];
+const ASKS: &[ClientValue<'_>] = &[Text("input_required"), Text("public"), Text("mine")];
 
 /// Reads a frame of these texts, and gives it to a function.
 fn framed<T>(
@@ -97,26 +99,23 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
     assert_eq!((answer.kind, answer.flags), (kind::MADE, flag::DEFERS));
     let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &call(Absent, NO_SESSION));
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
-    let asks = [Text("input_required"), Text("public"), Text("mine")];
     let Answer {
         kind: kind::RESPOND,
         texts: [Some(token), Some(events)],
         ..
-    } = tell(&mut exchange, kind::RESULT, 0, &asks)
+    } = tell(&mut exchange, kind::RESULT, 0, ASKS)
     else {
         panic!("no token")
     };
-    let sealed: Value = serde_json::from_str(&events).unwrap();
-    for (member, value) in [
-        ("event", "sealed"),
-        ("method", "tools/call"),
-        ("target", "play"),
-        ("issuer", "i"),
-        ("client", "c"),
-        ("subject", "s"),
-    ] {
-        assert_eq!(sealed[0][member], value, "{member}");
-    }
+    let Ok(Inspected::Token {
+        key_id, token_id, ..
+    }) = inspect(&token)
+    else {
+        panic!("{token}")
+    };
+    let mut happened = json!([{"kind": "request-state", "keyId": key_id.to_string(), "id": token_id.to_string(),
+        "method": "tools/call", "target": "play", "issuer": "i", "client": "c", "subject": "s", "event": "sealed"}]);
+    assert_eq!(happened, serde_json::from_str::<Value>(&events).unwrap());
     let second = call(Text(&token), NO_SESSION);
     let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &second);
     let Answer {
@@ -127,7 +126,10 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
     else {
         panic!("{answer:?}")
     };
-    assert!(opened == "mine" && events.contains("opened"));
+    happened[0]["event"] = "opened".into();
+    happened[0]["age"] = 0.into();
+    assert_eq!(opened, "mine");
+    assert_eq!(happened, serde_json::from_str::<Value>(&events).unwrap());
     let answer = tell(&mut exchange, kind::RESULT, 0, COMPLETE);
     assert_eq!(answer, Answer::of(kind::RESPOND, None));
     assert!(is_refused(&mut exchange, kind::RESULT, COMPLETE));
@@ -138,6 +140,69 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
         texts[2] = arguments;
         let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
         assert_eq!(refused["refused"][0]["code"], code);
+    }
+}
+
+#[test]
+fn every_other_step_is_a_document() {
+    let (guard, _) = guard(&json!({}));
+    let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &call(Other, NO_SESSION)).1);
+    assert_eq!(refused["error"]["code"], -32602);
+    assert_eq!(refused["refused"][0]["code"], "malformed");
+    let known = call(Absent, NO_SESSION);
+    let mut unbound = known;
+    // A number that is not the same everywhere.
+    unbound[2] = Text(r#"{"id":9007199254740993}"#);
+    let beside = [Text("complete"), Absent, Text("mine")];
+    for (texts, result, code) in [
+        (unbound, ASKS, "invalid_request"),
+        (known, &beside, "invalid_argument"),
+    ] {
+        let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &texts);
+        assert_eq!(answer, Answer::of(kind::DELIVER, None));
+        let refused = step(tell(&mut exchange, kind::RESULT, 0, result));
+        assert_eq!(refused["refused"][0]["code"], code);
+    }
+}
+
+#[test]
+fn what_is_delivered_beside_a_failure_is_a_document() {
+    let (guard, _) = guard(&json!({"ledger": {}}));
+    let mut late = call(Absent, NO_SESSION);
+    // A wrapper has used up the time, so that the ledger cannot be opened.
+    late[10] = Text("0");
+    let delivered = step(made(&guard, kind::MESSAGE, BY_CALLER, &late).1);
+    assert_eq!(delivered["step"], "deliver");
+    assert_eq!(delivered["refused"][0]["code"], "ledger_unavailable");
+}
+
+#[test]
+fn what_a_session_may_change_is_a_document() {
+    let (guard, _) = guard(&json!({"sessions": {}}));
+    let (mut exchange, answer) = made(&guard, kind::MESSAGE, 0, &[Text("initialize")]);
+    assert_eq!(step(answer)["report"], true);
+    let responded = step(tell(&mut exchange, kind::RESULT, 0, COMPLETE));
+    let declared = json!([["capabilities", "experimental", "sessions"], {}]);
+    assert!(responded["set"].as_array().unwrap().contains(&declared));
+}
+
+/// What is not begun may be begun late, for there is nothing to check before.
+#[test]
+fn what_is_deferred_asks_nothing() {
+    for settings in [
+        json!({"ledger": {}}),
+        json!({"events": true, "timeLimitMs": 5}),
+        json!({"only": {"play": ["id"]}}),
+    ] {
+        let (guard, answer) = guard(&settings);
+        assert_eq!(answer.flags, flag::DEFERS);
+        for (method, flags) in [
+            ("tools/list", 0),
+            ("notifications/progress", flag::NOTIFICATION),
+        ] {
+            let (_, answer) = made(&guard, kind::MESSAGE, flags, &[Text(method)]);
+            assert_eq!(answer, Answer::of(kind::DELIVER, None));
+        }
     }
 }
 
@@ -204,8 +269,7 @@ fn a_caller_is_told_later() {
     assert_eq!(step(answer), json!({"step": "ask", "name": "principal"}));
     let answer = tell(&mut exchange, kind::PRINCIPAL, 0, &texts[4..7]);
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
-    let asks = [Text("input_required"), Absent, Text("mine")];
-    let [_, Some(events)] = tell(&mut exchange, kind::RESULT, 0, &asks).texts else {
+    let [_, Some(events)] = tell(&mut exchange, kind::RESULT, 0, ASKS).texts else {
         panic!("no events")
     };
     assert!(

@@ -5,8 +5,6 @@ mod answers;
 #[path = "../../../tests/common/mod.rs"]
 mod common;
 #[cfg(feature = "documents")]
-mod document_events;
-#[cfg(feature = "documents")]
 mod documents;
 mod exchange;
 mod ledger;
@@ -15,8 +13,6 @@ mod ledger_file;
 mod ledger_vectors;
 #[cfg(feature = "documents")]
 mod machines;
-#[cfg(feature = "documents")]
-mod plain;
 mod random;
 #[cfg(feature = "documents")]
 mod told;

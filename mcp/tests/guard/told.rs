@@ -26,7 +26,7 @@ pub fn message(guard: &Guard, told: &Value, arguments: Option<&str>) -> (Exchang
         principal: caller(&told["principal"]),
         within: told["withinMs"].as_u64().map(Duration::from_millis),
     };
-    document::message(guard, message)
+    document::begun(guard.message(message))
 }
 
 /// A message on HTTP, or else on stdio.
@@ -47,7 +47,7 @@ pub fn transport(guard: &Guard, told: &Value, params: Option<&str>) -> (Exchange
     }
     let body = body.to_string();
     let Some(http) = told["http"].as_str() else {
-        return document::line(&guard.connection(), body.as_bytes());
+        return document::begun(guard.connection().line(body.as_bytes()));
     };
     let version = Some("2026-07-28").filter(|_| told["modern"] == true);
     let request = HttpRequest {
@@ -58,7 +58,7 @@ pub fn transport(guard: &Guard, told: &Value, params: Option<&str>) -> (Exchange
         principal: caller(&told["principal"]),
         ..HttpRequest::default()
     };
-    document::http(guard, request)
+    document::begun(guard.http(request))
 }
 
 /// Returns a result that a step changed.

@@ -3,7 +3,8 @@
 use sealwax::Principal;
 use sealwax_mcp::{
     AnswerHead, Body, Client, ClientSession, ClientValue, Deliver, Event, Exchange, Failed,
-    HandlerResult, HttpRequest, Message, Outcome, Reply, Report, Respond, Scope, Step, TokenFields,
+    HandlerResult, HttpRequest, Message, Outcome, Reply, Report, Respond, Scope, Set, Step,
+    TokenFields,
 };
 use serde_json::{Value, json};
 
@@ -352,25 +353,11 @@ fn head<'a>(result: &'a Value, member: Option<&str>) -> HandlerResult<'a> {
 }
 
 fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Value {
-    if let (Some(token), Some(carries)) = (&leave.token, carries) {
-        result[carries.result] = token.as_str().into();
-    }
-    if let Some(scope) = leave.cache_scope {
-        assert_eq!(scope, Scope::Private);
-        result["cacheScope"] = "private".into();
-    }
-    if let Some(ttl_ms) = leave.ttl_ms {
-        result["ttlMs"] = ttl_ms.into();
-    }
-    if let Some(metadata) = &leave.metadata {
-        result["_meta"][SESSION] = json!(metadata);
-    }
-    if let Some(tools) = &leave.tools {
-        result["tools"] = (**tools).clone();
-    }
-    if leave.declare {
-        result["capabilities"]["sessions"] = json!({});
-        result["capabilities"]["experimental"]["sessions"] = json!({});
+    for Set(path, value) in leave.set(carries) {
+        let place = path
+            .iter()
+            .fold(&mut result, |place, name| &mut place[*name]);
+        *place = json!(value);
     }
     result
 }

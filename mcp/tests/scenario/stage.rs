@@ -1,13 +1,8 @@
 //! A guard with the settings of a transcript, and the clock and the ledger in the driver's hands.
 
-use std::time::Duration;
-
 use sealwax::{Codec, KeyRing, Principal};
 use sealwax_mcp::ledger::Command;
-use sealwax_mcp::{
-    Confirm, Connection, Event, Exchange, Failed, Guard, LedgerSettings, Level, OnLost, Required,
-    SessionSettings, Step, TransportSettings,
-};
+use sealwax_mcp::{Connection, Event, Exchange, Failed, Guard, Level, Step, document};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
@@ -135,70 +130,31 @@ pub fn principal(parts: &Value) -> Option<Principal> {
         .then(|| Principal::from_parts(issuer, client, subject).unwrap())
 }
 
+/// What a transcript's settings share with a guard's.
+const SHARED: [&str; 7] = [
+    "requestStateTtl",
+    "only",
+    "confirm",
+    "confirmDestructive",
+    "confirmTtl",
+    "sessions",
+    "transport",
+];
+
 fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
-    let seconds = |value: &Value| value.as_u64().map(Duration::from_secs);
-    let mut builder = Guard::builder(codec).events(true);
-    if let Some(ttl) = seconds(&settings["requestStateTtl"]) {
-        builder = builder.request_state_ttl(ttl);
-    }
-    for (target, names) in settings["only"].as_object().into_iter().flatten() {
-        let names = names.as_array().unwrap().iter();
-        builder = builder.only(target, names.map(|name| name.as_str().unwrap()));
-    }
-    for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
-        let message = confirm["message"].as_str().map(Into::into);
-        let preview = confirm["fallback"] == "preview";
-        builder = builder.confirm(tool, Confirm { message, preview });
-    }
-    let destructive = &settings["confirmDestructive"];
-    if !destructive.is_null() {
-        builder = builder.confirm_destructive(destructive["fallback"] == "preview");
-    }
-    if let Some(ttl) = seconds(&settings["confirmTtl"]) {
-        builder = builder.confirm_ttl(ttl);
-    }
-    let sessions = &settings["sessions"];
-    if sessions.is_object() {
-        let required = &sessions["required"];
-        let names = |value: &Value| {
-            let names = value.as_array().into_iter().flatten();
-            names
-                .map(|name| name.as_str().unwrap().to_owned())
-                .collect()
-        };
-        builder = builder.sessions(SessionSettings {
-            ttl: seconds(&sessions["ttl"]),
-            no_expiry: sessions["noExpiry"] == true,
-            held_by_server: sessions["heldByServer"] == true,
-            required: Required {
-                all: *required == true,
-                methods: names(&required["methods"]),
-                tools: names(&required["tools"]),
-            },
-        });
+    let mut document = json!({"events": true});
+    for name in SHARED {
+        document[name] = settings[name].clone();
     }
     if settings["ledger"].is_string() {
-        let options = &settings["ledgerOptions"];
-        builder = builder.ledger(LedgerSettings {
-            label: String::new(),
-            clock_tolerance: seconds(&options["clockTolerance"]),
-            local: options["local"] != false,
-            accept_issued_since: options["acceptIssuedSince"].as_u64().map(|age| now - age),
-            reusable_request_state: options["reusableRequestState"] == true,
-        });
+        let mut ledger = json!({"local": true});
+        for (name, value) in settings["ledgerOptions"].as_object().into_iter().flatten() {
+            ledger[name] = value.clone();
+        }
+        if let Some(age) = ledger["acceptIssuedSince"].as_u64() {
+            ledger["acceptIssuedSince"] = (now - age).into();
+        }
+        document["ledger"] = ledger;
     }
-    let transport = &settings["transport"];
-    builder = builder.transport(TransportSettings {
-        modern: true,
-        required: transport["required"] != false,
-        ttl: seconds(&transport["ttl"]),
-        idle: seconds(&transport["idle"]),
-        on_lost: match transport["onLost"] == "serve" {
-            true => OnLost::Serve,
-            false => OnLost::Refuse,
-        },
-        sep1359: transport["sep1359"] == true,
-        declares: false,
-    });
-    builder.build().unwrap()
+    document::guard(codec, &document.to_string()).unwrap()
 }

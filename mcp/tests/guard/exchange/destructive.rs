@@ -166,10 +166,8 @@ fn a_state_of_a_confirmed_call_opens_where_the_list_is_there() {
         can_be_asked: true,
     };
     let (mut exchange, _) = guard.message_from(call(), Some(&client));
-    let Step::Reply(reply) = exchange.on(Event::Listed(Err(Failed::Late))).unwrap() else {
-        panic!("expected a question")
-    };
-    let state = reply.tool.unwrap().request_state.unwrap();
+    let question = exchange.on(Event::Listed(Err(Failed::Late))).unwrap();
+    let state = reply(question).tool.unwrap().request_state.unwrap();
     let again = |token| Message {
         token: ClientValue::Text(token),
         ..call()

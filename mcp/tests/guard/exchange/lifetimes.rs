@@ -10,9 +10,7 @@ fn until_is_the_end_on_every_clock() {
     let guard = guard_with_ledger(&clock, |guard| guard);
     // After the attempt, the tolerance and a time: mode, issued, started, until.
     let until = |step| command(step).args[6].parse::<u64>().unwrap();
-    let view = clock.view("alice");
-    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
-    let state = view.request_state(&bound).seal(b"asked").unwrap();
+    let state = asked(&clock);
     let (_, step) = guard.message(Message {
         token: ClientValue::Text(state.as_str()),
         ..call()
@@ -20,14 +18,9 @@ fn until_is_the_end_on_every_clock() {
     assert_eq!(until(step), START + 600 + CLOCK_TOLERANCE);
 
     let (exchange, _) = guard.message(call());
-    let handle = view.mint_handle("basket").unwrap();
+    let handle = clock.view("alice").mint_handle("basket").unwrap();
     for max_age in [seconds(60), None] {
-        let kind = HandleOpKind::Check {
-            handle: ClientValue::Text(handle.as_str()),
-            max_age,
-        };
-        let handle_type = "basket";
-        let (_, step) = exchange.handle(HandleOp { handle_type, kind });
+        let (_, step) = operate(&exchange, "basket", check(handle.as_str(), max_age));
         assert_eq!(until(step), START + 400 * DAY + CLOCK_TOLERANCE);
     }
 }
@@ -75,7 +68,11 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
         let token = respond.header.unwrap();
         let is_there = || {
             let (_, step) = over_http(&guard, ClientValue::Text(&token), LIST);
-            matches!(step, Step::Deliver(_))
+            let Step::Deliver(deliver) = step else {
+                return false;
+            };
+            assert_eq!(deliver.id.as_ref().map(String::len), Some(32));
+            deliver.expires_at == Some(START + days * DAY)
         };
         clock.pass(timeout - 1);
         assert!(is_there());
@@ -89,25 +86,18 @@ fn a_chain_of_handles_is_as_old_as_its_first() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
-    let operate = |kind| {
-        let handle_type = "basket";
-        exchange.handle(HandleOp { handle_type, kind }).1
-    };
-    let Step::Done(first) = operate(HandleOpKind::Seal {
-        value: "1",
-        ttl: None,
-        predecessor: None,
-        once: false,
-    }) else {
-        panic!("sealed")
-    };
-    let handle = first.handle.unwrap();
+    let handle = clock
+        .view("alice")
+        .handle_state("basket")
+        .seal(b"1")
+        .unwrap();
     let open = |max_age| {
-        operate(HandleOpKind::Open {
-            handle: ClientValue::Text(&handle),
+        let kind = HandleOpKind::Open {
+            handle: ClientValue::Text(handle.as_str()),
             max_age,
             once: false,
-        })
+        };
+        operate(&exchange, "basket", kind).1
     };
     clock.pass(60);
     assert!(matches!(open(seconds(61)), Step::Done(_)));
@@ -150,22 +140,14 @@ impl Environment for Hasty {
 fn what_ends_at_once_is_sealed_all_the_same() {
     let guard = Hasty::guard(false, |guard| guard);
     let (exchange, _) = guard.message(call());
-    for kind in [
-        HandleOpKind::Seal {
-            value: "1",
-            ttl: seconds(1),
-            predecessor: None,
-            once: false,
-        },
-        HandleOpKind::SealLink {
-            value: "1",
-            ttl: seconds(1),
-            once: false,
-        },
-    ] {
-        let handle_type = "cart";
-        let (_, step) = exchange.handle(HandleOp { handle_type, kind });
-        assert!(matches!(step, Step::Done(_)), "{step:?}");
+    let seal = HandleOpKind::Seal {
+        value: "1",
+        ttl: seconds(1),
+        predecessor: None,
+        once: false,
+    };
+    for kind in [seal, seal_link(seconds(1))] {
+        done(operate(&exchange, "cart", kind).1);
     }
 }
 

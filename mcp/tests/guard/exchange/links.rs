@@ -1,7 +1,7 @@
 //! What links and cursors of results tell the author, the model, the browser and the log.
 
 use super::*;
-use sealwax_mcp::{HandleResult, Happened, Item};
+use sealwax_mcp::{Happened, Item};
 
 fn link(guard: &Guard, link: &str) -> (Exchange, Step) {
     guard.link(HandleOp {
@@ -14,18 +14,8 @@ fn link(guard: &Guard, link: &str) -> (Exchange, Step) {
     })
 }
 
-fn done(step: Step) -> HandleResult {
-    match step {
-        Step::Done(done) => *done,
-        other => panic!("{other:?}"),
-    }
-}
-
 fn tool_text(step: Step) -> String {
-    match step {
-        Step::Reply(reply) => reply.tool.unwrap().content[0].text.to_string(),
-        other => panic!("{other:?}"),
-    }
+    reply(step).tool.unwrap().content[0].text.to_string()
 }
 
 #[test]
@@ -33,13 +23,7 @@ fn a_link_is_opened_outside_of_requests_and_its_owner_is_logged() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard.events(true));
     let (exchange, _) = guard.message(call());
-    let kind = HandleOpKind::SealLink {
-        value: r#"{"id":7}"#,
-        ttl: seconds(60),
-        once: false,
-    };
-    let handle_type = "report";
-    let sealed = done(exchange.handle(HandleOp { handle_type, kind }).1);
+    let sealed = done(operate(&exchange, "report", seal_link(seconds(60))).1);
     let text = sealed.handle.unwrap();
     assert!(
         text.bytes()
@@ -68,15 +52,7 @@ fn the_name_of_a_link_is_the_authors() {
     let guard = guard_with(&clock, |guard| guard);
     let (exchange, _) = guard.message(call());
     for name in ["", "Report", "a/b", "r\u{e9}"] {
-        let kind = HandleOpKind::SealLink {
-            value: "1",
-            ttl: None,
-            once: false,
-        };
-        let (mut exchange, step) = exchange.handle(HandleOp {
-            handle_type: name,
-            kind,
-        });
+        let (mut exchange, step) = operate(&exchange, name, seal_link(None));
         assert!(matches!(step, Step::Reply(_)), "{name}");
         assert_eq!(exchange.refused()[0].code, "invalid_argument");
     }
@@ -91,8 +67,7 @@ fn a_model_hears_what_to_do_about_a_cursor() {
             arguments: Some(arguments),
             ..call()
         });
-        let handle_type = "after";
-        exchange.handle(HandleOp { handle_type, kind }).1
+        operate(&exchange, "after", kind).1
     };
     let position = |list| HandleOpKind::Position { list };
     let cursor = |list| HandleOpKind::Cursor {
@@ -129,8 +104,7 @@ fn a_cursor_is_of_a_tool() {
         ..call()
     });
     let kind = HandleOpKind::Position { list: None };
-    let handle_type = "cursor";
-    let (mut exchange, step) = exchange.handle(HandleOp { handle_type, kind });
+    let (mut exchange, step) = operate(&exchange, "cursor", kind);
     assert_eq!(tool_text(step), "The server failed. Try again later.");
     let refused = exchange.refused().remove(0);
     assert_eq!(

@@ -17,8 +17,8 @@ use sealwax::{Principal, RequestContext, SessionMetadata};
 use sealwax_mcp::ledger::{Command, Script};
 use sealwax_mcp::{
     AnswerHead, Body, ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp,
-    HandleOpKind, HandlerResult, HttpRequest, LedgerSettings, Message, Outcome, Reply,
-    SessionSettings, Step, TransportSettings,
+    HandleOpKind, HandleResult, HandlerResult, HttpRequest, LedgerSettings, Message, Outcome,
+    Reply, SessionSettings, Step, TransportSettings,
 };
 
 /// A millisecond after a full second, so that rounding shows.
@@ -81,6 +81,38 @@ fn initialized(guard: &Guard, params: &str, result: &str) -> (Exchange, Step) {
     exchange.piece(answer.as_bytes()).unwrap();
     let step = exchange.answered().unwrap();
     (exchange, step)
+}
+
+/// The state that a call of alice's brings back.
+fn asked(clock: &Clock) -> sealwax::Token<sealwax::kind::RequestState> {
+    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
+    let view = clock.view("alice");
+    view.request_state(&bound).seal(b"asked").unwrap()
+}
+
+/// Does an operation of a handler's.
+fn operate(exchange: &Exchange, handle_type: &str, kind: HandleOpKind<'_>) -> (Exchange, Step) {
+    exchange.handle(HandleOp { handle_type, kind })
+}
+
+fn check(handle: &str, max_age: Option<Duration>) -> HandleOpKind<'_> {
+    let handle = ClientValue::Text(handle);
+    HandleOpKind::Check { handle, max_age }
+}
+
+fn seal_link(ttl: Option<Duration>) -> HandleOpKind<'static> {
+    HandleOpKind::SealLink {
+        value: "1",
+        ttl,
+        once: false,
+    }
+}
+
+fn done(step: Step) -> HandleResult {
+    match step {
+        Step::Done(done) => *done,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn seconds(seconds: u64) -> Option<Duration> {

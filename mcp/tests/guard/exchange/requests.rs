@@ -3,30 +3,6 @@
 use super::*;
 use sealwax_mcp::{LedgerSettings, Report};
 
-#[test]
-fn a_refusal_tells_the_id_that_the_text_claims() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| guard);
-    let cursor = clock
-        .view("alice")
-        .cursor("tools/list")
-        .ttl(Duration::from_secs(1))
-        .seal(b"2")
-        .unwrap();
-    clock.pass(1);
-    let (mut exchange, step) = guard.message(Message {
-        method: "tools/list",
-        token: ClientValue::Text(cursor.as_str()),
-        principal: Some(Ok(alice())),
-        ..Message::default()
-    });
-    assert_eq!(code(step), -32602);
-    let refused = exchange.refused();
-    assert_eq!((refused.len(), refused[0].code), (1, "expired"));
-    assert_eq!(refused[0].id, Some(cursor.id().to_string()));
-    assert!(exchange.refused().is_empty(), "reported once");
-}
-
 /// An adapter that reports less is faster.
 #[test]
 fn a_result_is_reported_only_where_something_may_be_in_it() {
@@ -64,9 +40,7 @@ fn a_result_is_reported_only_where_something_may_be_in_it() {
 fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard.ledger(LedgerSettings::default()));
-    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
-    let state = clock.view("alice").request_state(&bound).seal(b"asked");
-    let state = state.unwrap();
+    let state = asked(&clock);
     let (mut exchange, mut step) = guard.message(Message {
         token: ClientValue::Text(state.as_str()),
         ..call()
@@ -80,6 +54,7 @@ fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
     let refused = exchange.refused();
     assert_eq!(refused[0].code, "ledger_unconfirmed");
     assert_eq!(refused[0].id, Some(state.id().to_string()));
+    assert!(exchange.refused().is_empty(), "told once");
 }
 
 #[test]
@@ -100,12 +75,7 @@ fn a_refusal_tells_the_target() {
 
     // In what its handler does, too.
     let (exchange, _) = guard.message(call());
-    let kind = HandleOpKind::Check {
-        handle: ClientValue::Text("basket_1"),
-        max_age: None,
-    };
-    let handle_type = "basket";
-    let (operation, step) = exchange.handle(HandleOp { handle_type, kind });
+    let (operation, step) = operate(&exchange, "basket", check("basket_1", None));
     assert_eq!(code(step), -32602);
     assert_eq!(refusal(operation).origin.target.as_deref(), Some("play"));
 
@@ -121,13 +91,9 @@ fn a_refusal_tells_the_target() {
 
 /// What a `tools/call` answers for these arguments: a text for the model.
 fn told(step: Step) -> String {
-    match step {
-        Step::Reply(reply) => match reply.tool {
-            Some(tool) if tool.is_error => tool.content[0].text.to_string(),
-            _ => panic!("{reply:?}"),
-        },
-        other => panic!("{other:?}"),
-    }
+    let tool = reply(step).tool.unwrap();
+    assert!(tool.is_error);
+    tool.content[0].text.to_string()
 }
 
 #[test]
@@ -238,31 +204,14 @@ fn only_is_of_arguments_alone() {
 }
 
 #[test]
-fn other_values_and_lost_writes_are_the_servers_failure() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
+fn another_value_is_the_servers_failure() {
+    let guard = guard_with(&clock(), |guard| guard);
     let (mut exchange, _) = guard.message(call());
     let token = ClientValue::Other;
     assert_eq!(
         code(responded(&mut exchange, HandlerResult { token, ..ASKS })),
         -32603
     );
-
-    let session = created(&clock);
-    let message = || Message {
-        session: client_session(&session),
-        ..call()
-    };
-    let head = HandlerResult {
-        no_meta: true,
-        ..HandlerResult::default()
-    };
-    let (mut exchange, _) = guard.message(message());
-    exchange.write("1").unwrap();
-    assert_eq!(code(responded(&mut exchange, head)), -32603);
-    // A session that was only read loses nothing.
-    let (mut exchange, _) = guard.message(message());
-    assert!(matches!(responded(&mut exchange, head), Step::Respond(_)));
 }
 
 #[test]

@@ -23,15 +23,6 @@ fn silent() -> Event<'static> {
     Event::Ledger(Err(Failed::Wrong("ledger: silent".into())))
 }
 
-fn state(clock: &Clock) -> String {
-    let bound = RequestContext::new("tools/call", "play", Some(r#"{"id":7}"#)).unwrap();
-    let view = clock.view("alice");
-    view.request_state(&bound)
-        .seal(b"asked")
-        .unwrap()
-        .into_string()
-}
-
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
@@ -39,8 +30,8 @@ fn ms(ms: u64) -> Duration {
 #[test]
 fn what_waited_is_taken_from_what_the_next_question_has() {
     let clock = clock();
-    let state = state(&clock);
-    let token = ClientValue::Text(&state);
+    let state = asked(&clock);
+    let token = ClientValue::Text(state.as_str());
     let (mut exchange, step) = guard(&clock).message(Message { token, ..call() });
     let open = command(step);
     assert_eq!((open.script, open.within), (Script::Open, SHARE));
@@ -58,17 +49,21 @@ fn what_waited_is_taken_from_what_the_next_question_has() {
 }
 
 #[test]
-fn a_clock_that_stands_still_or_goes_back_takes_nothing() {
-    for now_ms in [START_MS, START_MS - 5000] {
+fn a_clock_that_stands_still_goes_back_or_leaps_takes_no_more_than_was_given() {
+    for (now_ms, left) in [
+        (START_MS, LIMIT),
+        (START_MS - 5000, LIMIT),
+        (START_MS + 60_000, LIMIT - SHARE),
+    ] {
         let clock = clock();
-        let state = state(&clock);
-        let token = ClientValue::Text(&state);
+        let state = asked(&clock);
+        let token = ClientValue::Text(state.as_str());
         let (mut exchange, _) = guard(&clock).message(Message { token, ..call() });
         clock.set_ms(now_ms);
         assert_eq!(within(&exchange.on(ok()).unwrap()), SHARE);
         let again = command(exchange.on(silent()).unwrap());
         assert_eq!(again.within, SHARE);
-        assert_eq!(within(&exchange.on(ok()).unwrap()), LIMIT);
+        assert_eq!(within(&exchange.on(ok()).unwrap()), left);
     }
 }
 
@@ -76,9 +71,9 @@ fn a_clock_that_stands_still_or_goes_back_takes_nothing() {
 fn what_there_is_no_time_to_ask_has_no_answer() {
     let clock = clock();
     let guard = guard(&clock);
-    let state = state(&clock);
+    let state = asked(&clock);
     let (mut exchange, step) = guard.message(Message {
-        token: ClientValue::Text(&state),
+        token: ClientValue::Text(state.as_str()),
         within: Some(Duration::ZERO),
         ..call()
     });
@@ -95,14 +90,8 @@ fn what_there_is_no_time_to_ask_has_no_answer() {
     });
     assert_eq!(within(&step), Duration::ZERO);
     // An operation of its handler has a limit of its own.
-    let view = clock.view("alice");
-    let handle = view.mint_handle("basket").unwrap();
-    let kind = HandleOpKind::Check {
-        handle: ClientValue::Text(handle.as_str()),
-        max_age: None,
-    };
-    let handle_type = "basket";
-    let (_, step) = exchange.handle(HandleOp { handle_type, kind });
+    let handle = clock.view("alice").mint_handle("basket").unwrap();
+    let (_, step) = operate(&exchange, "basket", check(handle.as_str(), None));
     assert_eq!(within(&step), SHARE);
     assert!(exchange.refused().is_empty());
 }

@@ -2,7 +2,8 @@
 
 use sealwax_mcp::ledger::Script;
 use sealwax_mcp::{
-    ClientValue, Event, Failed, Guard, HandlerResult, LedgerSettings, Message, Scope, Step,
+    ClientValue, Event, Failed, Guard, HandleOp, HandleOpKind, HandlerResult, LedgerSettings,
+    Message, Scope, Step,
 };
 
 use super::replica::{DAY, Replica, alice, call, code, read};
@@ -84,6 +85,16 @@ fn the_first_message_opens_the_ledger() {
     };
     let (mut listing, step) = fresh.message(list.clone());
     assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+    // What its handler hands out leaves before the result.
+    let other = Guard::builder(replica.clock.codec()).ledger(LedgerSettings::default());
+    let (handling, _) = other.build().unwrap().message(list.clone());
+    let (mut minting, step) = handling.handle(HandleOp {
+        handle_type: "basket",
+        kind: HandleOpKind::Mint { max_age: None },
+    });
+    assert!(matches!(&step, Step::Ledger(open) if open.script == Script::Open));
+    let opened = Event::Ledger(Ok(vec!["ok".into()]));
+    assert!(matches!(minting.on(opened).unwrap(), Step::Done(_)));
     // A failure to open, twice, refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
     let failed = || Event::Ledger(Err(Failed::Wrong("no answer".into())));
