@@ -1,6 +1,8 @@
 //! The codec: every vector, properties, deliberate damage, limits, and what its types show.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../fuzz/targets/src/alter.rs"]
+mod alter;
 mod altered;
 mod canonical;
 mod clones;

@@ -211,6 +211,15 @@ fn nothing_that_is_said_holds_a_secret() {
         format!("{:?}", sealwax::KeysFile::new("keys")),
         format!("{:?}", sealwax::inspect(KEY)),
     ];
+    let shown = [
+        "Codec { audience: \"https://mcp.example.com\", ring: [KeyId(",
+        "View { codec: Codec",
+        "Token(122 characters)",
+        "Opened { token_id: TokenId(",
+    ];
+    for part in shown {
+        assert!(said[..2].concat().contains(part), "no {part} in {said:?}");
+    }
     let mut codes = std::collections::BTreeSet::new();
     let mut failed = |error: Error| {
         codes.insert(error.code());
