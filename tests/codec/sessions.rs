@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::common::Clock;
-use sealwax::{SessionMetadata, View};
+use crate::common::{Clock, view_of};
+use sealwax::{Principal, SessionMetadata, View};
 use serde_json::Value;
 
 const START: u64 = 1_795_000_000;
@@ -222,6 +222,35 @@ fn stolen_crossed_and_missing_parts_are_refused() {
         None,
         "a hint is not read"
     );
+}
+
+/// Of two services, two users each, with two sessions each: every id with every state, wherever it is brought.
+#[test]
+fn an_id_and_a_state_are_those_of_one_session() {
+    let views: Vec<_> = ["a", "ab"]
+        .into_iter()
+        .flat_map(|audience| {
+            ["alice", "mallory"].map(|user| view_of(audience, &Principal::subject(user)))
+        })
+        .collect();
+    let sessions: Vec<_> = [&views[..], &views[..]].concat();
+    let sessions: Vec<_> = sessions
+        .iter()
+        .map(|view| view.sessions().create(b"x").unwrap())
+        .collect();
+    for (here, view) in views.iter().enumerate() {
+        for (of, id) in sessions.iter().enumerate() {
+            for (at, state) in sessions.iter().enumerate() {
+                let brought = SessionMetadata::new(&id.session_id, state.state.clone());
+                let opened = view.sessions().open(&brought);
+                assert_eq!(
+                    opened.is_ok(),
+                    of == at && of % views.len() == here,
+                    "{here} {of} {at}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
