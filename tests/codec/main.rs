@@ -1,7 +1,6 @@
 //! The codec: every vector, properties, deliberate damage, limits, and what its types show.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-#[path = "../../fuzz/targets/src/alter.rs"]
 mod alter;
 mod altered;
 mod canonical;

@@ -4,6 +4,7 @@ use arbitrary::Arbitrary;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
+/// Places are counted round the length of the text, or of its bytes.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Change<'a> {
     Insert(u16, char),
