@@ -228,6 +228,13 @@ fn an_idempotency_key_stays_in_a_rotation() {
     assert_eq!(key(&before, None), key(&after, Some(&old)));
     assert_eq!(key(&after, None), key(&before, Some(&new)));
     assert_ne!(key(&before, None), key(&after, None));
+    let mallory = before.codec().view(&Principal::subject("mallory")).unwrap();
+    let alices = key(&before, None);
+    assert_ne!(key(&mallory, None), alices);
+    assert_ne!(
+        before.idempotency_key(&request, None, b"another").unwrap(),
+        alices
+    );
     let gone = Key::generate().unwrap().id();
     let refused = before.idempotency_key(&request, Some(gone), b"token");
     assert_eq!(refused.unwrap_err(), Error::UnknownKey(gone));
