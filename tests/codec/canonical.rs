@@ -79,38 +79,21 @@ fn texts_that_languages_read_differently_are_refused() {
 #[test]
 fn a_refusal_names_the_argument() {
     let long = format!(r#"{{"{}":[1e16]}}"#, "é".repeat(65));
-    for (text, place, why) in [
-        (
-            r#"{"a":1,"id":{"b":[1e16]},"c":1}"#,
-            r#"argument "id": "#,
-            "2^53",
-        ),
+    let of_long = format!("argument \"{}\": ", r"\u{e9}".repeat(64));
+    #[rustfmt::skip]
+    let refused = [
+        (r#"{"a":1,"id":{"b":[1e16]},"c":1}"#, r#"argument "id": "#, "2^53"),
         (r#"{"a":1,"i\nd":1e999}"#, r#"argument "i\nd": "#, "2^53"),
-        (
-            r#"{"a":1,"id":["\ud800"]}"#,
-            r#"argument "id": "#,
-            "surrogate",
-        ),
-        (
-            r#"{"a":1,"id":["\ud800-"]}"#,
-            r#"argument "id": "#,
-            "surrogate",
-        ),
+        (r#"{"a":1,"id":["\ud800"]}"#, r#"argument "id": "#, "surrogate"),
+        (r#"{"a":1,"id":["\ud800-"]}"#, r#"argument "id": "#, "surrogate"),
         (r#"{"id":1,"a":1,"id":2}"#, r#"argument "id": "#, "once"),
-        (
-            r#"{"id":{"a":1,"a":2},"b":1}"#,
-            r#"argument "id": "#,
-            "once",
-        ),
+        (r#"{"id":{"a":1,"a":2},"b":1}"#, r#"argument "id": "#, "once"),
         (r#"{"a":1,"\udc00":1}"#, "arguments: ", "surrogate"),
         (r#"{"a":1}]"#, "arguments: ", "JSON"),
         (r#"[{"a":1e16}]"#, "arguments: ", "2^53"),
-        (
-            &long,
-            &format!("argument \"{}\": ", r"\u{e9}".repeat(64)),
-            "2^53",
-        ),
-    ] {
+        (&long, &of_long, "2^53"),
+    ];
+    for (text, place, why) in refused {
         let refusal = canonical(text, None).unwrap_err().to_string();
         assert!(
             refusal.starts_with(place) && refusal.contains(why),
