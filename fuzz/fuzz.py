@@ -4,7 +4,8 @@
     fuzz.py FOLDER keep PROGRAM               adds a smallest part of what was found to `inputs`, by the edges it reaches
     fuzz.py FOLDER unpack                     writes the kept inputs as files
 
-An input is a line of hex in `inputs/TARGET.hex`; libFuzzer has them as files in `FOLDER/corpus/TARGET`.
+An input is a line of hex in `inputs/TARGET.hex`, where a new target begins with an empty file; libFuzzer has them as files in
+`FOLDER/corpus/TARGET`.
 """
 
 import concurrent.futures
