@@ -84,7 +84,7 @@ go: portable
 
 java: portable
 	@$(call say,the Java package)
-	$(call with_java,build peer scenario)
+	$(call with_java,build peer scenario agent)
 
 sqlite: npm
 	$(MAKE) -C pkg sqlite
@@ -107,31 +107,31 @@ servers: npm wheel programs $(if $(HAS_GO),go)
 quickstart:
 	@$(call say,the Python package)
 	@$(MAKE) --silent -j3 -C bindings/python library build mcp
-	@$(PYTHON_MCP) demo/quickstart.py
+	@$(PYTHON_MCP) examples/demo/quickstart.py
 
 demo: demo-session demo-fleet demo-links
 
 demo-session: build
-	@cp demo/session.mjs $(CONSUMER)/demo-session.mjs
-	@$(CC) -std=c11 -Wall -Wextra -I $(PREFIX)/include demo/session.c -o $(BUILD)/demo-session \
+	@cp examples/demo/session.mjs $(CONSUMER)/demo-session.mjs
+	@$(CC) -std=c11 -Wall -Wextra -I $(PREFIX)/include examples/demo/session.c -o $(BUILD)/demo-session \
 		-L $(PREFIX)/lib -lsealwax -Wl,-rpath,$(PREFIX)/lib
-	@python3 demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) demo/session.py" \
+	@python3 examples/demo/story.py "node $(CONSUMER)/demo-session.mjs" "$(PYTHON) examples/demo/session.py" \
 		target/debug/examples/demo-session $(BUILD)/demo-session target/debug/sealwax
 
 # $(call replicas,NAME): the example in each language.
 replicas = TypeScript="node $(CONSUMER_MCP)/$1.js" Python="$(PYTHON_MCP) examples/$1.py" Rust=target/debug/examples/$1 \
 	$(if $(HAS_GO),Go=$(BUILD)/go/$1)
-CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) demo/conversation.py"
+CLIENTS = "node $(CONSUMER_MCP)/conversation.mjs" "$(PYTHON_MCP) examples/demo/conversation.py"
 demo-fleet: servers
-	@cp demo/conversation.mjs $(CONSUMER_MCP)
-	@$(PYTHON_MCP) demo/fleet_requests.py target/debug/sealwax $(call replicas,notes) -- $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_sessions.py target/debug/sealwax $(call replicas,sessions) -- $(CLIENTS)
-	@$(PYTHON_MCP) demo/fleet_ledger.py target/debug/sealwax $(call replicas,notes) -- $(call replicas,sessions) -- $(CLIENTS)
+	@cp examples/demo/conversation.mjs $(CONSUMER_MCP)
+	@$(PYTHON_MCP) examples/demo/fleet_requests.py target/debug/sealwax $(call replicas,notes) -- $(CLIENTS)
+	@$(PYTHON_MCP) examples/demo/fleet_sessions.py target/debug/sealwax $(call replicas,sessions) -- $(CLIENTS)
+	@$(PYTHON_MCP) examples/demo/fleet_ledger.py target/debug/sealwax $(call replicas,notes) -- $(call replicas,sessions) -- $(CLIENTS)
 
 # The programs of docs/links.md, as they stand there.
 demo-links: npm wheel
 	@$(MAKE) --silent -C pkg tools
-	@cp demo/links.mjs $(CONSUMER_MCP)
+	@cp examples/demo/links.mjs $(CONSUMER_MCP)
 	@$(NEED) chromium chromium $(NODE_24) $(CONSUMER_MCP)/links.mjs $(PYTHON_MCP) docs/links.md pkg/test/package.json
 
 # ---- tests ----
@@ -211,7 +211,7 @@ test-core: targets
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
 	@# The fuzz targets compile; without C++, for nothing is linked.
-	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path tests/fuzz/Cargo.toml --target-dir target/fuzz
 
 test-core-whole: targets
 	$(CARGO_TEST)
@@ -244,19 +244,20 @@ test-faults: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
 test-faults-whole: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python
 
-# What docs/assurance.md claims: assurance/*/Makefile. The long form of each takes up to hours.
+# What docs/assurance.md claims: tests/assurance/*/Makefile. The long form of each takes up to hours.
 .PHONY: assurance-short assurance-more assurance-whole fuzz
 assurance-short assurance-more assurance-whole: assurance-%: build $(LEDGER)/.installed
-	$(MAKE) -C assurance $*
+	$(MAKE) -C tests/assurance $*
 
 # libFuzzer's targets, in turn, for T seconds together.
 T := 3600
 fuzz:
-	$(MAKE) -C fuzz run T=$(T)
+	$(MAKE) -C tests/fuzz run T=$(T)
 
-# What the ledger keeps, by agents of four languages on real stores: tests/ledger/*.py say what each shows.
+# What the ledger keeps, by agents of five languages on real stores: tests/ledger/*.py say what each shows.
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
-	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent)
+	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent) \
+	$(if $(HAS_JAVA),java=$(BUILD)/java/ledger-agent)
 # How many seconds the model and the histories take at least, and how many ids are claimed.
 LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
@@ -277,6 +278,9 @@ $(ONLY_REDIS)/sealwax.sh:
 test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 	python3 tests/vectors/ledger.py --check
 	$(LEDGER)/bin/python tests/ledger/scripts.py
+	$(LEDGER)/bin/python tests/ledger/stores.py $(LEDGER_AGENTS) \
+		python-valkey="env LEDGER_CLIENT=valkey $(LEDGER)/bin/python tests/ledger/agents/agent.py" \
+		typescript-redis="env LEDGER_CLIENT=redis $(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs"
 	$(LEDGER)/bin/python tests/ledger/command.py rust=target/debug/sealwax python="$(LEDGER)/bin/python -m sealwax" \
 		python-valkey="$(ONLY_VALKEY)" \
 		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
@@ -295,7 +299,7 @@ $(LEDGER)/.installed: tests/ledger/requirements.txt
 	@touch $@
 
 .PHONY: ledger-agents
-ledger-agents: $(LEDGER)/.installed programs npm wheel $(if $(HAS_GO),go)
+ledger-agents: $(LEDGER)/.installed programs npm wheel $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(UV) pip install --quiet --python $(LEDGER)/bin/python --reinstall --no-deps $(BUILD)/python/*.whl
 	cp tests/ledger/agents/agent.mjs $(CONSUMER_MCP)/ledger-agent.mjs
 
@@ -369,7 +373,7 @@ test-card: npm
 
 # What is demonstrated is tested, and every language against every other.
 test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
-	$(PYTHON_MCP) demo/quickstart.py
+	$(PYTHON_MCP) examples/demo/quickstart.py
 	python3 tests/driver/interop.py 10 random rust=target/debug/examples/interop-peer \
 		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs" \
@@ -523,10 +527,10 @@ style: tools
 	$(call with_go,lint)
 	$(call with_java,lint)
 	@# What belongs to no package, by the tools that the packages have installed.
-	$(BUILD)/venv/bin/ruff check assurance demo fuzz release tests benches bindings/c
-	$(BUILD)/venv/bin/ruff format --check assurance demo fuzz release tests benches bindings/c
-	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror demo/session.c assurance/counts/*.c benches/c/*.c
-	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../assurance ../demo ../benches/node ../bindings/c/tests ../tests/card ../tests/clients/npm \
+	$(BUILD)/venv/bin/ruff check examples/demo release tests benches bindings/c
+	$(BUILD)/venv/bin/ruff format --check examples/demo release tests benches bindings/c
+	$(BUILD)/venv/bin/clang-format --style=file:bindings/c/.clang-format --dry-run --Werror examples/demo/session.c tests/assurance/counts/*.c benches/c/*.c
+	cd pkg && test/node_modules/.bin/biome check --error-on-warnings ../tests/assurance ../examples/demo ../benches/node ../bindings/c/tests ../tests/card ../tests/clients/npm \
 		../tests/recipes ../tests/wasi.mjs ../docs/.vitepress/config.mjs ../docs/.remarkrc.mjs
 
 # The workflows of .github. What zizmor would ask GitHub about, such as known flaws of an action, is left out.

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 MANIFEST = ROOT / "Cargo.toml"
 #: Workspaces, each with a lock file that has our crates.
-WORKSPACES = (".", "fuzz", "benches/rust")
+WORKSPACES = (".", "tests/fuzz", "benches/rust")
 #: Of what all registries spell alike: no pre-releases.
 VERSION = r"\d+\.\d+\.\d+"
 #: In the manifest: the version itself, and the crates that others depend on.

@@ -113,8 +113,6 @@ FORMER_PYTEST = f"{FORMER} -m pytest --quiet -x -p no:cacheprovider --disable-wa
 
 #: What is compiled again and again is one crate, and what it is linked into.
 CARGO = "CARGO_INCREMENTAL=1 cargo"
-#: Without the tests of rmcp that sleep for seconds.
-RMCP = "--skip was_idle"
 
 GUARDS = {
     "typescript": Guard(
@@ -211,7 +209,7 @@ GUARDS = {
         build=f"{CARGO} build -q --offline -p sealwax-rmcp --example scenario",
         tests=(
             'python3 "$ROOT/tests/driver/run.py" --first rust target/debug/examples/scenario',
-            f"{CARGO} test -q --offline -p sealwax-rmcp --lib --test official -- {RMCP}",
+            f"{CARGO} test -q --offline -p sealwax-rmcp --lib --test official",
         ),
     ),
     "c": Guard(
@@ -223,13 +221,13 @@ GUARDS = {
                 "cli/commands.json",
                 "cli/README.md",
                 "bindings/c",
-                "fuzz/abi",
-                "fuzz/targets",
+                "tests/fuzz/abi",
+                "tests/fuzz/targets",
             ),
-            *("fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
+            *("tests/fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
         ),
         prepare="""
-            sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "fuzz/abi", "fuzz/targets"]|' Cargo.toml
+            sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "tests/fuzz/abi", "tests/fuzz/targets"]|' Cargo.toml
             python3 bindings/c/tests/vectors.py "$ROOT"/tests/vectors/v1.json "$ROOT"/tests/vectors/more.json > vectors.txt
         """,
         build=f"{CARGO} build -q --offline -p sealwax-c && {CARGO} test -q --offline -p sealwax-fuzz-targets --test replay --no-run",

@@ -131,10 +131,37 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		"an inquiry": failure(Inspect(bad)),
 	})
 	// What encoding/json does not replace is no mistake.
-	for _, value := range []any{"\ufffd", `\ufffd`, `\\ufffd`, "Jos\u00e9", []byte("\xe8")} {
+	written := json.RawMessage(`["\ufffd\ufffd","\\ufffd"]`)
+	type holding struct {
+		Text string
+		Raw  *json.RawMessage
+		Held any
+	}
+	for _, value := range []any{
+		"\ufffd", `\ufffd`, `\\ufffd`, "Jos\u00e9", []byte("\xe8"), written, &written, map[string]json.RawMessage{"x": written},
+		[]any{written, holding{Raw: &written, Held: &holding{Held: [1]any{written}}}},
+	} {
 		must(session.SealJSON(value))
 	}
+	// What it replaces beside that is lost.
+	for _, value := range []any{
+		holding{Text: bad, Held: written}, []any{written, map[string]any{bad: written}}, hides{written, bad}, &hides{written, bad},
+		struct {
+			Left json.RawMessage `json:"-"`
+			Text string
+		}{written, bad},
+	} {
+		refuses(t, ErrInvalidArgument, failure(session.SealJSON(value)))
+	}
 }
+
+// hides writes but a part of what it has.
+type hides struct {
+	Left json.RawMessage
+	Text string
+}
+
+func (h *hides) MarshalJSON() ([]byte, error) { return json.Marshal(h.Text) }
 
 func TestLimits(t *testing.T) {
 	refuses(t, ErrTooLarge, failure(viewFor(t, codecFor(t), "alice").Session().Seal(make([]byte, 4097))))

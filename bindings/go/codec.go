@@ -203,7 +203,7 @@ func WithPayloadLimit(bytes int) Option {
 // WithClockTolerance sets by how much the clock of another replica may be ahead: 60 seconds by default, at most 300.
 func WithClockTolerance(tolerance time.Duration) Option {
 	return func(s *settings) (err error) {
-		s.limits.ClockTolerance, err = seconds("clock tolerance", tolerance)
+		s.limits.ClockTolerance, err = host.Seconds("clock tolerance", tolerance)
 		return err
 	}
 }
@@ -211,7 +211,7 @@ func WithClockTolerance(tolerance time.Duration) Option {
 // WithSessionMaxAge sets the maximum age of a data-layer session, however often it is renewed: 30 days by default.
 func WithSessionMaxAge(age time.Duration) Option {
 	return func(s *settings) (err error) {
-		s.limits.SessionMaxAge, err = seconds("session max age", age)
+		s.limits.SessionMaxAge, err = host.Seconds("session max age", age)
 		return err
 	}
 }

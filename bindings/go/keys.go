@@ -150,28 +150,25 @@ const ringIDsMax = 64
 
 func makeRing(ring *host.Ring) (*KeyRing, error) {
 	made := &KeyRing{ring: ring}
-	err := host.Do(func(c *host.Call) error { return ring.With(c, made.describeIn(c)) })
+	err := host.Do(func(c *host.Call) error { return ring.With(c, func(at host.Ptr) error { return made.readIDs(c, at) }) })
 	if err != nil {
 		return nil, err
 	}
 	return made, nil
 }
 
-// describeIn returns what reads the ids of a ring's object. One that is none has none.
-func (r *KeyRing) describeIn(c *host.Call) func(ring host.Ptr) error {
-	return func(ring host.Ptr) error {
-		r.ids = nil
-		if ring == 0 {
-			return nil
-		}
-		ids, err := c.Written(ringIDsMax, func(out host.Ptr, limit int32, size host.Ptr) int32 {
-			return c.Xsealwax_ring_ids(ring, out, limit, size, c.Error())
-		})
-		for id := range slices.Chunk(ids, 4) {
-			r.ids = append(r.ids, hex.EncodeToString(id))
-		}
-		return err
+// readIDs reads the ids of a ring's object. One that is none has none.
+func (r *KeyRing) readIDs(c *host.Call, ring host.Ptr) error {
+	if ring == 0 {
+		return nil
 	}
+	ids, err := c.Written(ringIDsMax, func(out host.Ptr, limit int32, size host.Ptr) int32 {
+		return c.Xsealwax_ring_ids(ring, out, limit, size, c.Error())
+	})
+	for id := range slices.Chunk(ids, 4) {
+		r.ids = append(r.ids, hex.EncodeToString(id))
+	}
+	return err
 }
 
 // IDs returns the ids of the keys, the sealing one first.

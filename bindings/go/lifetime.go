@@ -31,7 +31,7 @@ func lifetimeOf(given []Lifetime) (*host.Lifetime, error) {
 	if given[0].noExpiry {
 		return &host.Lifetime{NoExpiry: true}, nil
 	}
-	ttl, err := seconds("ttl", given[0].ttl)
+	ttl, err := host.Seconds("ttl", given[0].ttl)
 	if err != nil {
 		return nil, err
 	}
@@ -53,16 +53,7 @@ func maxAgeOf(given []Limit) (*uint64, error) {
 	if len(given) > 1 {
 		return nil, invalid(ErrInvalidArgument, fmt.Sprintf("max age: expected one at most, found %d", len(given)))
 	}
-	return seconds("max age", given[0].maxAge)
-}
-
-// seconds returns whole seconds: the format has no smaller unit.
-func seconds(name string, given time.Duration) (*uint64, error) {
-	if given < 0 || given%time.Second != 0 {
-		return nil, invalid(ErrInvalidArgument, fmt.Sprintf("%s: expected whole seconds, found %v", name, given))
-	}
-	found := uint64(given / time.Second)
-	return &found, nil
+	return host.Seconds("max age", given[0].maxAge)
 }
 
 // unixSeconds returns a time of the format; the zero time for one that never comes.

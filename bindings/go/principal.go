@@ -81,11 +81,13 @@ func PrincipalFromClaims(claims any) (Principal, error) {
 	if err != nil {
 		return Principal{}, err
 	}
-	var parts struct{ Issuer, Client, Subject *string }
-	if err := json.Unmarshal(found, &parts); err != nil {
-		return Principal{}, err
-	}
-	return Principal{issuer: partOf(parts.Issuer), client: partOf(parts.Client), subject: partOf(parts.Subject)}, nil
+	var parts host.Principal
+	err = json.Unmarshal(found, &parts)
+	return principalOf(parts), err
+}
+
+func principalOf(parts host.Principal) Principal {
+	return Principal{issuer: partOf(parts.Issuer), client: partOf(parts.Client), subject: partOf(parts.Subject)}
 }
 
 func partOf(text *string) part {
@@ -93,4 +95,9 @@ func partOf(text *string) part {
 		return part{}
 	}
 	return part{*text, true}
+}
+
+func init() {
+	host.PrincipalOf = func(principal any) host.Principal { return principal.(Principal).parts() }
+	host.NewPrincipal = func(parts host.Principal) any { return principalOf(parts) }
 }

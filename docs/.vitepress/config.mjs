@@ -90,7 +90,7 @@ export default defineConfig({
         'Contributing',
         page('Architecture', '/ARCHITECTURE'),
         page('Contributing', '/CONTRIBUTING'),
-        page('Releasing', '/RELEASING'),
+        page('Releasing', '/release/README'),
       ),
     ],
   },

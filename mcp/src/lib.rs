@@ -123,6 +123,8 @@ pub use message::input::{
     Client, ClientSession, ClientValue, Event, Failed, HandleOp, HandleOpKind, HandlerResult,
     Message, Outcome, Predecessor, Scope,
 };
+#[doc(hidden)]
+pub use message::text::token_id;
 pub use message::token_fields::TokenFields;
 pub use reply::answer::{
     Answer, ErrorData, InputRequest, InputRequests, Meta, Profile, Ran, RpcError, Stale, StaleMeta,

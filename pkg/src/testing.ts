@@ -21,9 +21,9 @@ import type { Client, ClientOptions } from '@modelcontextprotocol/client';
 import { Codec, type Limits } from './codec.js';
 import { addClock, wrongType } from './input.js';
 import { Key, type KeyRing } from './key.js';
-import { MemoryLedger } from './mcp/ledger/ledger.js';
-import type { AuthInfo } from './mcp/sdk.js';
-import type { FetchHandler } from './mcp/transport/http-sessions.js';
+import { MemoryLedger } from './mcp/ledger/memory.js';
+import type { AuthInfo } from './mcp/sdk-types.js';
+import type { FetchHandler } from './mcp/transport/http.js';
 import { type Principal, partsOf } from './principal.js';
 // The one that loads the module here.
 import 'sealwax';

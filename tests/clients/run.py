@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples/demo"))
 
 from proxy import RoundRobin
 from servers import Server, keygen

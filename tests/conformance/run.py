@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "demo"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples/demo"))
 
 from servers import Server
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 #: The drivers' clock tolerance, in seconds: they share a clock with their stores, and wait it out after each fault.
 TOLERANCE = 1
 #: Longer than any command takes, its deadline and the machine's load included.
-TIMEOUT = 20
+TIMEOUT = 60
 
 
 class Died(EOFError):

@@ -120,8 +120,11 @@ def fail_over(seconds: float, seed: object, commands: dict[str, str]) -> None:
         world = World("fail-over", now["master"].address, commands, seed, True, [Ledger()])
 
         def fails_over() -> None:
+            before = world.checker.answers["end ok unconfirmed"]
             now["line"].held.set()
             time.sleep(world.chance.uniform(0.3, 1))
+            # `WAIT` has half of a command's time, and the Java agent gives a command three times as long as the others.
+            wait_until(lambda: world.checker.answers["end ok unconfirmed"] > before)
             now["master"].kill()
             now["line"].cut()
             now["replica"].take_over(port)

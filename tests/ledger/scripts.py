@@ -103,7 +103,7 @@ def main() -> None:
         failed = [f"{json.dumps(case)}\n{found}\n" for case in cases if (found := play(server, case, run))]
     failed += filter(None, [a_replica_that_takes_writes(), a_process_with_the_data_of_another()])
     print("\n".join(failed) + f"{len(cases) - len(failed)} passed, {len(failed)} failed")
-    # What no vector has: the core and the scripts, side by side. As many commands on every machine; `make -C assurance/edges` has more.
+    # What no vector has: the core and the scripts, side by side. As many commands on every machine; `make -C tests/assurance/edges` has more.
     evaluate = [sys.executable, pathlib.Path(__file__).with_name("evaluate.py"), "0", "1"]
     sys.exit(bool(failed) or subprocess.run(evaluate, check=False).returncode)
 

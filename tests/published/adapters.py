@@ -59,29 +59,28 @@ STORE_RULES = {
 KNOWN = {
     # The guard cancels its own question, and forgets a request that its client cancels.
     ("notifications/", "questions.ts"),
-    ("notifications/", "handler/messages.ts"),
+    ("notifications/", "transport/message.ts"),
     ("notifications/", "Questions.java"),
     ("notifications/", "_former/questions.py"),
     ("notifications/", "_former/streams.py"),
     # The engine asks for the server's own list.
     ("tools/list", "questions.ts"),
     ("tools/list", "_former/streams.py"),
-    ("tools/list", "_handler/peer.py"),
-    ("tools/list", "Served.java"),
-    ("tools/list", "confirm.go"),
+    ("tools/list", "_handler/sdk.py"),
+    ("tools/list", "handler/Exchange.java"),
+    ("tools/list", "questions.go"),
     # A failure of a tool's handler is its result.
-    ("tools/call", "Boundary.java"),
-    ("tools/call", "Served.java"),
+    ("tools/call", "handler/Exchange.java"),
     ("tools/call", "_former/streams.py"),
-    ("tools/call", "_handler/servers.py"),
+    ("tools/call", "_handler/sdk.py"),
     # rmcp's types have no method, and no place for a session.
-    ("notifications/", "protected.rs"),
-    ("tools/call", "protected.rs"),
+    ("notifications/", "handler/sdk.rs"),
+    ("tools/call", "handler/sdk.rs"),
     ("jsonrpc", "transport/echo.rs"),
     # go-sdk's own rule for the messages at its handlers.
-    ("2026-07-28", "middleware.go"),
+    ("2026-07-28", "message/message.go"),
     # A database of the author's does not say where its file is.
-    ("PRAGMA", "sqlite-ledger.ts"),
+    ("PRAGMA", "ledger/sqlite.ts"),
     # An address that is none makes no request.
     ("400", "transport/node.ts"),
 }

@@ -18,7 +18,7 @@ SOURCES = {
     "TypeScript": ("pkg/src", "*.ts", "mcp/**/*.ts testing.ts otel.ts", r"/(main|testing|otel|mcp/(index|stdio))\.ts"),
     "Python": ("bindings/python/src/sealwax", "_*.py", "mcp/**/*.py [a-z]*.py", ""),
     "Go": ("bindings/go", "*.go", "[lms]*/**/*.go", ""),
-    "Java": ("bindings/java", "sealwax/src/main/**/sealwax/*.java", "sealwax*/src/main/**/[mt]*/*.java", ""),
+    "Java": ("bindings/java", "sealwax/src/main/**/sealwax/*.java", "sealwax*/src/main/**/sealwax/[mt]*/*.java", ""),
     "Rust": (".", "src/*.rs src/format/*.rs", "adapters/rmcp/src/**/*.rs", r"/src/(lib|testing|ledger/mod)\.rs"),
     "C": ("bindings/c/include", "*.h", "", ""),
 }
@@ -34,7 +34,7 @@ LINES = {
 }
 # Variables whose class has another name: the first of these that there is.
 CLASSES = {
-    "builder": ["GuardBuilder"],
+    "builder": ["GuardOptions", "GuardBuilder"],
     "redis": ["RedisLedger", "Redis", "Ledger"],
     "sessions": ["DataLayerSessions", "Sessions"],
 }

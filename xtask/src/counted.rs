@@ -1,5 +1,5 @@
 //! `cargo xtask counted FROM TO`: a module with a counter of the instructions that it executes, exported as `executed`
-//! (assurance/counts).
+//! (tests/assurance/counts).
 
 use walrus::ir::{
     BinaryOp, Binop, Const, GlobalGet, GlobalSet, Instr, InstrLocId, InstrSeq, LocalGet, LocalSet,

@@ -2,26 +2,23 @@
 //! extractors and handles find it. Without it they fail.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::request::Parts;
-use rmcp::model::Extensions;
+use rmcp::model::{Extensions, NumberOrString};
+use rmcp::service::{Peer, RequestContext, serve_directly};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Error, Principal};
-use sealwax_mcp::{Event, Failed, Origin, Profile, Reply, Step};
+use sealwax_mcp::{Failed, Fault, Origin, Reply};
 
-use crate::event::Timed;
+use crate::foreign::{panicked, wrong};
 use crate::guard::Guard;
-use crate::ledger::record;
+use crate::hooks::{Timed, unprotected, warn};
+use crate::principal::signed_in;
 use crate::refusal::About;
 use crate::{Context, Kind};
-
-/// The request that a refusal belongs to.
-#[derive(Default)]
-pub(crate) struct Request {
-    pub method: String,
-    pub target: Option<String>,
-}
 
 /// The exchange of a request whose handler runs, and the token that the request carried.
 pub(crate) struct Running {
@@ -44,7 +41,8 @@ impl Running {
 /// The caller of one request, shared by all clones of its context.
 pub(crate) struct Caller {
     pub guard: Guard,
-    pub request: Request,
+    /// The request that a refusal belongs to.
+    origin: Origin,
     principal: OnceLock<Result<Option<Principal>, Failed>>,
     /// How long the request may still wait, if the transport's guard waited for it before.
     pub within: Option<Duration>,
@@ -52,27 +50,30 @@ pub(crate) struct Caller {
     running: Mutex<Option<Running>>,
 }
 
-/// What the transport's guard knows of a request: the principal, and how long it may still wait.
+/// What the transport's guard knows of a request: whose it is, and how long it may still wait.
 #[derive(Clone)]
 pub(crate) struct Known {
-    guard: Guard,
-    principal: Option<Principal>,
-    within: Duration,
+    pub caller: Arc<Caller>,
+    pub within: Duration,
 }
 
 impl Caller {
-    pub(crate) fn new(guard: &Guard, request: Request, extensions: &Extensions) -> Self {
+    pub(crate) fn new(guard: &Guard, origin: Origin, extensions: &Extensions) -> Self {
         let over_http = extensions.get::<Parts>();
         let known = over_http.map_or_else(|| extensions.get(), |parts| parts.extensions.get());
-        let known = known.filter(|known: &&Known| known.guard.is(guard));
-        let principal = known.and_then(|known| known.principal.clone());
+        let known = known.filter(|known: &&Known| known.caller.guard.is(guard));
         Self {
             guard: guard.clone(),
-            request,
-            principal: principal.map_or_else(OnceLock::new, |principal| Ok(Some(principal)).into()),
+            origin,
+            principal: known.map_or_else(OnceLock::new, |known| known.caller.principal.clone()),
             within: known.map(|known| known.within),
             running: Mutex::default(),
         }
+    }
+
+    /// Returns that of what belongs to no request.
+    pub(crate) fn nobody(guard: &Guard) -> Self {
+        Self::new(guard, Origin::default(), &Extensions::new())
     }
 
     /// Returns the caller of the request that a handler received.
@@ -84,83 +85,31 @@ impl Caller {
         ))
     }
 
+    /// Returns the same, or the answer to a handler that uses this kind of token elsewhere.
+    pub(crate) fn protected(extensions: &Extensions, kind: Kind) -> Result<&Arc<Self>, ErrorData> {
+        Self::of(extensions).map_err(|error| unprotected(kind, &error))
+    }
+
     /// Returns the principal, if it has been resolved.
     pub(crate) fn principal(&self) -> Option<&Principal> {
         self.principal.get()?.as_ref().ok()?.as_ref()
     }
 
-    /// Returns what the guard of the message inside needs to know.
-    pub(crate) fn known(&self, within: Duration) -> Known {
-        Known {
-            guard: self.guard.clone(),
-            principal: self.principal().cloned(),
-            within,
-        }
+    /// Returns the principal. The author's function is called once for a request.
+    pub(crate) fn found(&self, context: Option<&Context>) -> Result<Option<Principal>, Failed> {
+        let find = || context.map_or(Ok(None), |context| self.guard.principal(context));
+        let found = self.principal.get_or_init(find);
+        found.clone()
     }
 
     /// Reports an error that the adapter found, and returns the core's answer to it.
     pub(crate) fn refuse(&self, error: &Error, about: About<'_>) -> Reply {
-        let (reply, mut fault) = about.refused(error);
-        let target = self.request.target.as_deref();
-        fault.origin = Origin::new(
-            Some(self.request.method.as_str().into()),
-            target.map(Into::into),
-        );
+        let mut fault = Fault::new(about.kind, error.to_string());
+        fault.id = about.id;
+        fault.origin = self.origin.clone();
         fault.origin.principal = self.principal().cloned().map(Into::into);
         self.guard.found(error.code(), fault);
-        reply
-    }
-
-    /// Answers the engine's questions, until the next step is something else. `context` is for the
-    /// principal, unless that is known.
-    pub(crate) async fn drive(
-        &self,
-        exchange: &mut Timed,
-        mut step: Step,
-        context: Option<&Context>,
-    ) -> Step {
-        let ledger = self.guard.0.options.ledger.as_deref();
-        loop {
-            step = match self.identified(exchange, step, context) {
-                Step::Ledger(command) => {
-                    let reply = record(ledger, &command).await;
-                    self.on(exchange, Event::Ledger(reply))
-                }
-                step => return step,
-            };
-        }
-    }
-
-    /// Does the same, without waiting for anything.
-    pub(crate) fn identified(
-        &self,
-        exchange: &mut Timed,
-        mut step: Step,
-        context: Option<&Context>,
-    ) -> Step {
-        while matches!(step, Step::Identify) {
-            let find = || context.map_or(Ok(None), |context| self.guard.principal(context));
-            let found = self.principal.get_or_init(find);
-            step = self.on(exchange, Event::Principal(found.clone()));
-        }
-        self.guard.report(exchange);
-        step
-    }
-
-    /// Returns the next step.
-    pub(crate) fn on(&self, exchange: &mut Timed, event: Event<'_>) -> Step {
-        if let Event::Result(_) = event {
-            exchange.since = self.guard.starts();
-        }
-        let step = exchange.on(event);
-        self.checked(step)
-    }
-
-    /// Returns the next step, unless the adapter has made a mistake.
-    pub(crate) fn checked(&self, step: Result<Step, Error>) -> Step {
-        step.unwrap_or_else(|error| {
-            Step::Reply(self.refuse(&error, About::new(Kind::Session, Profile::DataLayer)))
-        })
+        about.profile.answer(error, about.session_id).into()
     }
 
     /// Keeps the exchange while the handler runs. Using it afterwards is an error.
@@ -174,13 +123,12 @@ impl Caller {
         &self,
         act: impl FnOnce(&mut Running) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.running().as_mut().map_or_else(
-            || {
-                let why = "expected a request that has not been answered yet";
-                Err(Error::InvalidArgument(why.into()))
-            },
-            act,
-        )
+        match &mut *self.running() {
+            Some(running) => act(running),
+            None => Err(Error::InvalidArgument(
+                "expected a request that has not been answered yet".into(),
+            )),
+        }
     }
 
     fn running(&self) -> MutexGuard<'_, Option<Running>> {
@@ -208,4 +156,43 @@ impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Caller").field(&self.guard).finish()
     }
+}
+
+impl Guard {
+    /// Calls the author's function. The text of an error is for the log.
+    fn principal(&self, context: &Context) -> Result<Option<Principal>, Failed> {
+        let found = catch_unwind(AssertUnwindSafe(|| (self.0.options.principal)(context)));
+        let principal = found.map_err(panicked)?.map_err(wrong)?;
+        if principal == Some(Principal::anonymous())
+            && let Some(sign) = signed_in(context)
+        {
+            self.warn_of_anonymous(sign);
+        }
+        Ok(principal)
+    }
+
+    /// Warns once: the likeliest misuse is to leave `anonymous` in place.
+    fn warn_of_anonymous(&self, sign: &str) {
+        self.0.warned.call_once(|| {
+            warn(&format!(
+                "SECURITY: the principal is anonymous, but a request came with {sign}: what this guard seals for one user \
+                 opens for every other. Put sealwax_rmcp::VerifiedClaims into the HTTP request's extensions where it is \
+                 authenticated, and set Guard::builder(codec, from_claims)."
+            ));
+        });
+    }
+
+    /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.
+    pub(crate) fn request(&self, peer: Option<Peer<RoleServer>>) -> Context {
+        let peer = peer.unwrap_or_else(|| self.0.peer.get_or_init(nobodys_peer).clone());
+        RequestContext::new(NumberOrString::Number(0), peer)
+    }
+}
+
+/// Makes a peer without a client. rmcp has no other constructor for one.
+fn nobodys_peer() -> Peer<RoleServer> {
+    struct Nobody;
+    impl ServerHandler for Nobody {}
+    let closed = (futures::sink::drain(), futures::stream::empty());
+    serve_directly(Nobody, closed, None).peer().clone()
 }

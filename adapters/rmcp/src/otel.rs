@@ -6,18 +6,8 @@ use opentelemetry::{KeyValue, Value};
 use crate::{GuardBuilder, Kind};
 
 /// Seconds, from a second to 30 days. Every language has the same, or no quantile could be computed of a fleet.
-const AGES: [f64; 11] = [
-    1.0,
-    5.0,
-    15.0,
-    60.0,
-    300.0,
-    900.0,
-    3_600.0,
-    14_400.0,
-    86_400.0,
-    604_800.0,
-    2_592_000.0,
+const AGES: [u32; 11] = [
+    1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400, 604_800, 2_592_000,
 ];
 
 /// Seconds, from 10 µs to a second.
@@ -44,7 +34,6 @@ impl GuardBuilder {
     /// let guard = Guard::builder(codec, anonymous).instruments(&meter).build()?;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn instruments(self, meter: &Meter) -> Self {
         let tokens = meter.u64_counter("sealwax.tokens").with_unit("{token}");
         let tokens =
@@ -53,7 +42,7 @@ impl GuardBuilder {
         let refused = tokens.clone();
         let age = meter.f64_histogram("sealwax.token.age").with_unit("s");
         let age = age.with_description("How long ago the tokens were sealed that were opened");
-        let age = age.with_boundaries(AGES.to_vec()).build();
+        let age = age.with_boundaries(AGES.map(f64::from).to_vec()).build();
         let duration = meter.f64_histogram("sealwax.guard.duration").with_unit("s");
         let duration = duration.with_description("How long a message or a result was at the guard");
         let duration = duration.with_boundaries(DURATIONS.to_vec()).build();
@@ -66,12 +55,9 @@ impl GuardBuilder {
             if let Some(time) = event.age {
                 age.record(time.as_secs_f64(), &what[1..]);
             }
-            let [event_name, kind] = what;
-            let mut attributes = vec![event_name, kind];
-            let key = event
-                .key_id
-                .map(|id| KeyValue::new("sealwax.key.id", id.to_string()));
-            attributes.extend(key);
+            let mut attributes = what.to_vec();
+            let key = event.key_id.map(|id| id.to_string());
+            attributes.extend(key.map(|key| KeyValue::new("sealwax.key.id", key)));
             attributes.extend(method(event.method.clone(), event.custom_method));
             tokens.add(1, &attributes);
         })

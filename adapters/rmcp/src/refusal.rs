@@ -1,64 +1,97 @@
-//! Refusals, for the author's hook and log. The client gets a fixed answer.
+//! What an author gets where something was refused, and what the client hears of it.
 
-use std::sync::Arc;
+use std::fmt;
 
+use http::StatusCode;
 use rmcp::ErrorData;
-use rmcp::model::ErrorCode;
-use sealwax::{Error, Inspected, Principal};
-use sealwax_mcp::{Fault, Level, Profile, Refused, Reply};
-use serde_json::Value;
+use rmcp::handler::server::tool::IntoCallToolResult;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorCode};
+use sealwax_mcp::{Profile, Reply};
 
 use crate::Kind;
 
-/// A refusal, as [`GuardBuilder::on_refused`](crate::GuardBuilder::on_refused) reports it. It contains no token
-/// and no payload.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The time by the codec's clock: `YYYY-MM-DDTHH:MM:SS.mmmZ`.
-    pub time: String,
-    /// Whether something was refused, or is out of order.
-    pub level: Level,
-    /// The code of [`sealwax::Error::code`], `invalid_request`, `unauthenticated` or `unconfirmed`; with a ledger also
-    /// `used`, `ended`, `revoked`, `unknown`, `expired`, `stale`, `ledger_unavailable` or `ledger_unconfirmed`.
-    pub code: &'static str,
-    /// The kind of token that was to be opened or sealed.
-    pub kind: Kind,
-    /// The id of the token in hex digits, if there is one. Only the id of an opened token is verified; that of
-    /// another one is what the token claims.
-    pub id: Option<String>,
-    /// The method of the request, if there is one.
-    pub method: Option<Arc<str>>,
-    /// Whether the method is none of the protocol's: a client may have made it up.
-    pub custom_method: bool,
-    /// The tool, the prompt or the resource of the request, as the client named it.
-    pub target: Option<Arc<str>>,
-    /// The principal of the request, if it is known.
-    pub principal: Option<Arc<Principal>>,
-    /// The reason, for the log.
-    pub message: String,
-    /// All of it but time and level, as one line of ASCII: the same in every language.
-    pub line: String,
+/// The error of a tool whose handle was refused: the fixed tool result, which tells the model what to do.
+///
+/// The reason has gone to the hook and the log. A tool written without rmcp's macros converts it into its
+/// `CallToolResult`; outside of tools it is an [`ErrorData`].
+pub struct HandleRefused(Reply);
+
+impl HandleRefused {
+    pub(crate) fn new(reply: Reply) -> Self {
+        Self(reply)
+    }
+
+    fn text(&self) -> &str {
+        let tool = self.0.tool.as_ref();
+        tool.map_or("", |tool| &tool.content[0].text)
+    }
 }
 
-impl Refusal {
-    pub(crate) fn new(refused: Refused<'static>) -> Self {
-        let custom_method = refused.origin.has_custom_method();
+impl From<HandleRefused> for CallToolResult {
+    fn from(refused: HandleRefused) -> Self {
+        Self::error(vec![ContentBlock::text(refused.text())])
+    }
+}
+
+impl From<HandleRefused> for CallToolResponse {
+    fn from(refused: HandleRefused) -> Self {
+        Self::Complete(refused.into())
+    }
+}
+
+impl From<HandleRefused> for ErrorData {
+    fn from(refused: HandleRefused) -> Self {
+        error_data(refused.0)
+    }
+}
+
+impl IntoCallToolResult for HandleRefused {
+    fn into_call_tool_result(self) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.into())
+    }
+}
+
+impl fmt::Display for HandleRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl fmt::Debug for HandleRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HandleRefused({:?})", self.text())
+    }
+}
+
+impl std::error::Error for HandleRefused {}
+
+/// A link was refused, or the server failed. Only the guard's log learns the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LinkRefused {
+    /// The status for the browser: 404, or 500 if the fault is the server's.
+    pub status: StatusCode,
+}
+
+impl LinkRefused {
+    pub(crate) fn new(status: Option<u16>) -> Self {
+        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
         Self {
-            time: refused.time,
-            level: refused.level,
-            code: refused.code,
-            kind: refused.item,
-            id: refused.id,
-            custom_method,
-            method: refused.origin.method,
-            target: refused.origin.target,
-            principal: refused.origin.principal,
-            message: refused.message,
-            line: refused.line,
+            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
         }
     }
 }
+
+impl fmt::Display for LinkRefused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.status.is_server_error() {
+            true => "Internal server error",
+            false => "Not found",
+        })
+    }
+}
+
+impl std::error::Error for LinkRefused {}
 
 /// The known facts about an error that the adapter found.
 pub(crate) struct About<'a> {
@@ -78,12 +111,8 @@ impl About<'_> {
         }
     }
 
-    /// Returns the core's answer, and what is reported.
-    pub(crate) fn refused(self, error: &Error) -> (Reply, Fault) {
-        let answer = self.profile.answer(error, self.session_id);
-        let mut fault = Fault::new(self.kind, error.to_string());
-        fault.id = self.id;
-        (answer.into(), fault)
+    pub(crate) fn id(self, id: Option<String>) -> Self {
+        Self { id, ..self }
     }
 }
 
@@ -104,34 +133,17 @@ pub(crate) fn internal() -> ErrorData {
     error_data(Profile::DataLayer.internal_error().into())
 }
 
-/// Quotes foreign text for a message: a JSON string of at most 64 characters, in ASCII. The text may repeat what
-/// a client sent, which must neither break a line of the log nor fill it.
-pub(crate) fn said(text: impl ToString) -> String {
-    let text: String = text.to_string().chars().take(64).collect();
-    let units = Value::from(text).to_string();
-    let ascii = units.encode_utf16().map(|unit| match u8::try_from(unit) {
-        Ok(byte @ b' '..=b'~') => char::from(byte).to_string(),
-        _ => format!("\\u{unit:04x}"),
-    });
-    ascii.collect()
-}
-
-/// Returns the id that a text claims, if it is a sealed token at all.
-pub(crate) fn token_id(token: &str) -> Option<String> {
-    match sealwax::inspect(token) {
-        Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::said;
+    use rmcp::model::CallToolResult;
+    use sealwax_mcp::{Profile, Reply};
 
+    use super::HandleRefused;
+
+    /// rmcp's macros say so too, but not every tool is written with them.
     #[test]
-    fn foreign_text_neither_breaks_a_line_nor_fills_it() {
-        assert_eq!(said("a\n\"b\""), r#""a\n\"b\"""#);
-        assert_eq!(said("é\u{2028}😀"), r#""\u00e9\u2028\ud83d\ude00""#);
-        assert_eq!(said("x".repeat(1000)), format!("\"{}\"", "x".repeat(64)));
+    fn as_a_result_it_is_an_error() {
+        let refused = HandleRefused::new(Reply::from(Profile::Handle.refusal(None)));
+        assert_eq!(CallToolResult::from(refused).is_error, Some(true));
     }
 }

@@ -2,6 +2,7 @@ package sealwaxmcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -26,17 +27,15 @@ type caller struct {
 
 	mu     sync.Mutex
 	known  *engine.Principal
-	failed *engine.Told
+	asked  bool
+	failed error
 }
 
 func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 	if from == nil {
 		from = &mcp.RequestExtra{}
 	}
-	c := &caller{guard: g, from: from}
-	if g.settings.Events {
-		c.arrived = time.Now()
-	}
+	c := &caller{guard: g, from: from, arrived: time.Now()}
 	if _, ok := g.principals.(anonymous); ok {
 		c.known = &engine.Principal{Anonymous: true}
 		g.warnOfToken(ctx, from.TokenInfo)
@@ -44,26 +43,26 @@ func (g *Guard) caller(ctx context.Context, from *mcp.RequestExtra) *caller {
 	return c
 }
 
-// drive answers the engine's questions, and returns the first step that is none, or asks for what the user of a call confirms.
-func (c *caller) drive(ctx context.Context, x *engine.Exchange, step *engine.Step) (*engine.Step, error) {
+// Drive answers the engine's questions, and returns the first step that is none, or asks for what the user of a call confirms.
+func (c *caller) Drive(ctx context.Context, x *engine.Exchange, step *engine.Step) (*engine.Step, error) {
 	for {
 		c.tell(ctx, x, step)
 		if step.Step != "ask" {
 			return step, nil
 		}
-		var told engine.Told
+		var answer engine.Told
 		switch step.Name {
 		case "principal":
-			told = c.identify(ctx)
+			answer = c.identify(ctx)
 		case "ledger":
-			told = c.record(ctx, step)
+			answer = c.record(ctx, step)
 		case "initial":
-			told = c.guard.sessions.first(ctx, c.from)
+			answer = told(safely(func() (json.RawMessage, error) { return c.guard.initial(ctx, c.from) }))
 		default:
 			return step, nil
 		}
 		var err error
-		if step, err = x.Told(told); err != nil {
+		if step, err = x.Told(answer); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +75,7 @@ func (c *caller) finish(ctx context.Context, begin func() (*engine.Exchange, *en
 		return nil, err
 	}
 	defer x.Free()
-	return c.drive(ctx, x, step)
+	return c.Drive(ctx, x, step)
 }
 
 // tell gives a step's entries to the log and the author's hooks.
@@ -100,28 +99,16 @@ func (c *caller) tell(ctx context.Context, x *engine.Exchange, step *engine.Step
 func (c *caller) identify(ctx context.Context) engine.Told {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil && c.failed == nil {
-		var found Principal
-		err := safely(func() (err error) {
-			found, err = c.guard.principals.Principal(ctx, c.from)
-			return err
-		})
-		if err == nil && found == (Principal{}) {
-			c.failed = &engine.Told{Value: []byte("null")}
-			return *c.failed
-		}
-		if err == nil {
+	if c.known == nil && !c.asked {
+		c.asked = true
+		found, err := safely(func() (Principal, error) { return c.guard.principals.Principal(ctx, c.from) })
+		if err == nil && found != (Principal{}) {
 			c.known, err = parts(found)
 		}
-		if err != nil {
-			told := failed(err)
-			c.failed = &told
-		}
+		c.failed = err
 	}
-	if c.known != nil {
-		return engine.Answer(c.known)
-	}
-	return *c.failed
+	// Without an error, null is nobody.
+	return told(c.known, c.failed)
 }
 
 // who returns the caller, if it was resolved.
@@ -131,52 +118,42 @@ func (c *caller) who() *engine.Principal {
 	return c.known
 }
 
+// record runs a command of the ledger.
 func (c *caller) record(ctx context.Context, step *engine.Step) engine.Told {
 	command := ledger.Command{
 		Script: step.Script, Keys: step.Keys, Args: step.Args, Within: time.Duration(step.WithinMs) * time.Millisecond,
 	}
-	var reply []string
-	err := within(ctx, step.WithinMs, func(ctx context.Context) (err error) {
-		reply, err = c.guard.ledger.Run(ctx, command)
-		return err
-	})
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Answer(reply)
+	return told(within(ctx, step.WithinMs, func(ctx context.Context) ([]string, error) { return c.guard.ledger.Run(ctx, command) }))
 }
 
 // within calls a function that may wait, and waits no longer than it may: what comes later is dropped.
-func within(ctx context.Context, ms uint64, f func(context.Context) error) error {
+func within[T any](ctx context.Context, ms uint64, f func(context.Context) (T, error)) (found T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
-	done := make(chan error, 1)
+	done := make(chan func() (T, error), 1)
 	go func() {
 		defer cancel()
-		done <- safely(func() error { return f(ctx) })
+		found, err := safely(func() (T, error) { return f(ctx) })
+		done <- func() (T, error) { return found, err }
 	}()
+	<-ctx.Done()
 	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		select {
-		case err := <-done:
-			return err
-		default:
-			return context.Cause(ctx)
-		}
+	case outcome := <-done:
+		return outcome()
+	default:
+		return found, context.Cause(ctx)
 	}
 }
 
 // safely calls a function of the author's, whose panic is an error. That tells where, and of the value no more than its type: it
 // may hold a credential.
-func safely(f func() error) (err error) {
+func safely[T any](f func() (T, error)) (found T, err error) {
 	defer func() {
-		found := recover()
-		if found == nil {
+		thrown := recover()
+		if thrown == nil {
 			return
 		}
-		why := fmt.Sprintf("%T", found)
-		if mistake, ok := found.(runtime.Error); ok {
+		why := fmt.Sprintf("%T", thrown)
+		if mistake, ok := thrown.(runtime.Error); ok {
 			why = mistake.Error()
 		}
 		err = invalid("a panic%s: %s", place(), why)

@@ -2,11 +2,10 @@ package sealwaxmcp
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
-	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,12 +29,12 @@ type Guard struct {
 
 	settings engine.Settings
 	// rules are those of the messages at the handlers; data-layer sessions replace them.
-	rules    *engine.Guard
-	sessions *sessionMethods
+	rules *engine.Guard
+	// initial gives the first value of a data-layer session.
+	initial func(ctx context.Context, from *mcp.RequestExtra) (json.RawMessage, error)
 	// protects tells that the settings are fixed.
 	protects atomic.Bool
 	warned   sync.Once
-	outer    outerExchanges
 }
 
 // New makes a guard. codec has the keys and the name of the service. principals tells who sends a request: [FromToken], a
@@ -52,45 +51,9 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 		return nil, err
 	}
 	g.settings.Events = len(g.onEvent) > 0
-	rules, err := g.engine(g.settings)
-	g.rules = rules
+	var err error
+	g.rules, err = engine.NewGuard(codec, g.settings)
 	return g, err
-}
-
-func (g *Guard) engine(settings engine.Settings) (*engine.Guard, error) {
-	return engine.NewGuard(g.codec, settings)
-}
-
-// Protect installs the guard in a server, before it serves. It has to be the outermost middleware, so add your own before:
-// they and the handlers see what was opened, and the guard sees what they return.
-func (g *Guard) Protect(server *mcp.Server) error {
-	if server == nil {
-		return invalid("server: expected a server, found nil")
-	}
-	if err := protectOnce(server); err != nil {
-		return err
-	}
-	g.protects.Store(true)
-	if g.sessions != nil {
-		if err := g.sessions.install(server); err != nil {
-			return err
-		}
-	}
-	server.AddReceivingMiddleware(g.middleware)
-	return nil
-}
-
-// protected has the servers that have a guard.
-var protected sync.Map
-
-// protectOnce fails for a server that has a guard: two would seal what the other one sealed.
-func protectOnce(server *mcp.Server) error {
-	key := weak.Make(server)
-	if _, twice := protected.LoadOrStore(key, true); twice {
-		return invalid("server: expected one without a guard, found one: protect it once")
-	}
-	runtime.AddCleanup(server, func(key weak.Pointer[mcp.Server]) { protected.Delete(key) }, key)
-	return nil
 }
 
 // Revoke signs a principal out everywhere: all tokens and sessions that began until now are refused. It needs a ledger, which
@@ -98,7 +61,7 @@ func protectOnce(server *mcp.Server) error {
 // the ledger's clock tolerance has to be signed out once more. The error is [ErrLedgerUnavailable] if the store may not have
 // recorded it.
 func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
-	var retain *int64
+	var retain *uint64
 	if err := set(&retain, options); err != nil {
 		return err
 	}

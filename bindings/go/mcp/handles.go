@@ -7,6 +7,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // A HandleOption sets up the handles of a type.
@@ -15,17 +16,16 @@ type HandleOption func(*handles) error
 // MaxAge ends a handle at that age: a self-contained one after the first of its chain, however often it was renewed. By default
 // there is no such limit, but a ledger's 400 days.
 func MaxAge(d time.Duration) HandleOption {
-	return func(h *handles) (err error) { h.maxAge, err = seconds("max age", d); return err }
+	return func(h *handles) error { return seconds(&h.maxAge, "max age", d) }
 }
 
 // HandleTTL is how long a self-contained handle lives: 24 hours by default.
 func HandleTTL(d time.Duration) HandleOption {
-	return func(h *handles) (err error) {
+	return func(h *handles) error {
 		if !h.selfContained {
 			return invalid("TTL: expected handles that hold their state, found reference handles: give these a MaxAge")
 		}
-		h.ttl, err = seconds("TTL", d)
-		return err
+		return seconds(&h.ttl, "TTL", d)
 	}
 }
 
@@ -45,7 +45,7 @@ type handles struct {
 	guard         *Guard
 	kind          string
 	selfContained bool
-	ttl, maxAge   *int64
+	ttl, maxAge   *uint64
 	once          bool
 	list          *string
 }
@@ -77,6 +77,11 @@ func (h *handles) run(ctx context.Context, operation engine.HandleOp, value []by
 	operation.Once, operation.SelfContained = h.once, h.selfContained
 	operation.List = h.list
 	return x.handle(ctx, operation, value)
+}
+
+func (h *handles) end(ctx context.Context, handle string) error {
+	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: message.ClientValue(handle)}, nil)
+	return err
 }
 
 // sealing runs an operation that seals a value. With an error, the step is empty.
@@ -123,7 +128,7 @@ func (h *ReferenceHandles) Mint(ctx context.Context) (ReferenceHandle, error) {
 
 // Check verifies a handle that came back. The error of one that is refused is a [*HandleRefused].
 func (h *ReferenceHandles) Check(ctx context.Context, handle string) (ReferenceHandle, error) {
-	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: clientValue(handle)})
+	return h.reference(ctx, engine.HandleOp{Op: "check", Handle: message.ClientValue(handle)})
 }
 
 // MintShort makes the short handle of a number of the caller's, such as the key of a row among the caller's own: basket_7_ and 8
@@ -139,17 +144,16 @@ func (h *ReferenceHandles) MintShort(ctx context.Context, number uint32) (string
 // CheckShort verifies a short handle that came back, and returns its number: look for the row among the caller's own. The error of
 // one that is refused is a [*HandleRefused].
 func (h *ReferenceHandles) CheckShort(ctx context.Context, handle string) (number uint32, err error) {
-	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: clientValue(handle)}, nil)
-	if err == nil {
-		_, err = read("handle", done, &number, done)
+	done, err := h.run(ctx, engine.HandleOp{Op: "checkShort", Handle: message.ClientValue(handle)}, nil)
+	if err != nil {
+		return 0, err
 	}
-	return number, err
+	return read[uint32]("handle", *done.Value)
 }
 
 // End verifies a handle and ends it, which needs a ledger. Delete its row yourself.
 func (h *ReferenceHandles) End(ctx context.Context, handle string) error {
-	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
-	return err
+	return h.end(ctx, handle)
 }
 
 func (h *ReferenceHandles) reference(ctx context.Context, operation engine.HandleOp) (ReferenceHandle, error) {
@@ -217,30 +221,32 @@ func (h *SelfContainedHandles[T]) sealed(ctx context.Context, value T, before *e
 
 // Open opens a handle that came back. The error of one that is refused is a [*HandleRefused].
 func (h *SelfContainedHandles[T]) Open(ctx context.Context, handle string) (*OpenedHandle[T], error) {
-	done, err := h.run(ctx, engine.HandleOp{Op: "open", Handle: clientValue(handle)}, nil)
+	done, err := h.run(ctx, engine.HandleOp{Op: "open", Handle: message.ClientValue(handle)}, nil)
+	if err != nil {
+		return nil, err
+	}
+	value, err := read[T]("handle", *done.Value)
 	if err != nil {
 		return nil, err
 	}
 	before := done.Predecessor
-	opened := &OpenedHandle[T]{
-		ExpiresAt: expiry(done), TokenID: before.ID, StartedAt: time.Unix(before.StartedAt, 0),
+	return &OpenedHandle[T]{
+		Value: value, ExpiresAt: expiry(done), TokenID: before.ID, StartedAt: time.Unix(before.StartedAt, 0),
 		IssuedAt: time.Unix(before.IssuedAt, 0), Generation: before.Generation, predecessor: before,
-	}
-	return read("handle", done, &opened.Value, opened)
+	}, nil
 }
 
 // End opens a handle and ends it, which needs a ledger.
 func (h *SelfContainedHandles[T]) End(ctx context.Context, handle string) error {
-	_, err := h.run(ctx, engine.HandleOp{Op: "end", Handle: clientValue(handle)}, nil)
-	return err
+	return h.end(ctx, handle)
 }
 
-// read reads the value that a handle or the like holds, and returns what it is a part of.
-func read[T, O any](name string, done *engine.Step, value *T, opened *O) (*O, error) {
-	if json.Unmarshal([]byte(*done.Value), value) != nil {
-		return nil, invalid("value: expected a %T in the %s, found another value", *value, name)
+// read reads the value that a handle or the like holds.
+func read[T any](name, written string) (value T, err error) {
+	if json.Unmarshal([]byte(written), &value) != nil {
+		err = invalid("value: expected a %T in the %s, found another value", value, name)
 	}
-	return opened, nil
+	return value, err
 }
 
 func expiry(done *engine.Step) string {

@@ -66,14 +66,14 @@ func (g *Guard) log() *slog.Logger {
 
 // say logs a line. Its logger is the author's, and its panic has nowhere to be told.
 func (g *Guard) say(ctx context.Context, level slog.Level, line string, attributes ...slog.Attr) {
-	_ = safely(func() error { g.log().LogAttrs(ctx, level, line, attributes...); return nil })
+	_, _ = safely(func() (any, error) { g.log().LogAttrs(ctx, level, line, attributes...); return nil, nil })
 }
 
 // call calls the author's hooks. What one of them does ends no request, and no other hook.
 func call[T any](ctx context.Context, g *Guard, name string, hooks []func(T), told T) {
 	for _, hook := range hooks {
-		if err := safely(func() error { hook(told); return nil }); err != nil {
-			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+named(err))
+		if _, err := safely(func() (any, error) { hook(told); return nil, nil }); err != nil {
+			g.say(ctx, slog.LevelError, "sealwax: "+name+": expected a function that returns, found "+ours(err).Message)
 		}
 	}
 }
@@ -84,18 +84,18 @@ func (g *Guard) report(ctx context.Context, entry *engine.Refused) {
 	if entry.Level == "error" {
 		level = slog.LevelError
 	}
-	if g.logger == nil {
-		g.say(ctx, level, entry.Line)
-	} else {
-		g.say(ctx, level, entry.Line, members(entry))
+	var attributes []slog.Attr
+	if g.logger != nil {
+		attributes = append(attributes, members(entry))
 	}
+	g.say(ctx, level, entry.Line, attributes...)
 	if len(g.onRefused) == 0 {
 		return
 	}
 	at, _ := time.Parse(time.RFC3339, entry.Time)
 	refusal := Refusal{
 		Code: entry.Code, Kind: entry.Kind, Message: entry.Message, Fault: level == slog.LevelError, Time: at, ID: entry.ID,
-		Principal: principalOf(entry.Issuer, entry.Client, entry.Subject),
+		Principal: principalOf(entry.Principal),
 		Method:    entry.Method, CustomMethod: entry.CustomMethod, Target: entry.Target,
 	}
 	call(ctx, g, "OnRefused", g.onRefused, refusal)
@@ -126,7 +126,7 @@ func (g *Guard) observe(ctx context.Context, event *engine.TokenEvent, took time
 	}
 	told := TokenEvent{
 		Event: event.Event, Kind: event.Kind, Took: took, KeyID: event.KeyID, ID: event.ID, Age: age,
-		Principal: principalOf(event.Issuer, event.Client, event.Subject),
+		Principal: principalOf(event.Principal),
 		Method:    event.Method, CustomMethod: event.CustomMethod, Target: event.Target,
 	}
 	call(ctx, g, "OnEvent", g.onEvent, told)
@@ -138,7 +138,7 @@ func (g *Guard) fault(ctx context.Context, err error) {
 }
 
 func (g *Guard) reportFault(ctx context.Context, err error, fault engine.Fault) {
-	fault.Code, fault.Message = codeOf(err), messageOf(err)
+	fault.Code, fault.Message = string(ours(err).Code), ours(err).Message
 	entry, failed := g.rules.Report(fault)
 	if failed != nil {
 		g.say(ctx, slog.LevelError, "sealwax: "+err.Error())

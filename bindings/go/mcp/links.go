@@ -10,6 +10,7 @@ import (
 	sealwax "github.com/sealwax/sealwax-go"
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // A LinkOption sets up the links of a name.
@@ -17,7 +18,7 @@ type LinkOption func(*handles) error
 
 // LinkTTL is how long a link lives: 24 hours by default.
 func LinkTTL(d time.Duration) LinkOption {
-	return func(h *handles) (err error) { h.ttl, err = seconds("TTL", d); return err }
+	return func(h *handles) error { return seconds(&h.ttl, "TTL", d) }
 }
 
 // LinkOnce makes each link good once. It needs a ledger.
@@ -73,7 +74,7 @@ func OpenedBy(principal Principal) OpenOption {
 // Open opens what came, at a route of any kind; one of [LinkOnce] is used up. The error of one that is refused, or holds no T, is a
 // [*LinkRefused]. It asks a ledger twice, each time within the guard's limit: the value is read before the link is used up.
 func (l *Links[T]) Open(ctx context.Context, link string, options ...OpenOption) (*OpenedLink[T], error) {
-	op := engine.HandleOp{Op: "openLink", Type: l.kind, Handle: clientValue(link)}
+	op := engine.HandleOp{Op: "openLink", Type: l.kind, Handle: message.ClientValue(link)}
 	if err := set(&op, options); err != nil {
 		return nil, err
 	}
@@ -98,13 +99,12 @@ func (l *Links[T]) opened(ctx context.Context, c *caller, op engine.HandleOp) (*
 	if step.Step != "done" {
 		return nil, &LinkRefused{cmp.Or(step.Status, http.StatusInternalServerError), why(step)}
 	}
-	of := step.Principal
-	opened := &OpenedLink[T]{Principal: principalOf(of.Issuer, of.Client, of.Subject), TokenID: step.ID}
-	if _, err := read("link", step, &opened.Value, opened); err != nil {
-		malformed := host.NewError(0, string(sealwax.ErrMalformed), messageOf(err), true)
+	value, err := read[T]("link", *step.Value)
+	if err != nil {
+		malformed := host.NewError(0, string(sealwax.ErrMalformed), ours(err).Message, true)
 		l.guard.reportFault(ctx, malformed, engine.Fault{Kind: "link"})
 		answer, err := sealwax.AnswerTo(sealwax.ProfileMCPSessionID, malformed, "")
 		return nil, &LinkRefused{cmp.Or(answer.HTTPStatus, http.StatusInternalServerError), errors.Join(malformed, err)}
 	}
-	return opened, nil
+	return &OpenedLink[T]{Value: value, Principal: principalOf(*step.Principal), TokenID: step.ID}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/internal/host"
 	"github.com/sealwax/sealwax-go/ledger"
 )
 
@@ -41,10 +42,7 @@ func Label(label string) LedgerOption {
 // ClockTolerance is the largest difference between the clocks of the replicas and the store: 5 s by default, 0 for a ledger on
 // this machine.
 func ClockTolerance(d time.Duration) LedgerOption {
-	return func(l *engine.Ledger) (err error) {
-		l.ClockTolerance, err = seconds("clock tolerance", d)
-		return err
-	}
+	return func(l *engine.Ledger) error { return seconds(&l.ClockTolerance, "clock tolerance", d) }
 }
 
 // AcceptIssuedSince accepts tokens that are older than the ledger if they were made since then: for the day when the ledger is
@@ -75,10 +73,7 @@ func WithTimeLimit(d time.Duration) Option {
 
 // WithRequestStateTTL is how long a requestState lives: ten minutes by default.
 func WithRequestStateTTL(d time.Duration) Option {
-	return func(g *Guard) (err error) {
-		g.settings.RequestStateTTL, err = seconds("requestState TTL", d)
-		return err
-	}
+	return func(g *Guard) error { return seconds(&g.settings.RequestStateTTL, "requestState TTL", d) }
 }
 
 // WithOnly binds the requestState of a tool or prompt to some of its arguments; the others may differ when the client comes
@@ -154,7 +149,7 @@ func WithConfirmDestructive(fallback ...Fallback) Option {
 // WithConfirmTTL is how long a user may take to confirm, in whole seconds: ten minutes by default. For clients of revisions
 // before 2026-07-28 it is 50 seconds.
 func WithConfirmTTL(d time.Duration) Option {
-	return func(g *Guard) (err error) { g.settings.ConfirmTTL, err = seconds("confirm TTL", d); return err }
+	return func(g *Guard) error { return seconds(&g.settings.ConfirmTTL, "confirm TTL", d) }
 }
 
 // OnRefused is called with every refusal and its reason, which the log gets too, and the client never. It must not wait.
@@ -175,19 +170,16 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // A RevokeOption sets how [Guard.Revoke] revokes.
-type RevokeOption func(**int64) error
+type RevokeOption func(**uint64) error
 
 // RetainFor is how long a ledger remembers that a principal was signed out: at least the longest lifetime of anything that the
 // service issues, now or later.
 func RetainFor(d time.Duration) RevokeOption {
-	return func(retain **int64) (err error) { *retain, err = seconds("retain for", d); return err }
+	return func(retain **uint64) error { return seconds(retain, "retain for", d) }
 }
 
-// seconds returns a duration in the engine's unit.
-func seconds(name string, d time.Duration) (*int64, error) {
-	if d < 0 || d%time.Second != 0 {
-		return nil, invalid("%s: expected whole seconds, found %v", name, d)
-	}
-	s := int64(d / time.Second)
-	return &s, nil
+// seconds sets a duration in the engine's unit.
+func seconds(setting **uint64, name string, d time.Duration) (err error) {
+	*setting, err = host.Seconds(name, d)
+	return err
 }

@@ -23,7 +23,7 @@ func CursorList(list string) CursorOption {
 
 // CursorTTL is how long a cursor lives: 24 hours by default. [Position] does without it.
 func CursorTTL(d time.Duration) CursorOption {
-	return func(h *handles) (err error) { h.ttl, err = seconds("TTL", d); return err }
+	return func(h *handles) error { return seconds(&h.ttl, "TTL", d) }
 }
 
 // Cursor makes a cursor for the result of a tool, of where the next page begins, as JSON. The next call has it in the argument
@@ -52,6 +52,6 @@ func Position[T any](ctx context.Context, options ...CursorOption) (position T, 
 	if err != nil || done.Value == nil {
 		return position, false, err
 	}
-	_, err = read("cursor", done, &position, done)
+	position, err = read[T]("cursor", *done.Value)
 	return position, err == nil, err
 }

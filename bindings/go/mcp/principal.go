@@ -64,35 +64,15 @@ func fromToken(_ context.Context, from *mcp.RequestExtra) (Principal, error) {
 
 // parts returns a principal as the engine takes it.
 func parts(p Principal) (*engine.Principal, error) {
-	given := func(text string, ok bool) *string {
-		if !ok {
-			return nil
-		}
-		return &text
-	}
-	issuer, hasIssuer := p.Issuer()
-	client, hasClient := p.Client()
-	subject, hasSubject := p.Subject()
-	if err := host.CheckText("principal", issuer, client, subject); err != nil {
+	made := host.PrincipalOf(p)
+	if _, err := host.JSON("principal", made); err != nil {
 		return nil, err
 	}
-	return &engine.Principal{Issuer: given(issuer, hasIssuer), Client: given(client, hasClient), Subject: given(subject, hasSubject)}, nil
+	return &made, nil
 }
 
 // principalOf returns a principal of its parts, of which none may be there.
-func principalOf(issuer, client, subject *string) Principal {
-	var p Principal
-	if subject != nil {
-		p = sealwax.Subject(*subject)
-	}
-	if client != nil {
-		p = p.WithClient(*client)
-	}
-	if issuer != nil {
-		p = p.WithIssuer(*issuer)
-	}
-	return p
-}
+func principalOf(parts engine.Principal) Principal { return host.NewPrincipal(parts).(Principal) }
 
 // warnOfToken says once that tokens are anybody's though users are authenticated.
 func (g *Guard) warnOfToken(ctx context.Context, token *auth.TokenInfo) {

@@ -21,19 +21,10 @@ type Session[T any] struct {
 // session is what every [Session] of a request shares.
 type session struct {
 	exchange *exchange
-	opened   *engine.Session
 
 	mu sync.Mutex
-	// value is the value as it was written last, as JSON; nil if the server holds it.
-	value []byte
-}
-
-func newSession(x *exchange, opened *engine.Session) *session {
-	s := &session{exchange: x, opened: opened}
-	if opened.Value != nil {
-		s.value = []byte(*opened.Value)
-	}
-	return s
+	// opened has the value as it was written last; none if the server holds it.
+	opened *engine.Session
 }
 
 // ID returns the session's id. Log the ulid instead: with the id, its user can delete the session.
@@ -63,7 +54,8 @@ func (s *Session[T]) Write(value T) error {
 	if err := x.Write(written); err != nil {
 		return err
 	}
-	s.of.value, s.value = written, value
+	text := string(written)
+	s.of.opened.Value, s.value = &text, value
 	return nil
 }
 
@@ -96,9 +88,9 @@ func (s *Sessions[T]) Of(ctx context.Context) (*Session[T], error) {
 	of.mu.Lock()
 	defer of.mu.Unlock()
 	found := &Session[T]{of: of}
-	if of.value != nil {
-		if err := json.Unmarshal(of.value, &found.value); err != nil {
-			return nil, invalid("value: expected a %T in the session, found another value", found.value)
+	if of.opened.Value != nil {
+		if found.value, err = read[T]("session", *of.opened.Value); err != nil {
+			return nil, err
 		}
 	}
 	return found, nil

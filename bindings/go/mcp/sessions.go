@@ -9,6 +9,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // Sessions are the data-layer sessions of a guard: one value each, which the client keeps and only the server reads.
@@ -22,139 +23,91 @@ type Sessions[T any] struct{ guard *Guard }
 type Initial[T any] func(ctx context.Context, from *mcp.RequestExtra) (T, error)
 
 // A SessionsOption sets up [Sessions].
-type SessionsOption func(*engine.Sessions) error
+type SessionsOption func(*sessionSettings) error
+
+type sessionSettings struct {
+	engine.Sessions
+	required engine.Required
+}
 
 // SessionTTL is after how long without a write a session ends: 24 hours by default.
 func SessionTTL(d time.Duration) SessionsOption {
-	return func(s *engine.Sessions) (err error) { s.TTL, err = seconds("session TTL", d); return err }
+	return func(s *sessionSettings) error { return seconds(&s.TTL, "session TTL", d) }
 }
 
 // SessionNoExpiry ends a session only at the codec's maximum age of sessions.
 func SessionNoExpiry() SessionsOption {
-	return func(s *engine.Sessions) error { s.NoExpiry = true; return nil }
+	return func(s *sessionSettings) error { s.NoExpiry = true; return nil }
 }
 
 // HeldByServer makes a session its id alone: the server keeps its value, by the ulid.
 func HeldByServer() SessionsOption {
-	return func(s *engine.Sessions) error { s.HeldByServer = true; return nil }
+	return func(s *sessionSettings) error { s.HeldByServer = true; return nil }
 }
 
 // RequiredTools names tools that need a session.
 func RequiredTools(tools ...string) SessionsOption {
-	return func(s *engine.Sessions) error {
-		required, err := namesOf(s)
-		if err == nil {
-			required.Tools = append(required.Tools, tools...)
-		}
-		return err
-	}
+	return func(s *sessionSettings) error { s.required.Tools = append(s.required.Tools, tools...); return nil }
 }
 
 // RequiredMethods names methods that need a session, such as resources/read.
 func RequiredMethods(methods ...string) SessionsOption {
-	return func(s *engine.Sessions) error {
-		required, err := namesOf(s)
-		if err == nil {
-			required.Methods = append(required.Methods, methods...)
-		}
-		return err
+	return func(s *sessionSettings) error {
+		s.required.Methods = append(s.required.Methods, methods...)
+		return nil
 	}
 }
 
 // Required says that every request needs a session, but initialize, ping, server/discover, lists, and sessions/create.
 func Required() SessionsOption {
-	return func(s *engine.Sessions) error {
-		if s.Required != nil {
-			return invalid("required: expected all requests or some names, found both")
-		}
-		s.Required = true
-		return nil
-	}
-}
-
-func namesOf(s *engine.Sessions) (*engine.Required, error) {
-	if s.Required == nil {
-		s.Required = &engine.Required{}
-	}
-	required, ok := s.Required.(*engine.Required)
-	if !ok {
-		return nil, invalid("required: expected all requests or some names, found both")
-	}
-	return required, nil
+	return func(s *sessionSettings) error { s.Required = true; return nil }
 }
 
 // NewSessions serves data-layer sessions whose value is a T, as JSON. Call it once, before [Guard.Protect]. initial is nil with
 // [HeldByServer].
 func NewSessions[T any](g *Guard, initial Initial[T], options ...SessionsOption) (*Sessions[T], error) {
-	settings := &engine.Sessions{}
-	if err := set(settings, options); err != nil {
+	var settings sessionSettings
+	if err := set(&settings, options); err != nil {
 		return nil, err
 	}
+	named := len(settings.required.Tools)+len(settings.required.Methods) > 0
 	switch {
+	case named && settings.Required != nil:
+		return nil, invalid("required: expected all requests or some names, found both")
 	case g.protects.Load():
 		return nil, invalid("sessions: expected to be made before guard.Protect(server)")
-	case g.sessions != nil:
+	case g.settings.Sessions != nil:
 		return nil, invalid("sessions: expected to be made once, found a second time")
 	case settings.HeldByServer == (initial != nil):
 		return nil, invalid("initial: expected a function that gives the first value of a session, or none with HeldByServer, " +
 			"for nothing would hold it")
 	}
+	if named {
+		settings.Required = settings.required
+	}
 	with := g.settings
-	with.Sessions = settings
-	rules, err := g.engine(with)
+	with.Sessions = &settings.Sessions
+	rules, err := engine.NewGuard(g.codec, with)
 	if err != nil {
 		return nil, err
 	}
 	g.settings, g.rules = with, rules
-	g.sessions = &sessionMethods{guard: g}
-	if initial != nil {
-		g.sessions.initial = func(ctx context.Context, from *mcp.RequestExtra) ([]byte, error) {
-			value, err := initial(ctx, from)
-			if err != nil {
-				return nil, err
-			}
-			return host.JSON("initial", value)
+	g.initial = func(ctx context.Context, from *mcp.RequestExtra) (json.RawMessage, error) {
+		value, err := initial(ctx, from)
+		if err != nil {
+			return nil, err
 		}
+		return host.JSON("initial", value)
 	}
 	return &Sessions[T]{g}, nil
-}
-
-// sessionMethods serves the methods of sessions.
-type sessionMethods struct {
-	guard   *Guard
-	initial func(context.Context, *mcp.RequestExtra) ([]byte, error)
 }
 
 // sessionParams are those of the methods of sessions.
 type sessionParams struct{ mcp.ParamsBase }
 
-// builtinResult is a result of the engine's.
-type builtinResult struct {
-	mcp.ResultBase
-	document json.RawMessage
-	modern   bool
-}
-
-func (b *builtinResult) MarshalJSON() ([]byte, error) {
-	set := metaChanges(b.Meta)
-	if b.modern {
-		set = append(set, engine.Change{Path: []string{"resultType"}, Value: "complete"})
-	}
-	return changedJSON(b.document, set)
-}
-
-func (m *sessionMethods) install(server *mcp.Server) error {
-	for _, method := range []string{"sessions/create", "sessions/delete"} {
-		err := mcp.AddReceivingCustomMethod(server, method, m.serve)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *sessionParams) (*builtinResult, error) {
-	x, err := m.guard.exchangeOf(ctx)
+// serveSessions is the SDK's handler of the methods of sessions.
+func (g *Guard) serveSessions(ctx context.Context, _ *mcp.ServerSession, _ *sessionParams) (*message.Result, error) {
+	x, err := g.exchangeOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -164,18 +117,5 @@ func (m *sessionMethods) serve(ctx context.Context, _ *mcp.ServerSession, _ *ses
 	if x.builtin != nil {
 		document = *x.builtin
 	}
-	return &builtinResult{document: json.RawMessage(document), modern: isModern(x.req)}, nil
-}
-
-// first returns the first value of a session, or why there is none.
-func (m *sessionMethods) first(ctx context.Context, from *mcp.RequestExtra) engine.Told {
-	var value []byte
-	err := safely(func() (err error) {
-		value, err = m.initial(ctx, from)
-		return err
-	})
-	if err != nil {
-		return failed(err)
-	}
-	return engine.Told{Value: value}
+	return message.CompleteResultOf([]byte(document), x.req)
 }

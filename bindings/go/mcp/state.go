@@ -8,6 +8,7 @@ import (
 
 	"github.com/sealwax/sealwax-go/internal/engine"
 	"github.com/sealwax/sealwax-go/internal/host"
+	"github.com/sealwax/sealwax-go/mcp/internal/message"
 )
 
 // State seals a value, as JSON, for the RequestState of a result that asks for input: the token tells nothing wherever it is
@@ -46,9 +47,6 @@ func (g *Guard) State(ctx context.Context, value any) (string, error) {
 // a requestState.
 func (g *Guard) IdempotencyKey(ctx context.Context) (string, error) {
 	x, err := g.exchangeOf(ctx)
-	if err == nil {
-		err = x.carriesState()
-	}
 	if err != nil {
 		return "", err
 	}
@@ -87,7 +85,7 @@ func (x *exchange) state(req mcp.Request) []byte {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.made != "" {
-		if text := textOf(req.GetParams(), x.fields.Param); text != nil && *text == x.made {
+		if text := message.Text(req.GetParams(), x.fields.Param); text != nil && *text == x.made {
 			return x.madeValue
 		}
 	}
@@ -98,7 +96,7 @@ func (x *exchange) state(req mcp.Request) []byte {
 }
 
 func (x *exchange) carriesState() error {
-	if x.fields == nil || x.fields.Kind != "request-state" {
+	if x.fields.Kind != "request-state" {
 		return invalid("ctx: expected a request that carries a requestState, as those of tools, prompts and resources do, found another")
 	}
 	return nil

@@ -2,168 +2,122 @@ package sealwaxmcp
 
 import (
 	"context"
-	"encoding/json"
-	"runtime"
-	"sync"
+	"io"
+	"net/http"
+	"os"
 	"time"
-	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/sealwax/sealwax-go/internal/engine"
+	"github.com/sealwax/sealwax-go/mcp/internal/transport"
 )
 
 // A TransportOption sets up [Guard.HTTP] and [Guard.Stdio].
-type TransportOption func(*transport) error
+type TransportOption func(*transportSettings) error
+
+type transportSettings struct {
+	engine.Transport
+	maxBodySize int64
+}
 
 // TransportTTL is how long a session of the transport lives: 30 days by default.
 func TransportTTL(d time.Duration) TransportOption {
-	return func(t *transport) (err error) { t.settings.TTL, err = seconds("TTL", d); return err }
+	return func(t *transportSettings) error { return seconds(&t.TTL, "TTL", d) }
 }
 
 // TransportIdle ends a session of the transport after that long without a message, which needs a ledger.
 func TransportIdle(d time.Duration) TransportOption {
-	return func(t *transport) (err error) { t.settings.Idle, err = seconds("idle", d); return err }
+	return func(t *transportSettings) error { return seconds(&t.Idle, "idle", d) }
 }
 
 // TransportOptional serves requests without a session too.
 func TransportOptional() TransportOption {
-	return func(t *transport) error { t.settings.Required = false; return nil }
+	return func(t *transportSettings) error { t.Required = false; return nil }
 }
 
 // TransportServeLost serves a request whose session is lost as one without a session, and says so in the log: the session has
 // expired, its key was retired, or it is of another audience. For clients that begin no session after a 404. Another user's
 // session, and one that was ended, are refused always.
 func TransportServeLost() TransportOption {
-	return func(t *transport) error { t.settings.OnLost = "serve"; return nil }
+	return func(t *transportSettings) error { t.OnLost = "serve"; return nil }
 }
 
 // SEP1359 makes messages over HTTP carry the session too, for clients of SEP-1359. As it specifies, a session that another
 // principal presents ends, if a ledger records it: a thief of the token can end the session.
 func SEP1359() TransportOption {
-	return func(t *transport) error { t.settings.SEP1359 = true; return nil }
+	return func(t *transportSettings) error { t.SEP1359 = true; return nil }
 }
 
 // MaxBodySize is the largest body of a request over HTTP: 4 MiB by default, as in the SDK.
 func MaxBodySize(size int64) TransportOption {
-	return func(t *transport) error { t.maxBodySize = size; return nil }
+	return func(t *transportSettings) error { t.maxBodySize = size; return nil }
 }
 
-// transport has a guard's rules for sessions of the transport.
-type transport struct {
-	guard       *Guard
-	settings    engine.Transport
-	rules       *engine.Guard
-	maxBodySize int64
+// HTTP wraps a stateless handler of the SDK, to give clients of revisions up to 2025-11-25 their sessions. Call it after
+// [Guard.Protect], and put it inside of the authentication:
+//
+//	handler := mcp.NewStreamableHTTPHandler(serverOf, &mcp.StreamableHTTPOptions{Stateless: true})
+//	wrapped, err := guard.HTTP(handler)
+//	…
+//	http.Handle("/mcp", auth.RequireBearerToken(verify, nil)(wrapped))
+//
+// The answer to initialize has a header Mcp-Session-Id: a token that holds the negotiated session. Later requests are verified
+// before the server sees them. A request without the header gets 400, unless [TransportOptional]; one whose session is refused
+// gets 404. DELETE ends a session, if a ledger records it. Requests of revision 2026-07-28 pass unchanged. A stateless
+// server of the earlier revisions cannot ask its client: it has no elicitation, sampling or roots.
+func (g *Guard) HTTP(next http.Handler, options ...TransportOption) (http.Handler, error) {
+	t, err := g.transport(engine.Transport{Required: true}, options)
+	if err != nil {
+		return nil, err
+	}
+	return t.HTTP(next), nil
 }
 
-func (g *Guard) transport(settings engine.Transport, options []TransportOption) (*transport, error) {
-	t := &transport{guard: g, settings: settings, maxBodySize: mcp.DefaultMaxRequestBodyBytes}
-	if err := set(t, options); err != nil {
+// Stdio returns a transport over stdin and stdout with the sessions of SEP-1359, which outlive the process: a client that sends
+// sessionId continues its session after a restart, because the token holds what was negotiated. Call it after [Guard.Protect],
+// and pass it to [mcp.Server.Run] of one server. A ledger in memory does not outlive the process: it refuses all sessions that
+// are older than itself. The options are [TransportTTL] and [TransportIdle].
+func (g *Guard) Stdio(options ...TransportOption) (mcp.Transport, error) {
+	return g.IO(os.Stdin, os.Stdout, options...)
+}
+
+// IO is [Guard.Stdio] over other streams.
+func (g *Guard) IO(reader io.Reader, writer io.Writer, options ...TransportOption) (mcp.Transport, error) {
+	t, err := g.transport(engine.Transport{SEP1359: true}, options)
+	if err != nil {
+		return nil, err
+	}
+	return t.IO(reader, writer), nil
+}
+
+// transport returns the guard around the bytes of a server.
+func (g *Guard) transport(settings engine.Transport, options []TransportOption) (*transport.Transport, error) {
+	t := transportSettings{settings, mcp.DefaultMaxRequestBodyBytes}
+	if err := set(&t, options); err != nil {
 		return nil, err
 	}
 	with := g.settings
-	with.Transport = &t.settings
-	rules, err := g.engine(with)
-	t.rules = rules
-	return t, err
+	with.Transport = &t.Transport
+	rules, err := engine.NewGuard(g.codec, with)
+	return &transport.Transport{
+		Rules: rules, MaxBodySize: t.maxBodySize, Fault: g.fault,
+		Driver: func(ctx context.Context, from *mcp.RequestExtra) transport.Driver { return g.caller(ctx, from) },
+		Served: func(ctx context.Context) *transport.Passed {
+			if x := served(ctx); x != nil {
+				return x.passed
+			}
+			return nil
+		},
+	}, err
 }
 
-// outerExchange is what a wrapper knows of the message that it passes on.
-type outerExchange struct {
-	guard  *Guard
-	caller *caller
-	// on is the conversation that it came on; nil over HTTP.
-	on *conversation
-	// id is that of a request on stdio, as JSON.
-	id         string
-	withinMs   uint64
-	negotiated *Negotiated
-}
-
-func (t *transport) outer(ctx context.Context, from *mcp.RequestExtra) *outerExchange {
-	return &outerExchange{guard: t.guard, caller: t.guard.caller(ctx, from)}
-}
-
-// deliver keeps what the handlers are told.
-func (o *outerExchange) deliver(step *engine.Step) {
-	o.withinMs, o.negotiated = step.WithinMs, negotiatedOf(step)
-}
-
-// Negotiated is what client and server settled when the session of the transport began.
-type Negotiated struct {
-	ProtocolVersion    string          `json:"protocolVersion"`
-	ClientCapabilities json.RawMessage `json:"clientCapabilities"`
-	ClientInfo         json.RawMessage `json:"clientInfo"`
-	ServerCapabilities json.RawMessage `json:"serverCapabilities"`
-	// ID is that of the session's token, for logs.
-	ID string `json:"-"`
-	// ExpiresAt is the session's end; zero for never.
-	ExpiresAt time.Time `json:"-"`
-}
-
-func negotiatedOf(step *engine.Step) *Negotiated {
-	if step.Negotiated == nil {
-		return nil
-	}
-	settled := &Negotiated{ID: step.ID}
-	if json.Unmarshal([]byte(*step.Negotiated), settled) != nil {
-		return nil
-	}
-	var until int64
-	if json.Unmarshal(step.ExpiresAt, &until) == nil && until != 0 {
-		settled.ExpiresAt = time.Unix(until, 0)
-	}
-	return settled
-}
-
-// NegotiatedOf returns what was settled when the session of a request's transport began: a stateless server of the SDK does not
-// know it. It is nil if the request has no such session, and on stdio, where the SDK knows it.
-func NegotiatedOf(ctx context.Context) *Negotiated {
-	if x := served(ctx); x != nil && x.outer != nil && x.outer.on == nil {
-		return x.outer.negotiated
-	}
-	return nil
-}
-
-// SessionID returns the id of a request's session, to key rows of your own: verified, and the same for the session's whole life.
-// It is that of a data-layer session, or of Mcp-Session-Id and SEP-1359 behind the guard's wrappers; empty without one.
-func SessionID(ctx context.Context) string {
-	x := served(ctx)
-	switch {
-	case x == nil:
-		return ""
-	case x.ofSession() != nil:
-		return x.ofSession().opened.ULID
-	case x.outer != nil && x.outer.negotiated != nil:
-		return x.outer.negotiated.ID
-	}
-	return ""
-}
-
-// outerExchanges has the wrapper of each message on stdio, by what the SDK passes on with it: an id that a client chose would not
-// do. The SDK may refuse a message before the guard sees it, so an entry goes with its key.
-type outerExchanges struct{ by sync.Map }
-
-func (e *outerExchanges) put(o *outerExchange) *mcp.RequestExtra {
-	extra := &mcp.RequestExtra{}
-	key := weak.Make(extra)
-	e.by.Store(key, o)
-	runtime.AddCleanup(extra, func(key weak.Pointer[mcp.RequestExtra]) { e.by.Delete(key) }, key)
-	return extra
-}
-
-type outerKey struct{}
-
-// outerOf returns the wrapper that a message came through, if that is of this guard.
-func (g *Guard) outerOf(ctx context.Context, req mcp.Request) *outerExchange {
-	if o, ok := ctx.Value(outerKey{}).(*outerExchange); ok && o.guard == g {
-		return o
-	}
-	if extra := req.GetExtra(); extra != nil {
-		if o, ok := g.outer.by.Load(weak.Make(extra)); ok {
-			return o.(*outerExchange)
+// passedOf returns the message that a wrapper of this guard passed on as this one, and its caller.
+func (g *Guard) passedOf(ctx context.Context, req mcp.Request) (*transport.Passed, *caller) {
+	if passed := transport.PassedOf(ctx, req); passed != nil {
+		if c := passed.Driver.(*caller); c.guard == g {
+			return passed, c
 		}
 	}
-	return nil
+	return nil, g.caller(ctx, req.GetExtra())
 }

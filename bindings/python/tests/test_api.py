@@ -245,6 +245,17 @@ def test_identifiers(alice: sealwax.View) -> None:
         alice.mint_handle("Basket")
 
 
+def test_a_token_of_another_kind_is_not_renewed(alice: sealwax.View) -> None:
+    session, cursor = alice.session(), alice.cursor("tools/list")
+    opened = session.open(session.seal(b"1"))
+    with pytest.raises(TypeError, match="opened: expected one of kind cursor, found session"):
+        cursor.renew(opened, b"2")
+    metadata = alice.sessions().create(b"1")
+    state = alice.state(metadata["sessionId"])
+    again = state.open(state.renew(alice.sessions().open(metadata), b"2"))
+    assert (again.payload, again.generation) == (b"2", 1)
+
+
 def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
     with pytest.raises(sealwax.Refused) as refused:
         alice.session().open("sw1.")
@@ -254,7 +265,10 @@ def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
     assert not_found["error"]["data"] == {"sessionId": "sess_1"}
     assert sealwax.answer("data-layer", session_id="sess_1") == not_found
     assert sealwax.answer("mcp-session-id", refused.value) == {"httpStatus": 404}
-    for error in (failed.value, KeyError("a server's own")):
+    # A refusal of the author's own, without a code or with one that no other language has.
+    for refusal in (sealwax.Refused("no"), type("Own", (sealwax.Refused,), {"code": "own"})()):
+        assert sealwax.answer("mcp-session-id", refusal) == {"httpStatus": 404}
+    for error in (failed.value, sealwax.SealwaxError("no"), KeyError("a server's own")):
         assert sealwax.answer("mcp-session-id", error) == {"httpStatus": 500}
     assert "data" not in sealwax.answer("data-layer", session_id="\ud800")["error"]
     profile: Any = "http"

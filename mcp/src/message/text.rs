@@ -29,7 +29,8 @@ pub(crate) fn rfc3339(unix_seconds: u64) -> Option<String> {
 }
 
 /// Returns the id that a text claims, if it is a sealed token.
-pub(crate) fn token_id(text: &str) -> Option<String> {
+#[must_use]
+pub fn token_id(text: &str) -> Option<String> {
     match inspect(text) {
         Ok(Inspected::Token { token_id, .. }) => Some(token_id.to_string()),
         _ => None,

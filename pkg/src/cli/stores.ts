@@ -8,7 +8,7 @@ import { nameOf } from '../mcp/cause.js';
 import { TimeoutError, within } from '../mcp/later.js';
 import type { Command } from '../mcp/ledger/ledger.js';
 import { lowered, type Send } from '../mcp/ledger/redis-connections.js';
-import type { SqliteDatabase } from '../mcp/ledger/sqlite-ledger.js';
+import type { SqliteDatabase } from '../mcp/ledger/sqlite.js';
 import { type Answer, failed } from './documents.js';
 
 /** The time limit to connect to a store, and for a command, in milliseconds. */

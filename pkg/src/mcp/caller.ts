@@ -6,21 +6,19 @@ import { failed } from './cause.js';
 import type { Exchange, Told } from './engine.js';
 import { observe, report } from './hooks.js';
 import { after, attempt, within } from './later.js';
-import { answered } from './ledger/answered.js';
-import type { Known, Policy } from './policy.js';
-import type { RequestContext } from './request-context.js';
+import type { Command } from './ledger/ledger.js';
+import type { Policy } from './options.js';
+import type { RequestContext } from './principal.js';
 
 /** The answer to what the engine asks: the caller or another value, or why there is none. */
-export type Outcome = { readonly caller: Parts } | Told;
-
-/** The parts of a message that the application's functions and the log receive. */
-interface Sender {
-  readonly method?: unknown;
-  readonly params?: unknown;
-}
+type Outcome = { readonly caller: Parts } | Told;
 
 /** The client at the other end of a message's connection. */
 export interface Peer {
+  /** Its capabilities of `initialize`, as JSON. */
+  readonly capabilities: string | undefined;
+  /** Whether it can be sent a request while this one waits. */
+  readonly canBeAsked: boolean;
   /** Asks its user, by `elicitation/create`; only an answer of this caller counts. */
   elicit(params: unknown, caller: Parts): Promise<unknown>;
   /** Asks the server for a page of its own list of tools. */
@@ -28,38 +26,31 @@ export interface Peer {
 }
 
 interface CallerFacts {
-  readonly known?: Known | undefined;
-  readonly principal?: Principal;
+  /** Who it is, if that is known already. */
+  readonly principal?: Principal | undefined;
   readonly peer?: Peer;
+  /** The parameters of the message, which the application's functions receive. */
+  readonly params?: unknown;
 }
 
 /** The caller of one message, and the application's functions that are called for it. */
 export class Caller {
-  readonly policy: Policy;
-  /** What a wrapper already knows of the request. */
-  readonly known: Known | undefined;
+  readonly #policy: Policy;
   readonly #context: RequestContext;
-  readonly #message: Sender;
   readonly #peer: Peer | undefined;
-  /** When the message came, if events are wanted. */
-  readonly #arrived: number;
+  readonly #params: unknown;
+  /** When the message came. */
+  readonly #arrived = performance.now();
   #principal: Principal | undefined;
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
 
-  constructor(
-    policy: Policy,
-    context: RequestContext,
-    message: Sender,
-    { known, principal, peer }: CallerFacts = {},
-  ) {
-    this.policy = policy;
-    this.#peer = peer;
-    this.known = known;
+  constructor(policy: Policy, context: RequestContext = {}, facts: CallerFacts = {}) {
+    this.#policy = policy;
     this.#context = context;
-    this.#message = message;
-    this.#arrived = policy.onEvent === undefined ? 0 : performance.now();
-    this.#principal = principal ?? this.known?.principal;
+    this.#peer = facts.peer;
+    this.#params = facts.params;
+    this.#principal = facts.principal;
   }
 
   /** The principal, once it is resolved. */
@@ -74,9 +65,35 @@ export class Caller {
   }
 
   /** Resolves the principal, before an exchange asks for it. */
-  identify(): Outcome | Promise<Outcome> | undefined {
-    if (this.#principal === undefined) this.#identified ??= this.#identify();
+  identify(): Outcome | Promise<Outcome> {
+    this.#identified ??= this.#resolved();
     return this.#identified;
+  }
+
+  #resolved(): Outcome | Promise<Outcome> {
+    const { parts } = this;
+    if (parts !== undefined) return { caller: parts };
+    return attempt(
+      () => this.#policy.principalOf(this.#context),
+      (principal) => this.#checked(principal),
+      failed,
+    );
+  }
+
+  /** Checks the principal that the function returned. Any error is the application's. */
+  #checked(principal: Principal | undefined): Outcome {
+    if (principal === undefined || principal === null) return { value: 'null' };
+    try {
+      this.#parts = partsOf(principal);
+      const isAnonymous = this.#parts === anonymous;
+      if (isAnonymous && this.#context.http?.authInfo !== undefined) this.#policy.warnOfUser();
+    } catch (error) {
+      // What is of the wrong type is told too; a member of the principal may throw anything.
+      const told = error instanceof TypeError ? invalidArgument(error.message) : error;
+      return { ...failed(told), cause: error };
+    }
+    this.#principal = principal;
+    return { caller: this.#parts };
   }
 
   /** Drives an exchange to its last step, and frees it. */
@@ -93,10 +110,10 @@ export class Caller {
    * carries the message. It waits only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(exchange: Exchange, step = exchange.first, cause = exchange.cause): Step | Promise<Step> {
-    for (const one of step.refused ?? []) report(this.policy, one, this.#principal, cause);
+    for (const one of step.refused ?? []) report(this.#policy, one, this.#principal, cause);
     if (step.events) {
       const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
-      for (const one of step.events) observe(this.policy, one, micros);
+      for (const one of step.events) observe(this.#policy, one, micros);
     }
     const answer = step.step === 'ask' ? this.#answer(step) : undefined;
     if (answer === undefined) return step;
@@ -109,59 +126,29 @@ export class Caller {
 
   /** Returns the application's answer to a question. */
   #answer(step: AskStep): Outcome | Promise<Outcome> | undefined {
-    switch (step.name) {
+    const { name, params } = step;
+    const policy = this.#policy;
+    switch (name) {
       case 'principal':
-        this.#identified ??= this.#identify();
-        return this.#identified;
+        return this.identify();
       case 'ledger':
-        return answered(this.policy, step);
+        return this.#recorded(step as Command);
       case 'initial':
-        return this.#initial();
+        return told(name, () =>
+          policy.initial?.({ ...this.#context, params: Object(this.#params) }),
+        );
       case 'confirm':
-        return this.#question(step);
+        return told(name, () => {
+          const { name: tool, arguments: args } = Object(params);
+          return policy.questions.get(tool)?.(args, this.#context);
+        });
       case 'elicit':
-        return this.#asked(step, (peer) => peer.elicit(step.params, this.parts as Parts));
+        return this.#asked(step, (peer) => peer.elicit(params, this.parts as Parts));
       case 'list_tools':
-        return this.#asked(step, (peer) => peer.list(step.params));
+        return this.#asked(step, (peer) => peer.list(params));
       default:
         return undefined;
     }
-  }
-
-  #identify(): Outcome | Promise<Outcome> {
-    return attempt(
-      () => this.policy.principalOf(this.#context),
-      (principal) => this.#checked(principal),
-      failed,
-    );
-  }
-
-  /** Checks the principal that the function returned. Any error is the application's. */
-  #checked(principal: Principal | undefined): Outcome {
-    if (principal === undefined || principal === null) {
-      return { value: 'null' };
-    }
-    try {
-      this.#parts = partsOf(principal);
-      const isAnonymous = this.#parts === anonymous;
-      if (isAnonymous && this.#context.http?.authInfo !== undefined) this.policy.warnOfUser();
-    } catch (error) {
-      // What is of the wrong type is told too; a member of the principal may throw anything.
-      const told = error instanceof TypeError ? invalidArgument(error.message) : error;
-      return { ...failed(told), cause: error };
-    }
-    this.#principal = principal;
-    return { caller: this.#parts };
-  }
-
-  /** Returns the question of a confirmation, as the application's function makes it. */
-  #question({ params }: AskStep): Outcome | Promise<Outcome> {
-    const { name, arguments: args } = Object(params);
-    return attempt<unknown, Outcome>(
-      () => this.policy.questions.get(name)?.(args, this.#context),
-      (question) => ({ value: json('confirm', question) }),
-      failed,
-    );
   }
 
   /** Asks on the connection that the message came by. */
@@ -170,19 +157,25 @@ export class Caller {
     ask: (peer: Peer) => Promise<unknown>,
   ): Outcome | Promise<Outcome> {
     const peer = this.#peer;
-    return attempt<unknown, Outcome>(
-      () => peer && within(withinMs, () => ask(peer)),
-      (answer) => ({ value: json(name, answer ?? null) }),
-      failed,
-    );
+    return told(name, () => (peer === undefined ? null : within(withinMs, () => ask(peer))));
   }
 
-  #initial(): Outcome | Promise<Outcome> {
-    const params = Object(this.#message.params);
-    return attempt<unknown, Outcome>(
-      () => this.policy.initial?.({ ...this.#context, params }),
-      (first) => ({ value: json('initial', first) }),
-      failed,
+  /** Runs a command on the guard's ledger. A failure or a late reply never accepts a token. */
+  #recorded({ script, keys, args, withinMs = 0 }: Command): Told | Promise<Told> {
+    const { ledger, warnOfLedger } = this.#policy;
+    return attempt<unknown, Told>(
+      () => within(withinMs, () => ledger?.run({ script, keys, args, withinMs })),
+      (reply) => {
+        warnOfLedger();
+        // It may be of any type.
+        return { value: JSON.stringify(Array.isArray(reply) ? reply.map(String) : []) };
+      },
+      (error) => ({ ...failed(error), cause: undefined }),
     );
   }
+}
+
+/** Returns what a function gives, as JSON, or why there is none. */
+function told(name: string, work: () => unknown): Told | Promise<Told> {
+  return attempt<unknown, Told>(work, (value) => ({ value: json(name, value) }), failed);
 }

@@ -1,6 +1,7 @@
 import { SealwaxError } from '../error.js';
 import type { Told } from './engine.js';
 import { TimeoutError } from './later.js';
+import { LedgerFailure } from './ledger/ledger.js';
 
 /** The form of codes, such as `ECONNREFUSED`; no other text of an error is named. */
 const CODE = /^[A-Z][A-Z0-9_]{2,40}$/;
@@ -13,7 +14,8 @@ const REPLY = /^(?:ReplyError|ErrorReply|SimpleError|BlobError|UpstashError)$/;
  */
 export function failed(cause: unknown): Told {
   if (cause instanceof TimeoutError) return { cause };
-  if (cause instanceof SealwaxError) return { wrong: cause.message, cause };
+  const isOurs = cause instanceof SealwaxError || cause instanceof LedgerFailure;
+  if (isOurs) return { wrong: cause.message, cause };
   return { threw: nameOf(cause), cause };
 }
 

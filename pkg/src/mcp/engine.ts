@@ -9,23 +9,9 @@ import { json } from '../input.js';
 import * as machine from '../machine.js';
 import * as memory from '../memory.js';
 import { WIDE } from '../module.js';
-import type { anonymous, Parts, Principal } from '../principal.js';
+import type { Parts, Principal } from '../principal.js';
 import type { SessionMetadata } from '../sessions.js';
-
-/** A message to the SDK's handlers. Absent members are `undefined`. */
-export interface Arrival {
-  readonly method: string;
-  readonly target: string | undefined;
-  /** The arguments as JSON. */
-  readonly args: string | undefined;
-  readonly token: ClientValue;
-  readonly header: string | undefined;
-  readonly session: { readonly id: ClientValue; readonly state: ClientValue } | undefined;
-  readonly notification: boolean;
-  readonly modern: boolean;
-  /** Of a guard that confirms some. */
-  readonly user?: UserFacts | undefined;
-}
+import { type Arrival, type ClientValue, clientValue } from './transport/message.js';
 
 /** How the user of a call can be asked, and what was answered, as JSON. */
 export interface UserFacts {
@@ -35,23 +21,14 @@ export interface UserFacts {
   readonly canBeAsked: boolean;
 }
 
-/** A request of HTTP. Of several headers with one name the value is `true`. */
-export interface HttpRequest {
-  readonly method: string;
-  readonly version?: ClientValue;
-  readonly session?: ClientValue;
-  /** The content encoding, unless it was undone. */
-  readonly encoding?: string | undefined;
-  /** The body, if it is there: the exchange asks for one that it needs. */
-  readonly body?: Content | undefined;
-}
+type Head = Pick<Request, 'method' | 'headers'>;
 
 /** A body, as it came or as a text. */
 export type Content = string | Uint8Array;
 
 /** The answer to what the engine asks, as JSON, or why there is none. With neither, it did not come in time. */
 export interface Told {
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** The code and the class of an error. */
   readonly threw?: string;
   /** What is wrong. */
@@ -60,12 +37,10 @@ export interface Told {
   readonly cause?: unknown;
 }
 
-function isAnonymous(principal: Parts): principal is typeof anonymous {
-  return 'anonymous' in principal;
-}
-
-function named(principal: Parts | undefined): readonly (string | undefined)[] {
-  return principal === undefined || isAnonymous(principal) ? [] : principal;
+/** Returns the flag of an anonymous caller, or the parts of any other. */
+function named(principal: Parts): Pick<machine.Frame, 'texts'> & { readonly flags: number } {
+  if ('anonymous' in principal) return { flags: machine.ANONYMOUS, texts: [] };
+  return { flags: 0, texts: principal };
 }
 
 /** The rules of a guard, for its settings. */
@@ -73,31 +48,30 @@ export class Engine {
   /** Whether the exchange of a message that brings nothing, and needs no caller, may begin late. */
   readonly defers: boolean;
   readonly #guard: machine.Machine;
-  /** Whether somebody counts what happens to tokens. */
-  readonly #events: boolean;
 
   /** @throws {@link SealwaxError} `invalid_argument` for invalid settings */
   constructor(codec: Codec, settings: Settings) {
     const frame = { kind: machine.GUARD, texts: [json('settings', settings)] };
     this.#guard = new machine.Machine(rawCodec(codec), frame, WIDE).kept();
     this.defers = this.#guard.first.flags === machine.DEFERS;
-    this.#events = settings.events === true;
   }
 
   /**
-   * Begins the exchange of a message to the SDK's handlers. `member` of its result may hold a token; `principal` is the
-   * caller, if known.
+   * Begins the exchange of a message to the SDK's handlers. `user` is there if the guard confirms some; `member` of its result
+   * may hold a token; `principal` is the caller, if known.
    */
   request(
-    { method, target, args, token, header, session, notification, modern, user }: Arrival,
+    { method, target, args, token, header, session, notification, modern }: Arrival,
+    user: UserFacts | undefined,
     member: string | undefined,
     principal: Parts | undefined,
     withinMs?: number,
   ): Exchange {
     let flags = (notification ? machine.NOTIFICATION : 0) | (modern ? machine.MODERN : 0);
     if (session !== undefined) flags |= machine.SESSION;
-    if (principal !== undefined) flags |= machine.CALLER | anonymity(principal);
-    const [issuer, client, subject] = named(principal);
+    const caller = principal && named(principal);
+    if (caller !== undefined) flags |= machine.CALLER | caller.flags;
+    const [issuer, client, subject] = caller?.texts ?? [];
     const texts = [method, target, args, token, issuer, client, subject];
     if ((session ?? header ?? withinMs ?? user) !== undefined) {
       texts.push(header, session?.id, session?.state, withinMs?.toString());
@@ -106,32 +80,43 @@ export class Engine {
       if (user.canBeAsked) flags |= machine.CAN_BE_ASKED;
       texts.push(user.capabilities, user.responses);
     }
-    return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, this.#events, member);
+    return new Exchange(this.#guard, { kind: machine.MESSAGE, flags, texts }, member);
   }
 
   /** Begins the exchange of a message at the SDK's handlers that is none: it cannot be read, or has an id in use. */
   invalid(idInUse: boolean): Exchange {
-    return this.#begin({
-      kind: machine.INVALID,
-      flags: idInUse ? machine.ID_IN_USE : 0,
-      texts: [],
-    });
+    const flags = idInUse ? machine.ID_IN_USE : 0;
+    return this.#begin({ kind: machine.INVALID, flags, texts: [] });
   }
 
-  /** Begins the exchange of a request of HTTP. */
-  http({ method, version, session, encoding, body }: HttpRequest): Exchange {
-    return this.#begin({ kind: machine.HTTP, texts: [method, version, session, encoding, body] });
+  /**
+   * Begins the exchange of a request of HTTP: with its body if that is there, else the exchange asks for one that it needs; and
+   * perhaps with its content encoding `undone`.
+   */
+  http({ method, headers }: Head, body?: Content, undone = false): Exchange {
+    const given = ['mcp-protocol-version', 'mcp-session-id'].map((name) => single(headers, name));
+    const encoding = undone ? undefined : (headers.get('content-encoding') ?? undefined);
+    return this.#begin({ kind: machine.HTTP, texts: [method, ...given, encoding, body] });
   }
 
-  /** Begins a connection on stdio. */
-  connection(): Connection {
-    const begun = new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
-    return new Connection(begun, this.#events);
+  /** Begins the connection of one client on stdio. */
+  connection(): machine.Machine {
+    return new machine.Machine(this.#guard, { kind: machine.CONNECTION, texts: [] }, WIDE);
+  }
+
+  /** Begins the exchange of a line of the client's. */
+  line(connection: machine.Machine, line: Uint8Array): Exchange {
+    return this.#begin({ kind: machine.LINE, texts: [line] }, connection);
+  }
+
+  /** Begins the exchange of a message of the SDK's. */
+  leaves(connection: machine.Machine, line: string): Exchange {
+    return this.#begin({ kind: machine.LEAVES, texts: [line] }, connection);
   }
 
   /** Begins the exchange that opens a link. */
-  link(op: HandleOp): Exchange {
-    return this.#begin({ kind: machine.HANDLE, texts: [JSON.stringify(op)] });
+  link(op: Operation): Exchange {
+    return this.#begin({ kind: machine.HANDLE, texts: [documentOf(op)] });
   }
 
   /** Begins the exchange that revokes every token a principal has until now. */
@@ -140,8 +125,8 @@ export class Engine {
     return this.#begin({ kind: machine.REVOCATION, texts: [document, retainFor?.toString()] });
   }
 
-  #begin(frame: machine.Frame): Exchange {
-    return new Exchange(this.#guard, frame, this.#events, undefined, WIDE);
+  #begin(frame: machine.Frame, of = this.#guard): Exchange {
+    return new Exchange(of, frame, undefined, WIDE);
   }
 
   /** Returns the entry of the log for a mistake that this side found. */
@@ -153,38 +138,10 @@ export class Engine {
   }
 }
 
-function anonymity(principal: Parts): number {
-  return isAnonymous(principal) ? machine.ANONYMOUS : 0;
-}
-
-/** The connection of one client on stdio. */
-export class Connection {
-  readonly #machine: machine.Machine;
-  readonly #events: boolean;
-
-  /** @internal */
-  constructor(begun: machine.Machine, events: boolean) {
-    this.#machine = begun;
-    this.#events = events;
-  }
-
-  /** Begins the exchange of a line of the client's. */
-  line(line: Uint8Array): Exchange {
-    return this.#begin({ kind: machine.LINE, texts: [line] });
-  }
-
-  /** Begins the exchange of a message of the SDK's. */
-  leaves(line: string): Exchange {
-    return this.#begin({ kind: machine.LEAVES, texts: [line] });
-  }
-
-  free(): void {
-    this.#machine.free();
-  }
-
-  #begin(frame: machine.Frame): Exchange {
-    return new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
-  }
+/** Returns a header, of which there should be one. */
+function single(headers: Headers, name: string): ClientValue {
+  const value = headers.get(name) ?? undefined;
+  return value?.includes(',') ? true : value;
 }
 
 /** The exchange of one message: steps and events, until its response. */
@@ -193,8 +150,7 @@ export class Exchange {
   readonly first: Step;
   readonly #machine: machine.Machine;
   readonly #member: string | undefined;
-  readonly #events: boolean;
-  /** When the handler's result or operation came, if events are wanted; the message came before. */
+  /** When the handler's result or operation came; the message came before. */
   began: number | undefined;
   /** What writing the author's value threw: why the exchange is refused. */
   cause: unknown;
@@ -202,14 +158,7 @@ export class Exchange {
   text: string | undefined;
 
   /** @internal */
-  constructor(
-    of: machine.Machine,
-    frame: machine.Frame,
-    events: boolean,
-    member?: string,
-    room?: number,
-  ) {
-    this.#events = events;
+  constructor(of: machine.Machine, frame: machine.Frame, member?: string, room?: number) {
     this.#member = member;
     this.#machine = new machine.Machine(of, frame, room);
     this.first = this.#step(this.#machine.first);
@@ -221,40 +170,34 @@ export class Exchange {
 
   /** Gives the answer to what was asked, and returns the next step. */
   told({ value, threw, wrong }: Told): Step {
-    const frame = { kind: machine.TOLD, texts: [value, threw, wrong] };
-    return this.#step(this.#machine.tell(frame, WIDE));
+    return this.#tell({ kind: machine.TOLD, texts: [value, threw, wrong] }, WIDE);
   }
 
   /** Reports that a delivered message broke, and returns the next step. */
   on(event: BrokeEvent): Step {
-    const frame = { kind: machine.EVENT, texts: [JSON.stringify(event)] };
-    return this.#step(this.#machine.tell(frame, WIDE));
+    return this.#tell({ kind: machine.EVENT, texts: [JSON.stringify(event)] }, WIDE);
   }
 
   /** Reports the caller, for which a step asks, and returns the next step. */
   principal(principal: Parts): Step {
-    const flags = anonymity(principal);
-    const frame = { kind: machine.PRINCIPAL, flags, texts: named(principal) };
-    return this.#step(this.#machine.tell(frame));
+    return this.#tell({ kind: machine.PRINCIPAL, ...named(principal) });
   }
 
   /** Reports the result of a handler, the `whole` of it if asked, and returns the next step. */
   result(result: Readonly<Record<string, unknown>>, whole = false): Step {
-    this.began = this.#now();
+    this.began = performance.now();
     const { resultType, cacheScope, ttlMs } = result;
     const token = this.#member === undefined ? undefined : result[this.#member];
     const texts = [clientValue(resultType), clientValue(cacheScope), clientValue(token)];
     if (whole) texts.push(json('result', result));
     const flags = ttlMs !== undefined && ttlMs !== null ? machine.TTL : 0;
-    return this.#step(
-      this.#machine.tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined),
-    );
+    return this.#tell({ kind: machine.RESULT, flags, texts }, whole ? WIDE : undefined);
   }
 
   /** Gives the body of the request, `undefined` for one that is too large, and returns the next step. */
   body(body: Content | undefined): Step {
     const flags = body === undefined ? machine.TOO_LARGE : 0;
-    return this.#step(this.#machine.tell({ kind: machine.BODY, flags, texts: [body] }, WIDE));
+    return this.#tell({ kind: machine.BODY, flags, texts: [body] }, WIDE);
   }
 
   /** Takes the head of the answer, and returns whether its body is to be told in pieces. */
@@ -271,16 +214,16 @@ export class Exchange {
 
   /** Ends the answer, and returns the next step. */
   answered(): Step {
-    this.began = this.#now();
-    return this.#step(this.#machine.tell({ kind: machine.ANSWERED, texts: [] }, WIDE));
+    this.began = performance.now();
+    return this.#tell({ kind: machine.ANSWERED, texts: [] }, WIDE);
   }
 
   /** Begins a separate exchange for an operation on a handle, and its state. */
-  handle(op: HandleOp, state?: Written): Exchange {
-    const began = this.#now();
-    const texts = [JSON.stringify(op), state && memory.cut(state.text)];
+  handle(op: Operation, state?: Written): Exchange {
+    const began = performance.now();
+    const texts = [documentOf(op), state && memory.cut(state.text)];
     const frame = { kind: machine.HANDLE, texts };
-    const handling = new Exchange(this.#machine, frame, this.#events, undefined, WIDE);
+    const handling = new Exchange(this.#machine, frame, undefined, WIDE);
     handling.began = began;
     handling.cause = state?.cause;
     return handling;
@@ -314,8 +257,8 @@ export class Exchange {
     return this.#machine.tell({ kind, texts: [value && memory.cut(value)] }).text;
   }
 
-  #now(): number | undefined {
-    return this.#events ? performance.now() : undefined;
+  #tell(frame: machine.Frame, room?: number): Step {
+    return this.#step(this.#machine.tell(frame, room));
   }
 
   #step({ kind, text, beside }: machine.Answer): Step {
@@ -332,6 +275,15 @@ export class Exchange {
   }
 }
 
+/** An operation on a handle, which may be of any type. */
+export interface Operation extends Omit<HandleOp, 'handle'> {
+  readonly handle?: unknown;
+}
+
+function documentOf({ handle, ...op }: Operation): string {
+  return JSON.stringify({ ...op, handle: clientValue(handle) });
+}
+
 /** An author's value as JSON. */
 export interface Written {
   /** Empty for a value that JSON cannot hold, which the engine refuses. */
@@ -346,36 +298,4 @@ export function written(value: unknown): Written {
   } catch (cause) {
     return { text: '', cause };
   }
-}
-
-/** A value from a client that should be a text: `true` stands for any other type. */
-export type ClientValue = string | true | undefined;
-
-/**
- * Converts a value from a client or a handler. `null` counts as absent. A text is cut where the engine refuses it as too
- * large, because the module's memory never shrinks.
- */
-export function clientValue(value: unknown): ClientValue {
-  if (value === undefined || value === null) return undefined;
-  if (!isText(value)) return true;
-  const text = memory.cut(value);
-  return text === value ? text : text.toWellFormed();
-}
-
-/**
- * Returns a value of a client as JSON. `JSON.parse` reads a number out of range, such as 1e400, as infinite, which
- * `JSON.stringify` writes as `null`, so that two requests would be one. It becomes a number that the engine refuses too.
- */
-export function clientJson(value: unknown): string {
-  const written = JSON.stringify(value);
-  // A function for each member takes four times as long as the writing.
-  return written.includes('null') ? JSON.stringify(value, inRange) : written;
-}
-
-function inRange(_: string, member: unknown): unknown {
-  return member === Infinity || member === -Infinity ? Number.MAX_VALUE : member;
-}
-
-export function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }

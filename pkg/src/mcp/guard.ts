@@ -1,82 +1,35 @@
-import { Codec } from '../codec.js';
 import type { Settings } from '../documents.js';
 import { invalidArgument } from '../error.js';
-import { checked, count, flag, optional, text, wrongClass, wrongType } from '../input.js';
+import { checked, count, flag, optional, text, wrongClass } from '../input.js';
 import { checkTtl } from '../lifetime.js';
-import { type Logger, standard, write } from '../log.js';
-import { core } from '../module.js';
-import { anonymous, type Principal, partsOf } from '../principal.js';
+import { type Principal, partsOf } from '../principal.js';
 import { Caller } from './caller.js';
-import { Engine, written } from './engine.js';
-import type { Call, Handled } from './handler/call.js';
+import { type Operation, written } from './engine.js';
+import { Handled, type Handling } from './handler/exchange.js';
+import { ReferenceHandles, SelfContainedHandles } from './handler/handles.js';
+import { Links } from './handler/links.js';
+import { protect } from './handler/sdk.js';
+import { DataLayerSessions } from './handler/sessions.js';
 import {
-  DataLayerSessions,
-  names,
+  CONFIRM,
+  type GuardOptions,
+  HTTP,
+  type HttpSessionsOptions,
+  handleType,
+  maxAgeOf,
+  method,
+  PAGE,
+  type PageOptions,
+  type Policy,
+  type QuestionOf,
   type SessionsOptions,
   sessionsOf,
-} from './handler/data-layer-sessions.js';
-import { Links } from './handler/links.js';
-import { referenceOf } from './handler/reference.js';
-import { ReferenceHandles } from './handler/reference-handles.js';
-import { SelfContainedHandles } from './handler/self-contained-handles.js';
-import { guardTransport } from './handler/transport.js';
-import { type Hooks, reportError } from './hooks.js';
-import type { Ledger, LedgerOptions } from './ledger/ledger.js';
-import type { Policy, PrincipalOf, QuestionOf } from './policy.js';
-import type { AnyServer, HandlerContext, Transport } from './sdk.js';
-import {
-  type FetchHandler,
-  failure,
-  type HttpSessionsOptions,
-  withSessions,
-} from './transport/http-sessions.js';
+} from './options.js';
+import type { AnyServer, HandlerContext } from './sdk-types.js';
+import { type FetchHandler, failure, withSessions } from './transport/http.js';
 import { type WrittenResponse, wrapListener } from './transport/listener.js';
 import type { Negotiated } from './transport/negotiated.js';
 import { listenerOf, type NodeListener, type NodeRequest } from './transport/node.js';
-
-/** Settings of a {@link Guard}. */
-export interface GuardOptions {
-  /** The codec that seals and opens, with the keys and the audience of the service. */
-  readonly codec: Codec;
-  /**
-   * Resolves the caller, at most once per request; {@link principalFromAuthInfo} reads the SDK's `AuthInfo`.
-   * Returning nothing refuses the request. A server without authentication sets `'anonymous'`: then anyone
-   * who holds a token can use it.
-   */
-  readonly principal: PrincipalOf | 'anonymous';
-  /** Receives every refusal, and every failure to seal. */
-  readonly onRefused?: Hooks['onRefused'] | undefined;
-  /** Receives whatever was opened, sealed, ended or revoked; `instruments` of `sealwax/otel` makes metrics of it. */
-  readonly onEvent?: Hooks['onEvent'] | undefined;
-  /** Receives a line and its fields for each refusal: by default `console`, with the time and the level. */
-  readonly logger?: Logger | undefined;
-  /**
-   * How many seconds the `ledger` may take per request: 1 by default, at most 60. One command may take three tenths
-   * of it.
-   */
-  readonly timeLimit?: number | undefined;
-  /**
-   * Records used tokens, ended sessions and the latest state of each session. With it a `requestState` is
-   * accepted once, ended sessions and handles are refused, and of two concurrent writes of a session one
-   * succeeds and the other is told so.
-   */
-  readonly ledger?: Ledger | undefined;
-  /** Settings of the ledger. */
-  readonly ledgerOptions?: LedgerOptions | undefined;
-  /** The lifetime of a `requestState`, in seconds: 600 by default. */
-  readonly requestStateTtl?: number | undefined;
-  /** How long a user may take to confirm, in seconds: 600 by default. */
-  readonly confirmTtl?: number | undefined;
-  /**
-   * The arguments that a `requestState` is bound to, by the name of the tool or prompt: all by default. A
-   * request that has none of them cannot be bound.
-   */
-  readonly only?: Readonly<Record<string, readonly string[]>> | undefined;
-}
-
-const ANONYMOUS_BESIDE_USERS =
-  'SECURITY: the principal is anonymous, but a request came with authInfo: what this guard seals for one ' +
-  'user opens for every other. Set the option principal: principalFromAuthInfo';
 
 /** @internal */
 export let policyOf: (guard: unknown) => Policy;
@@ -113,8 +66,7 @@ export let policyOf: (guard: unknown) => Policy;
  */
 export class Guard {
   readonly #policy: Handled;
-  readonly #codec: Codec;
-  #settings: Settings;
+  readonly #failed = (cause: unknown) => failure(this.#policy, cause);
   #isProtecting = false;
 
   static {
@@ -124,47 +76,9 @@ export class Guard {
     };
   }
 
-  readonly #callOf = (context: HandlerContext): Call => {
-    const call = this.#policy.calls.get(referenceOf(context));
-    if (call) return call;
-    throw invalidArgument(
-      'context: expected that of a request in progress at a server that this guard protects; ' +
-        'call guard.protect(server) before it connects',
-    );
-  };
-
   /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
   constructor(given: GuardOptions) {
-    const {
-      codec = codecOf('codec', undefined),
-      principal = callerOf('principal', undefined),
-      timeLimit = 1,
-      logger = standard,
-      ...rest
-    } = checked(given, OPTIONS);
-    const { onRefused, onEvent, ledger, ledgerOptions, requestStateTtl, confirmTtl, only } = rest;
-    if (ledger === undefined && ledgerOptions !== undefined) {
-      throw invalidArgument('ledgerOptions: expected a ledger too, found none');
-    }
-    const common: Settings = {
-      events: onEvent !== undefined,
-      ledger: ledger && { local: optional(flag, 'ledger.local', ledger.local), ...ledgerOptions },
-      timeLimitMs: Math.ceil(1000 * timeLimit),
-    };
-    this.#codec = codec;
-    this.#settings = { ...common, requestStateTtl, confirmTtl, only };
-    const warn = (line: string) => write(logger, `sealwax: ${line}`);
-    this.#policy = {
-      ...{ principalOf: principal, ledger, onRefused, onEvent, logger },
-      initial: undefined,
-      ...{ known: new Map(), calls: new Map(), questions: new Map(), confirms: false },
-      engine: new Engine(codec, this.#settings),
-      transportOf: (transport) => new Engine(codec, { ...common, transport }),
-      warnOfUser: once(() => warn(ANONYMOUS_BESIDE_USERS)),
-      warnOfLedger: once(() => {
-        for (const warning of ledger?.warnings ?? []) warn(`ledger: ${warning}`);
-      }),
-    };
+    this.#policy = new Handled(given);
   }
 
   /**
@@ -177,23 +91,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` for one that is connected, that another guard protects, or that is none
    */
   protect<S extends AnyServer>(server: S): S {
-    const { server: low = server } = Object(server) as { server?: AnyServer };
-    if (protectors.get(low) === this) return server;
-    try {
-      assertProtectable(low);
-    } catch (error) {
-      const message = `protect: ${(error as Error).message}`;
-      const found = { code: 'invalid_argument', kind: 'request-state', message } as const;
-      reportError(this.#policy, found, error);
-      throw error;
-    }
-    const { connect } = low;
-    low.connect = (transport: Transport) => {
-      // If the server is already connected, the SDK throws.
-      if (transportOf(low) === undefined) guardTransport(transport, this.#policy);
-      return connect.call(low, transport as never);
-    };
-    protectors.set(low, this);
+    protect(server, this.#policy);
     this.#isProtecting = true;
     return server;
   }
@@ -210,7 +108,7 @@ export class Guard {
   async revoke(principal: Principal, retainFor?: number): Promise<void> {
     partsOf(principal);
     const exchange = this.#policy.engine.revoke(principal, optional(count, 'retainFor', retainFor));
-    const step = await new Caller(this.#policy, {}, {}, { principal }).finish(exchange);
+    const step = await new Caller(this.#policy, {}, { principal }).finish(exchange);
     if (step.step !== 'done') throw new Error(step.refused?.at(-1)?.message);
   }
 
@@ -222,7 +120,7 @@ export class Guard {
    * no `requestState`, and for a value that JSON cannot hold; `too_large`, `entropy_unavailable`
    */
   state(context: HandlerContext, value: unknown): string {
-    return this.#callOf(context).sealed(value);
+    return this.#policy.callOf(context).sealed(value);
   }
 
   /**
@@ -234,7 +132,7 @@ export class Guard {
    * `requestState`
    */
   opened<T = unknown>(context: HandlerContext): T | undefined {
-    return this.#callOf(context).opened(context) as T | undefined;
+    return this.#policy.callOf(context).opened(context) as T | undefined;
   }
 
   /**
@@ -244,7 +142,7 @@ export class Guard {
    * @throws {@link SealwaxError} as {@link Guard.opened}
    */
   readonly verify = (state: string, context: HandlerContext): unknown =>
-    this.#callOf(context).verified(state);
+    this.#policy.callOf(context).verified(state);
 
   /**
    * Returns a key for an API that does a thing once for each, such as in the header `Idempotency-Key`: 32 letters and digits, the
@@ -254,7 +152,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` as {@link Guard.opened}
    */
   idempotencyKey(context: HandlerContext): string {
-    return this.#callOf(context).idempotencyKey();
+    return this.#policy.callOf(context).idempotencyKey();
   }
 
   /**
@@ -264,7 +162,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
   sessionId(context: HandlerContext): string | undefined {
-    return this.#callOf(context).sessionId;
+    return this.#policy.callOf(context).sessionId;
   }
 
   /**
@@ -299,14 +197,8 @@ export class Guard {
   ): this {
     const isText = typeof question === 'string';
     if (!isText) method('question', question, 'a text or a function');
-    const confirm = {
-      ...this.#settings.confirm,
-      [text('tool', tool)]: {
-        ...(isText && { message: question }),
-        ...checked(options, { fallback: text }),
-      },
-    };
-    this.#confirms({ confirm });
+    const facts = { ...(isText && { message: question }), ...checked(options, CONFIRM) };
+    this.#confirms({ confirm: { ...this.#policy.settings.confirm, [text('tool', tool)]: facts } });
     if (!isText) this.#policy.questions.set(tool, question as QuestionOf);
     return this;
   }
@@ -319,21 +211,14 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` after `protect`
    */
   confirmDestructive(options: { readonly fallback?: 'refuse' | 'preview' | undefined } = {}): this {
-    this.#confirms({ confirmDestructive: checked(options, { fallback: text }) });
+    this.#confirms({ confirmDestructive: checked(options, CONFIRM) });
     return this;
   }
 
   #confirms(more: Settings): void {
     if (this.#isProtecting) throw invalidArgument('confirm: expected before guard.protect(server)');
-    this.#add(more);
+    this.#policy.add(more);
     this.#policy.confirms = true;
-  }
-
-  /** Begins an engine with more settings, which count once it has accepted them. */
-  #add(more: Settings): void {
-    const settings = { ...this.#settings, ...more };
-    this.#policy.engine = new Engine(this.#codec, settings);
-    this.#settings = settings;
   }
 
   /**
@@ -344,13 +229,13 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` for a second call, or one after `protect`
    */
   sessions<T = unknown>(given: SessionsOptions<T>): DataLayerSessions<T> {
-    const { initial, settings: sessions } = sessionsOf(given);
-    if (this.#isProtecting || this.#settings.sessions) {
+    const { initial, ...sessions } = sessionsOf(given);
+    if (this.#isProtecting || this.#policy.settings.sessions) {
       throw invalidArgument('sessions: expected once, and before guard.protect(server)');
     }
-    this.#add({ sessions });
+    this.#policy.add({ sessions });
     this.#policy.initial = initial;
-    return new DataLayerSessions<T>(this.#callOf);
+    return new DataLayerSessions<T>(this.#policy.callOf);
   }
 
   /**
@@ -373,14 +258,7 @@ export class Guard {
 
   /** Checks settings, and returns what wraps a handler. */
   #sessionsOf(given: HttpSessionsOptions): (handler: FetchHandler) => FetchHandler {
-    const settings = checked(given, {
-      required: flag,
-      ttl: checkTtl,
-      idle: checkTtl,
-      onLost,
-      sep1359: flag,
-    });
-    const engine = this.#policy.transportOf(settings);
+    const engine = this.#policy.transport(checked(given, HTTP));
     return (handler) => withSessions(handler, this.#policy, engine);
   }
 
@@ -407,7 +285,7 @@ export class Guard {
    */
   node(handler: FetchHandler): NodeListener {
     method('handler', handler);
-    return listenerOf(handler, (cause) => failure(this.#policy, cause));
+    return listenerOf(handler, this.#failed);
   }
 
   /**
@@ -441,8 +319,7 @@ export class Guard {
     given: HttpSessionsOptions = {},
   ): (request: From, response: To) => Promise<void> {
     method('listener', listener);
-    const wrap = this.#sessionsOf(given);
-    return wrapListener(listener, wrap, (cause) => failure(this.#policy, cause));
+    return wrapListener(listener, this.#sessionsOf(given), this.#failed);
   }
 
   /**
@@ -452,7 +329,7 @@ export class Guard {
    * @throws {@link SealwaxError} `invalid_argument` outside of a protected server
    */
   negotiated(context: HandlerContext): Negotiated | undefined {
-    return this.#callOf(context).negotiated;
+    return this.#policy.callOf(context).negotiated;
   }
 
   /**
@@ -465,8 +342,8 @@ export class Guard {
     type: string,
     given: { readonly maxAge?: number | undefined } = {},
   ): ReferenceHandles {
-    const { maxAge } = checked(given, { maxAge: maxAgeOf });
-    return new ReferenceHandles(this.#callOf, handleType(type), maxAge);
+    const times = checked(given, { maxAge: maxAgeOf });
+    return new ReferenceHandles(this.#handling({ type: handleType(type), ...times }));
   }
 
   /**
@@ -483,10 +360,10 @@ export class Guard {
       readonly singleUse?: boolean | undefined;
     } = {},
   ): SelfContainedHandles<T> {
-    const { singleUse: once, ...times } = checked(given, {
-      ...{ ttl: checkTtl, maxAge: maxAgeOf, singleUse: flag },
-    });
-    return new SelfContainedHandles<T>(this.#callOf, { type: handleType(type), once, ...times });
+    const checks = { ttl: checkTtl, maxAge: maxAgeOf, singleUse: flag };
+    const { singleUse: once, ...times } = checked(given, checks);
+    const common = { type: handleType(type), once, ...times, selfContained: true };
+    return new SelfContainedHandles<T>(this.#handling(common));
   }
 
   /**
@@ -511,8 +388,13 @@ export class Guard {
     name: string,
     given: { readonly ttl?: number | undefined; readonly once?: boolean | undefined } = {},
   ): Links<T> {
-    const options = checked(given, { ttl: checkTtl, once: flag });
-    return new Links<T>(this.#callOf, this.#policy, { type: handleType(name), ...options });
+    const link = { type: handleType(name), ...checked(given, { ttl: checkTtl, once: flag }) };
+    return new Links<T>(this.#handling(link), this.#policy, link);
+  }
+
+  #handling(common: Partial<Operation>): Handling {
+    return (context, op, state) =>
+      this.#policy.callOf(context).handle({ ...common, ...op } as Operation, state);
   }
 
   /**
@@ -529,11 +411,9 @@ export class Guard {
     given: PageOptions & { readonly ttl?: number | undefined } = {},
   ): Promise<string> {
     const { argument: type = 'cursor', ...more } = checked(given, { ...PAGE, ttl: checkTtl });
-    const made = await this.#callOf(context).handle(
-      { ...more, op: 'cursor', type },
-      written(position),
-    );
-    return made.handle as string;
+    const op = { ...more, op: 'cursor', type } as const;
+    const { handle } = await this.#policy.callOf(context).handle(op, written(position));
+    return handle as string;
   }
 
   /**
@@ -547,124 +427,7 @@ export class Guard {
     given: PageOptions = {},
   ): Promise<T | undefined> {
     const { argument: type = 'cursor', list } = checked(given, PAGE);
-    const { value } = await this.#callOf(context).handle({ op: 'position', type, list });
+    const { value } = await this.#policy.callOf(context).handle({ op: 'position', type, list });
     return value && JSON.parse(value);
   }
-}
-
-/** Settings of a cursor in a tool's result. */
-export interface PageOptions {
-  /** The argument that carries the cursor: `cursor` by default. */
-  readonly argument?: string | undefined;
-  /** What the list is made of, such as its version: a cursor of another list is refused. */
-  readonly list?: string | undefined;
-}
-
-const PAGE = { argument: text, list: text };
-
-/** The guards of low-level servers. */
-const protectors = new WeakMap<object, Guard>();
-
-function transportOf(server: object): unknown {
-  return (server as { transport?: unknown }).transport;
-}
-
-function assertProtectable(server: AnyServer): void {
-  const expected = (what: string) => invalidArgument(`server: expected ${what}`);
-  if (typeof server?.connect !== 'function') {
-    throw expected(
-      'an McpServer or a Server of @modelcontextprotocol/server or @modelcontextprotocol/sdk',
-    );
-  }
-  if (protectors.has(server)) throw expected('one that no other guard protects');
-  if (transportOf(server) !== undefined) {
-    throw expected('one not connected yet; protect it before connect');
-  }
-}
-
-const OPTIONS = {
-  codec: codecOf,
-  principal: callerOf,
-  onRefused: method as Check<Hooks['onRefused']>,
-  onEvent: method as Check<Hooks['onEvent']>,
-  logger: having<Logger>('warn'),
-  timeLimit: seconds,
-  ledger: having<Ledger>('run'),
-  ledgerOptions: (_: string, given: unknown) =>
-    checked(given, {
-      ...{
-        label: text,
-        clockTolerance: count,
-        acceptIssuedSince: count,
-        reusableRequestState: flag,
-      },
-    }),
-  requestStateTtl: checkTtl,
-  confirmTtl: checkTtl,
-  only: onlyOf,
-} satisfies Record<keyof GuardOptions, Check<unknown>>;
-
-type Check<T> = (name: string, given: unknown) => T;
-
-/** Calls a function the first time only. */
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
-}
-
-function codecOf(name: string, given: unknown): Codec {
-  if (given instanceof Codec) return given;
-  throw wrongClass(name, 'Codec', given);
-}
-
-function callerOf(name: string, given: unknown): PrincipalOf {
-  if (given === 'anonymous') return () => anonymous;
-  return method(name, given, "a function, or 'anonymous' by name") as PrincipalOf;
-}
-
-/** Returns a check for an object with these methods. */
-function having<T>(...methods: string[]): Check<T> {
-  return (name, given) => {
-    for (const one of methods) method(`${name}.${one}`, Object(given)[one]);
-    return given as T;
-  };
-}
-
-function method(name: string, given: unknown, expected = 'a function'): unknown {
-  if (typeof given !== 'function') throw wrongType(name, expected, given);
-  return given;
-}
-
-function seconds(name: string, given: unknown): number {
-  if (typeof given !== 'number') throw wrongType(name, 'a number', given);
-  return given;
-}
-
-/** Checks a maximum age in seconds now, and not at the first request. */
-function maxAgeOf(name: string, given: unknown): number {
-  const seconds = count(name, given);
-  if (seconds === 0) throw invalidArgument(`${name}: expected 1 second or more, found 0`);
-  return seconds;
-}
-
-function handleType(given: unknown): string {
-  const type = text('type', given);
-  core().checkHandleType(type);
-  return type;
-}
-
-function onlyOf(name: string, given: unknown): Record<string, string[]> {
-  if (typeof given !== 'object' || given === null) throw wrongType(name, 'an object', given);
-  const entries = Object.entries(given);
-  return Object.fromEntries(
-    entries.map(([target, of]) => [text(name, target), names(`${name}.${target}`, of)]),
-  );
-}
-
-function onLost(name: string, value: unknown): 'refuse' | 'serve' {
-  if (value === 'refuse' || value === 'serve') return value;
-  throw invalidArgument(`${name}: expected 'refuse' or 'serve', found ${String(value)}`);
 }

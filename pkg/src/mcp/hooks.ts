@@ -112,24 +112,21 @@ export function observe(listener: Listener, event: WrittenEvent, micros: number)
 /** Reports an error that this side found; without a fault's other members, one of a transport. */
 export function reportError(
   listener: Listener,
-  given: string | Fault,
+  fault: Partial<Fault> & Pick<Fault, 'message'>,
   cause: unknown,
   principal?: Principal,
 ): void {
-  const found = typeof given === 'string' ? fault(given) : given;
-  report(listener, listener.engine.report(found), principal, cause);
+  report(listener, listener.engine.report({ ...FAULT, ...fault }), principal, cause);
 }
+
+const FAULT = { code: 'invalid_argument', kind: 'session' } as const;
 
 /** Calls a hook. An error of it changes no answer. */
 function called(listener: Listener, name: string, hook: () => unknown): void {
   const threw = (cause: unknown) => {
     const message = `${name}: expected a function that does not throw, found ${nameOf(cause)}`;
-    const { line, ...fields } = listener.engine.report(fault(message));
+    const { line, ...fields } = listener.engine.report({ ...FAULT, message });
     write(listener.logger, line, fields);
   };
   attempt(hook, () => {}, threw);
-}
-
-function fault(message: string): Fault {
-  return { code: 'invalid_argument', kind: 'session', message };
 }

@@ -6,35 +6,35 @@
 
 export type { Logger } from '../log.js';
 export { anonymous } from '../principal.js';
-export { Guard, type GuardOptions, type PageOptions } from './guard.js';
+export { Guard } from './guard.js';
 export type {
-  DataLayerSessions,
-  Required,
-  SessionsOptions,
-} from './handler/data-layer-sessions.js';
-export { HandleRefused } from './handler/handle-refused.js';
-export { LinkRefused, type Links, type OpenedLink } from './handler/links.js';
-export type { ReferenceHandle, ReferenceHandles } from './handler/reference-handles.js';
-export type {
+  ReferenceHandle,
+  ReferenceHandles,
   SelfContainedHandle,
   SelfContainedHandles,
-} from './handler/self-contained-handles.js';
+} from './handler/handles.js';
+export type { Links, OpenedLink } from './handler/links.js';
 export type { Session } from './handler/session.js';
+export type { DataLayerSessions } from './handler/sessions.js';
 export type { Hooks, Refusal, TokenEvent } from './hooks.js';
-export {
-  type Command,
-  type Ledger,
-  type LedgerOptions,
-  LedgerUnfit,
-  MemoryLedger,
-} from './ledger/ledger.js';
-export { type RedisClient, RedisLedger } from './ledger/redis-ledger.js';
-export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite-ledger.js';
-export type { Beginning, PrincipalOf, QuestionOf } from './policy.js';
-export { principalFromAuthInfo } from './principal.js';
-export type { RequestContext } from './request-context.js';
-export type { AnyServer, AuthInfo, HandlerContext } from './sdk.js';
-export type { FetchHandler, HttpSessionsOptions } from './transport/http-sessions.js';
+export { type Command, type Ledger, LedgerUnfit } from './ledger/ledger.js';
+export { MemoryLedger } from './ledger/memory.js';
+export { type RedisClient, RedisLedger } from './ledger/redis.js';
+export { type SqliteDatabase, SqliteLedger, type SqliteStatement } from './ledger/sqlite.js';
+export type {
+  Beginning,
+  GuardOptions,
+  HttpSessionsOptions,
+  LedgerOptions,
+  PageOptions,
+  QuestionOf,
+  Required,
+  SessionsOptions,
+} from './options.js';
+export { type PrincipalOf, principalFromAuthInfo, type RequestContext } from './principal.js';
+export { HandleRefused, LinkRefused } from './refusal.js';
+export type { AnyServer, AuthInfo, HandlerContext } from './sdk-types.js';
+export type { FetchHandler } from './transport/http.js';
 export type { WrittenResponse } from './transport/listener.js';
 export type { Negotiated } from './transport/negotiated.js';
 export type { NodeListener, NodeRequest, NodeResponse } from './transport/node.js';

@@ -1,6 +1,25 @@
 import { invalidArgument } from '../error.js';
 import { type Principal, principalFromClaims } from '../principal.js';
-import type { RequestContext } from './request-context.js';
+import type { AuthInfo } from './sdk-types.js';
+
+/**
+ * The context of a request before its handler runs: two members of the SDK's `ServerContext`, so that a
+ * function for a handler's context can be used here too.
+ */
+export interface RequestContext {
+  /** The session of the transport, if it has one. */
+  readonly sessionId?: string | undefined;
+  /** The authentication and the HTTP request with its headers. */
+  readonly http?: {
+    readonly authInfo?: AuthInfo | undefined;
+    readonly req?: Request | undefined;
+  };
+}
+
+/** Resolves the caller of a request. */
+export type PrincipalOf = (
+  context: RequestContext,
+) => Principal | undefined | PromiseLike<Principal | undefined>;
 
 /**
  * Returns the principal of a request's access token, from the SDK's `AuthInfo`: for the option `principal`

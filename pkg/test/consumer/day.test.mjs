@@ -9,7 +9,7 @@ import { exported, internal, started } from './exported.mjs';
 
 started();
 const { Engine } = await internal('mcp/engine.js');
-const { MemoryLedger } = await internal('mcp/ledger/ledger.js');
+const { MemoryLedger } = await internal('mcp/ledger/memory.js');
 const { addClock } = await internal('input.js');
 
 const EXCHANGES = Number(process.env.SEALWAX_EXCHANGES ?? 1200);

@@ -8,7 +8,7 @@ import { internal } from './exported.mjs';
 /** Returns them by their names, once the package was started; `keep` gets each token that they seal. */
 export async function works(keep = () => {}) {
   const { Engine } = await internal('mcp/engine.js');
-  const { MemoryLedger } = await internal('mcp/ledger/ledger.js');
+  const { MemoryLedger } = await internal('mcp/ledger/memory.js');
   const keys = Key.generate().toText();
   const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
   const view = codec.view({ subject: 'alice' });

@@ -114,6 +114,16 @@ for (const one of cases.filter(({ http }) => http)) {
   });
 }
 
+test('http: two headers with a later revision are no revision, so a session is needed', async () => {
+  const { guard } = world();
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (let at = 0; at < 2; at++) headers.append('mcp-protocol-version', '2026-07-28');
+  const body = '{"jsonrpc":"2.0","id":7,"method":"ping"}';
+  const request = new Request('http://localhost/mcp', { method: 'POST', headers, body });
+  const { status } = await guard.fetch(async () => new Response('served'))(request);
+  assert.equal(status, 400);
+});
+
 /** What the SDK reads of a line, without what the guard tells itself in it. */
 function read(line) {
   const { params, ...message } = JSON.parse(line);

@@ -47,7 +47,7 @@ impl Cipher {
     /// XChaCha20 is ChaCha20 under a key made by HChaCha20 of the nonce's first 16 bytes
     /// (draft-irtf-cfrg-xchacha-03, section 2.3).
     ///
-    /// A function of its own in the module, where assurance/constant-time reads its branches.
+    /// A function of its own in the module, where tests/assurance/constant-time reads its branches.
     #[inline(never)]
     fn for_nonce(&self, nonce: &Nonce) -> (Zeroizing<Key>, [u8; 12]) {
         let start = leading::<16>(nonce).into();

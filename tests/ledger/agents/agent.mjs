@@ -13,6 +13,10 @@ async function made(address) {
     const { DatabaseSync } = await import('node:sqlite');
     return new SqliteLedger(new DatabaseSync(address.slice('sqlite:'.length)));
   }
+  if (process.env.LEDGER_CLIENT === 'redis') {
+    const { createClient } = await import('redis');
+    return new RedisLedger(await quiet(createClient({ url: address })).connect());
+  }
   const url = new URL(address);
   const { Redis, Cluster } = await import('ioredis');
   if (url.search === '?cluster') {

@@ -2,15 +2,18 @@
 
 Usage: agent.py redis://HOST:PORT[?cluster] | sqlite:PATH | memory
 
+LEDGER_CLIENT names another client's package: `valkey` here, `redis` in TypeScript.
+
 A reply is an array of texts, or `{"failed": "…"}`. What takes longer than a second has failed: a guard gives it 300 ms,
 which a test on a busy machine cannot.
 """
 
+import importlib
 import json
+import os
 import sys
 
 import anyio
-import redis.asyncio
 import sealwax.ledger
 
 TIMEOUT = 1
@@ -22,7 +25,8 @@ def made(address: str) -> sealwax.ledger.Ledger:
     if address.startswith("sqlite:"):
         return sealwax.ledger.SQLite(address.removeprefix("sqlite:"))
     url, _, cluster = address.partition("?")
-    client = redis.asyncio.RedisCluster if cluster else redis.asyncio.Redis
+    name = os.environ.get("LEDGER_CLIENT", "redis")
+    client = getattr(importlib.import_module(f"{name}.asyncio"), name.capitalize() + ("Cluster" if cluster else ""))
     return sealwax.ledger.Redis(client.from_url(url))
 
 

@@ -9,10 +9,12 @@ use serde_json::json;
 use tokio::time::timeout;
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Line {
     script: String,
     keys: Vec<String>,
     args: Vec<String>,
+    within_ms: Option<u64>,
 }
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -33,10 +35,16 @@ fn ledger(store: &str) -> Result<Box<dyn Ledger>, BoxError> {
 }
 
 fn command(line: &str) -> Result<Command, BoxError> {
-    let Line { script, keys, args } = serde_json::from_str(line)?;
-    let named = Script::ALL.into_iter().find(|one| one.name() == script);
+    let line: Line = serde_json::from_str(line)?;
+    let named = Script::ALL
+        .into_iter()
+        .find(|one| one.name() == line.script);
     let script = named.ok_or("expected the name of a script")?;
-    Ok(Command::new(script, keys, args))
+    let mut command = Command::new(script, line.keys, line.args);
+    if let Some(within) = line.within_ms {
+        command.within = Duration::from_millis(within);
+    }
+    Ok(command)
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -3,31 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
-use http::StatusCode;
-use sealwax::{Error, Principal};
-use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Step};
+use sealwax::Principal;
+use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Step, token_id};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::operation::HandleType;
-use super::refused::HandleRefused;
-use crate::event::Timed;
+use super::handles::{HandleType, opened};
+use crate::caller::Caller;
 use crate::guard::Guard;
-use crate::refusal::{About, token_id};
+use crate::hooks::Timed;
+use crate::refusal::{About, HandleRefused, LinkRefused};
 use crate::value::json;
 use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the links of one name, such as `report`: a small letter, then up to 31 small letters or digits.
-    #[must_use]
     pub fn links(&self, name: impl Into<String>) -> Links {
         Links {
-            links: HandleType {
-                guard: self.clone(),
-                name: name.into(),
-                kind: Kind::Link,
-                max_age: None,
-            },
+            links: HandleType::new(self, Kind::Link, name),
             ttl: None,
             once: false,
             by: None,
@@ -51,6 +44,7 @@ impl Guard {
 /// let report = reports.open::<u32>(sent).await?; // report.value is 7, report.principal whose it is
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Links {
     links: HandleType,
@@ -70,31 +64,20 @@ pub struct OpenedLink<T> {
     pub id: String,
 }
 
-/// A link was refused, or the server failed. Only the guard's log learns the reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LinkRefused {
-    /// The status for the browser: 404, or 500 if the fault is the server's.
-    pub status: StatusCode,
-}
-
 impl Links {
     /// Sets how long a link is valid, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
     /// Makes each link good once, which needs a [ledger](crate::GuardBuilder::ledger).
-    #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
         self
     }
 
     /// Lets only this user open links: the one who is signed in, at a page of approvals.
-    #[must_use]
     pub fn by(mut self, principal: Principal) -> Self {
         self.by = Some(principal);
         self
@@ -159,24 +142,16 @@ impl Links {
         let since = guard.starts();
         let (exchange, mut step) = guard.0.engine.link(HandleOp { handle_type, kind });
         let mut exchange = Timed::new(exchange, since);
+        let caller = Caller::nobody(guard);
         // A ledger that is not open yet is asked before the link is looked at.
         while let (Step::Ledger(command), None) = (&step, exchange.opened()) {
-            step = guard.recorded(&mut exchange, command).await;
+            step = caller.recorded(&mut exchange, command).await;
         }
-        let held = match &step {
-            Step::Done(done) => done.value.as_deref(),
-            _ => exchange.opened(),
-        };
-        // Read the value first: a link that cannot be read must not count as used.
-        let value = held.map(serde_json::from_str).transpose().map_err(|_| {
-            let about = About {
-                id: token_id(link),
-                ..About::new(Kind::Link, Profile::McpSessionId)
-            };
-            let error = Error::Malformed("a value that is JSON of the type asked for");
-            LinkRefused::new(guard.refuse(&error, about).status)
+        let value = opened(&exchange, &step).transpose().map_err(|error| {
+            let about = About::new(Kind::Link, Profile::McpSessionId).id(token_id(link));
+            LinkRefused::new(caller.refuse(&error, about).status)
         })?;
-        let (step, _) = guard.finish(&mut exchange, step).await;
+        let step = caller.drive(&mut exchange, step, None).await;
         match (step, value) {
             (Step::Done(done), Some(value)) => {
                 let HandleResult { id, principal, .. } = *done;
@@ -192,26 +167,6 @@ impl Links {
         }
     }
 }
-
-impl LinkRefused {
-    fn new(status: Option<u16>) -> Self {
-        let status = status.and_then(|status| StatusCode::from_u16(status).ok());
-        Self {
-            status: status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-        }
-    }
-}
-
-impl fmt::Display for LinkRefused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.status.is_server_error() {
-            true => "Internal server error",
-            false => "Not found",
-        })
-    }
-}
-
-impl std::error::Error for LinkRefused {}
 
 /// Logs must not contain the value.
 impl<T> fmt::Debug for OpenedLink<T> {

@@ -7,23 +7,17 @@ use sealwax_mcp::HandleOpKind;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::operation::HandleType;
-use super::refused::HandleRefused;
+use super::handles::HandleType;
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::value::json;
 use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the pages of a tool's result, whose cursor the next call has in the argument `cursor`.
-    #[must_use]
     pub fn pages(&self) -> Pages {
         Pages {
-            handles: HandleType {
-                guard: self.clone(),
-                name: "cursor".into(),
-                kind: Kind::Cursor,
-                max_age: None,
-            },
+            handles: HandleType::new(self, Kind::Cursor, "cursor"),
             list: None,
             ttl: None,
         }
@@ -41,6 +35,7 @@ impl Guard {
 /// let next = pages.cursor(&context, &(from + 20))?; // tell the model: next page with this cursor
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Pages {
     handles: HandleType,
@@ -50,21 +45,18 @@ pub struct Pages {
 
 impl Pages {
     /// Sets the argument that carries the cursor: `cursor` by default.
-    #[must_use]
     pub fn argument(mut self, name: impl Into<String>) -> Self {
         self.handles.name = name.into();
         self
     }
 
     /// Sets what the list is made of, such as its version: a cursor of another list is refused.
-    #[must_use]
     pub fn list(mut self, list: impl Into<String>) -> Self {
         self.list = Some(list.into());
         self
     }
 
     /// Sets how long a cursor is valid, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self

@@ -5,21 +5,15 @@ use std::time::Duration;
 
 use sealwax_mcp::{ClientValue, HandleOpKind, HandleResult};
 
-use super::operation::{HandleType, trouble};
-use super::refused::HandleRefused;
+use super::handles::{HandleType, trouble};
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, for state that the server holds.
-    #[must_use]
     pub fn reference_handles(&self, handle_type: impl Into<String>) -> ReferenceHandles {
-        ReferenceHandles(HandleType {
-            guard: self.clone(),
-            name: handle_type.into(),
-            kind: Kind::Handle,
-            max_age: None,
-        })
+        ReferenceHandles(HandleType::new(self, Kind::Handle, handle_type))
     }
 }
 
@@ -40,6 +34,7 @@ impl Guard {
 /// baskets.end(&context, &sent).await?; // DELETE …
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct ReferenceHandles(HandleType);
 
@@ -57,7 +52,6 @@ pub struct ReferenceHandle {
 
 impl ReferenceHandles {
     /// Sets how long a handle is valid, in whole seconds; without a limit by default.
-    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.0.max_age = Some(max_age);
         self
@@ -71,7 +65,8 @@ impl ReferenceHandles {
     pub fn mint(&self, context: &Context) -> Result<ReferenceHandle, HandleRefused> {
         let max_age = self.0.max_age;
         let mint = HandleOpKind::Mint { max_age };
-        self.0.begin(context, mint)?.now().map(ReferenceHandle::new)
+        let minted = self.0.begin(context, mint)?.now()?;
+        Ok(ReferenceHandle::new(minted))
     }
 
     /// Checks a handle that the model sent.
@@ -88,11 +83,8 @@ impl ReferenceHandles {
             handle: ClientValue::Text(handle),
             max_age: self.0.max_age,
         };
-        self.0
-            .begin(context, check)?
-            .done()
-            .await
-            .map(ReferenceHandle::new)
+        let checked = self.0.begin(context, check)?.done().await?;
+        Ok(ReferenceHandle::new(checked))
     }
 
     /// Mints the short handle of a number of the principal's, such as the key of a row among the principal's own: `basket_7_` and

@@ -1,9 +1,7 @@
 //! The parts of rmcp's result types that the engine reads and changes.
 
 use rmcp::model::*;
-use sealwax_mcp::{
-    HandlerResult as Reported, Outcome, Respond, Scope, Set, TokenFields, ToolResult,
-};
+use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, Set, TokenFields};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
@@ -11,21 +9,16 @@ use super::SESSION;
 
 /// A result.
 pub(crate) trait Outgoing: Sized {
-    /// Returns the parts that the engine reads and changes. `member` names the member that carries a token, if one does.
-    fn places(&mut self, member: &'static str) -> Places<'_>;
+    /// Returns the parts that the engine reads and changes.
+    fn places(&mut self) -> Places<'_>;
 
     /// Returns it as JSON, where the engine asks for the whole of it.
     fn whole(&self) -> Option<String> {
         None
     }
 
-    /// Makes the result of a method of the guard itself.
-    fn builtin(_: &str, _modern: bool) -> Option<Self> {
-        None
-    }
-
-    /// Makes the result of a tool that the engine answers.
-    fn tool(_: &ToolResult) -> Option<Self> {
+    /// Makes one that the engine answers.
+    fn of(_: Value) -> Option<Self> {
         None
     }
 }
@@ -33,14 +26,13 @@ pub(crate) trait Outgoing: Sized {
 /// The parts of a result that the engine reads and changes.
 pub(crate) enum Places<'a> {
     Typed(Typed<'a>),
-    Json(&'a mut Value, &'static str),
-    /// The result has none.
-    None,
+    Json(&'a mut Value),
 }
 
 /// The places of these parts in one of rmcp's types.
+#[derive(Default)]
 pub(crate) struct Typed<'a> {
-    meta: &'a mut Option<MetaObject>,
+    meta: Option<&'a mut Option<MetaObject>>,
     outcome: Outcome,
     token: Option<&'a mut String>,
     cache_scope: Option<&'a mut CacheScope>,
@@ -49,23 +41,9 @@ pub(crate) struct Typed<'a> {
     tools: Option<&'a mut Vec<Tool>>,
 }
 
-impl<'a> Typed<'a> {
-    fn new(meta: &'a mut Option<MetaObject>) -> Self {
-        Self {
-            meta,
-            outcome: Outcome::Complete,
-            token: None,
-            cache_scope: None,
-            ttl_ms: None,
-            capabilities: None,
-            tools: None,
-        }
-    }
-}
-
 impl<'a> Places<'a> {
-    /// Returns the parts that the engine reads.
-    pub(crate) fn reported(self) -> Reported<'a> {
+    /// Returns the parts that the engine reads. `member` names the member that carries a token, if one does.
+    pub(crate) fn reported(self, member: &str) -> Reported<'a> {
         let mut reported = Reported::default();
         match self {
             Self::Typed(places) => {
@@ -76,8 +54,9 @@ impl<'a> Places<'a> {
                     _ => Scope::Private,
                 });
                 reported.has_ttl = places.ttl_ms.is_some();
+                reported.no_meta = places.meta.is_none();
             }
-            Self::Json(result, member) => {
+            Self::Json(result) => {
                 if result["resultType"] == "input_required" {
                     reported.outcome = Outcome::InputRequired;
                 }
@@ -88,7 +67,6 @@ impl<'a> Places<'a> {
                 });
                 reported.has_ttl = result.get("ttlMs").is_some();
             }
-            Self::None => reported.no_meta = true,
         }
         reported
     }
@@ -115,13 +93,12 @@ impl<'a> Places<'a> {
                     // They are those of the server, and one of the engine's.
                     *place = Vec::deserialize(*tools).unwrap_or_default();
                 }
-                if let Some(metadata) = changes.metadata {
-                    let meta = places.meta.get_or_insert_default();
+                if let (Some(meta), Some(metadata)) = (places.meta, changes.metadata) {
+                    let meta = meta.get_or_insert_default();
                     meta.0.insert(SESSION.into(), json!(metadata));
                 }
             }
-            Self::Json(result, _) => set(result, changes.set(fields)),
-            Self::None => {}
+            Self::Json(result) => set(result, changes.set(fields)),
         }
     }
 }
@@ -141,11 +118,12 @@ fn set(result: &mut Value, changes: Vec<Set<'_>>) {
 macro_rules! places {
     ($($result:ident($this:ident) { $($place:ident: $how:expr),* })*) => {$(
         impl Outgoing for $result {
-            fn places(&mut self, _: &'static str) -> Places<'_> {
+            fn places(&mut self) -> Places<'_> {
                 let $this = self;
                 Places::Typed(Typed {
+                    meta: Some(&mut $this.meta),
                     $($place: $how,)*
-                    ..Typed::new(&mut $this.meta)
+                    ..Typed::default()
                 })
             }
         }
@@ -179,13 +157,14 @@ places! {
 }
 
 impl Outgoing for ListToolsResult {
-    fn places(&mut self, _: &'static str) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         Places::Typed(Typed {
+            meta: Some(&mut self.meta),
             token: self.next_cursor.as_mut(),
             cache_scope: self.cache_scope.as_mut(),
             ttl_ms: self.ttl_ms.as_mut(),
             tools: Some(&mut self.tools),
-            ..Typed::new(&mut self.meta)
+            ..Typed::default()
         })
     }
 
@@ -208,60 +187,55 @@ places! {
 }
 
 macro_rules! responses {
-    ($($response:ident { $($kind:ident)* } $(tool: $tool:expr)? $(, builtin: $builtin:expr)?;)*) => {$(
+    ($($response:ident { $($kind:ident)* } $(of: $of:expr)?;)*) => {$(
         impl Outgoing for $response {
-            fn places(&mut self, member: &'static str) -> Places<'_> {
+            fn places(&mut self) -> Places<'_> {
                 match self {
-                    $(Self::$kind(result) => result.places(member),)*
+                    $(Self::$kind(result) => result.places(),)*
                     // rmcp has added a variant: the contract test fails, too.
-                    _ => Places::None,
+                    _ => Places::Typed(Typed::default()),
                 }
             }
 
-            $(fn tool(tool: &ToolResult) -> Option<Self> {
-                $tool(tool)
-            })?
-
-            $(fn builtin(json: &str, _: bool) -> Option<Self> {
-                $builtin(json)
+            $(fn of(result: Value) -> Option<Self> {
+                $of(result)
             })?
         }
     )*};
 }
 
 responses! {
-    CallToolResponse { Complete InputRequired Task } tool: tool_result;
+    CallToolResponse { Complete InputRequired Task } of: tool_result;
     GetPromptResponse { Complete InputRequired };
-    ReadResourceResponse { Complete InputRequired } , builtin: page;
+    ReadResourceResponse { Complete InputRequired } of: page;
 }
 
-fn page(json: &str) -> Option<ReadResourceResponse> {
-    let result = serde_json::from_str(json).ok();
+fn page(result: Value) -> Option<ReadResourceResponse> {
+    let result = serde_json::from_value(result).ok();
     result.map(ReadResourceResponse::Complete)
 }
 
-fn tool_result(tool: &ToolResult) -> Option<CallToolResponse> {
-    let tool = json!(tool);
-    if tool["resultType"] == "input_required" {
-        let result = InputRequiredResult::deserialize(tool);
-        return result.ok().map(CallToolResponse::InputRequired);
+fn tool_result(result: Value) -> Option<CallToolResponse> {
+    if result["resultType"] == "input_required" {
+        let result = serde_json::from_value(result).ok();
+        return result.map(CallToolResponse::InputRequired);
     }
-    let result = CallToolResult::deserialize(tool);
-    result.ok().map(Into::into)
+    let result = serde_json::from_value(result).ok();
+    result.map(CallToolResponse::Complete)
 }
 
 /// An empty result, which has no metadata in rmcp; README.md lists the methods.
 impl Outgoing for () {
-    fn places(&mut self, _: &'static str) -> Places<'_> {
-        Places::None
+    fn places(&mut self) -> Places<'_> {
+        Places::Typed(Typed::default())
     }
 }
 
 impl Outgoing for CustomResult {
-    fn places(&mut self, member: &'static str) -> Places<'_> {
+    fn places(&mut self) -> Places<'_> {
         match self.0.is_object() {
-            true => Places::Json(&mut self.0, member),
-            false => Places::None,
+            true => Places::Json(&mut self.0),
+            false => Places::Typed(Typed::default()),
         }
     }
 
@@ -269,15 +243,7 @@ impl Outgoing for CustomResult {
         Some(self.0.to_string())
     }
 
-    fn builtin(json: &str, modern: bool) -> Option<Self> {
-        let mut result: Value = serde_json::from_str(json).ok()?;
-        if modern {
-            result["resultType"] = json!("complete");
-        }
+    fn of(result: Value) -> Option<Self> {
         Some(Self::new(result))
-    }
-
-    fn tool(tool: &ToolResult) -> Option<Self> {
-        Some(Self::new(json!(tool)))
     }
 }

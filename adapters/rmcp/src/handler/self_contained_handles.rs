@@ -7,23 +7,17 @@ use sealwax_mcp::{HandleOpKind, HandleResult, Predecessor};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::operation::{HandleType, Operation};
-use super::refused::HandleRefused;
+use super::handles::{HandleType, Operation};
 use crate::guard::Guard;
+use crate::refusal::HandleRefused;
 use crate::value::json;
 use crate::{Context, Kind};
 
 impl Guard {
     /// Returns the handles of one type, such as `basket`, that hold their state.
-    #[must_use]
     pub fn self_contained_handles(&self, handle_type: impl Into<String>) -> SelfContainedHandles {
         SelfContainedHandles {
-            handles: HandleType {
-                guard: self.clone(),
-                name: handle_type.into(),
-                kind: Kind::HandleState,
-                max_age: None,
-            },
+            handles: HandleType::new(self, Kind::HandleState, handle_type),
             ttl: None,
             single_use: false,
         }
@@ -47,6 +41,7 @@ impl Guard {
 /// let next = baskets.renew(&context, &basket).await?;
 /// # Ok(()) }
 /// ```
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct SelfContainedHandles {
     handles: HandleType,
@@ -78,7 +73,6 @@ pub struct SelfContainedHandle<T> {
 
 impl SelfContainedHandles {
     /// Sets how long a handle is valid, in whole seconds: 24 hours by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
@@ -86,7 +80,6 @@ impl SelfContainedHandles {
 
     /// Sets how long a chain of handles is valid from its first one, however often it is renewed: in whole seconds,
     /// and without a limit by default.
-    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.handles.max_age = Some(max_age);
         self
@@ -97,7 +90,6 @@ impl SelfContainedHandles {
     ///
     /// Opening a handle does not use it up, so that a tool that fails loses nothing. Call [`renew`](Self::renew)
     /// before an effect that must happen only once.
-    #[must_use]
     pub fn single_use(mut self) -> Self {
         self.single_use = true;
         self
@@ -113,9 +105,8 @@ impl SelfContainedHandles {
         context: &Context,
         value: &T,
     ) -> Result<SealedHandle, HandleRefused> {
-        self.sealing(context, value, None)?
-            .now()
-            .map(SealedHandle::new)
+        let sealed = self.sealing(context, value, None)?.now()?;
+        Ok(SealedHandle::new(sealed))
     }
 
     /// Opens a handle that the model sent.

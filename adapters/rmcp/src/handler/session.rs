@@ -12,7 +12,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::caller::Caller;
-use crate::log::unprotected;
 use crate::refusal::{About, error_data, internal};
 use crate::value::{json, read};
 use crate::{Context, Kind};
@@ -52,11 +51,12 @@ impl<T: DeserializeOwned> Session<T> {
     ///
     /// The fixed answer to a session whose value is no `T`; an internal error outside of a protected server.
     pub fn of(extensions: &Extensions) -> Result<Option<Self>, ErrorData> {
-        let caller = Caller::of(extensions).map_err(|error| unprotected(Kind::Session, &error))?;
+        let caller = Caller::protected(extensions, Kind::Session)?;
         let read = caller.within(|running| {
             Ok(running.exchange.session().map(|session| {
                 // The server holds the state: the value is `()`.
-                let value = read(session.value().unwrap_or("null"));
+                let value = session.value().unwrap_or("null");
+                let value = read(value, "a state that is JSON of the sessions' type");
                 let id = session.id().to_owned();
                 (id, session.ulid(), session.generation(), value)
             }))
@@ -151,14 +151,13 @@ fn refuse(caller: &Caller, error: &Error, ulid: Option<&str>, id: Option<&str>) 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for Session<T> {
     fn from_context_part(context: &mut C) -> Result<Self, ErrorData> {
         let extensions = &context.as_request_context().extensions;
-        Self::of(extensions)?.ok_or_else(|| match Caller::of(extensions) {
-            Ok(caller) => {
-                let error = Error::Malformed("session metadata, which this request needs");
-                let about = About::new(Kind::Session, Profile::DataLayerRequired);
-                error_data(caller.refuse(&error, about))
-            }
-            Err(error) => unprotected(Kind::Session, &error),
-        })
+        if let Some(session) = Self::of(extensions)? {
+            return Ok(session);
+        }
+        let caller = Caller::protected(extensions, Kind::Session)?;
+        let error = Error::Malformed("session metadata, which this request needs");
+        let about = About::new(Kind::Session, Profile::DataLayerRequired);
+        Err(error_data(caller.refuse(&error, about)))
     }
 }
 

@@ -6,15 +6,14 @@ use std::sync::Arc;
 use rmcp::ErrorData;
 use rmcp::handler::server::common::{AsRequestContext, FromContextPart};
 use sealwax::Error;
-use sealwax_mcp::Profile;
+use sealwax_mcp::{Profile, token_id};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::caller::Caller;
 use crate::guard::Guard;
-use crate::log::unprotected;
-use crate::refusal::{About, error_data, internal, token_id};
-use crate::value::json;
+use crate::refusal::{About, error_data, internal};
+use crate::value::{json, read};
 use crate::{Context, Kind};
 
 /// The `requestState` of a request as a `T`, opened and checked: an argument of a tool or prompt.
@@ -67,15 +66,13 @@ impl<T: DeserializeOwned> State<T> {
     /// The fixed answer to a state that is not the JSON of a `T`; an internal error outside of a protected
     /// server, and in requests of a method that carries no `requestState`.
     pub fn of(context: &Context) -> Result<Self, ErrorData> {
-        let caller = Caller::of(&context.extensions);
-        let caller = caller.map_err(|error| unprotected(Kind::RequestState, &error))?;
+        let caller = Caller::protected(&context.extensions, Kind::RequestState)?;
         let mut token = None;
         let read = caller.within(|running| {
             token.clone_from(&running.token);
-            let malformed = Error::Malformed("a payload that is JSON of the type asked for");
             let state = running.exchange.state()?;
-            let read = state.map(serde_json::from_str).transpose();
-            read.map_err(|_| malformed)
+            let expected = "a payload that is JSON of the type asked for";
+            state.map(|state| read(state, expected)).transpose()
         });
         let received = read.map_err(|error| {
             let error = match error {
@@ -84,10 +81,7 @@ impl<T: DeserializeOwned> State<T> {
                 }
                 error => error,
             };
-            let about = About {
-                id: token.as_deref().and_then(token_id),
-                ..About::new(Kind::RequestState, Profile::RequestState)
-            };
+            let about = about().id(token.as_deref().and_then(token_id));
             error_data(caller.refuse(&error, about))
         })?;
         let caller = Arc::clone(caller);
@@ -117,8 +111,7 @@ impl<T> State<T> {
     /// the value cannot be JSON or is too large, and after the request was answered.
     pub fn write<N: Serialize + ?Sized>(&self, value: &N) -> Result<String, ErrorData> {
         let refused = |error| {
-            let about = About::new(Kind::RequestState, Profile::RequestState);
-            self.caller.refuse(&error, about);
+            self.caller.refuse(&error, about());
             internal()
         };
         let value = json(value).map_err(refused)?;
@@ -144,15 +137,17 @@ impl Guard {
     ///
     /// An internal error outside of a protected server, and in a request that cannot carry a `requestState`.
     pub fn idempotency_key(&self, context: &Context) -> Result<String, ErrorData> {
-        let caller = Caller::of(&context.extensions);
-        let caller = caller.map_err(|error| unprotected(Kind::RequestState, &error))?;
+        let caller = Caller::protected(&context.extensions, Kind::RequestState)?;
         let key = caller.within(|running| running.exchange.idempotency_key());
         key.map_err(|error| {
-            let about = About::new(Kind::RequestState, Profile::RequestState);
-            caller.refuse(&error, about);
+            caller.refuse(&error, about());
             internal()
         })
     }
+}
+
+fn about() -> About<'static> {
+    About::new(Kind::RequestState, Profile::RequestState)
 }
 
 impl<C: AsRequestContext, T: DeserializeOwned> FromContextPart<C> for State<T> {

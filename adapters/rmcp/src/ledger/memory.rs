@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
+use sealwax::{Environment as _, System};
 use sealwax_mcp::ledger;
 
 use super::{Command, Ledger, Reply};
@@ -33,7 +33,7 @@ impl Memory {
     /// Makes a ledger of about so many bytes.
     #[must_use]
     pub fn new(room: usize) -> Self {
-        Self::on(room, now)
+        Self::on(room, || System.now_ms() / 1000)
     }
 
     /// As [`new`](Self::new), on another clock than the system's.
@@ -60,12 +60,6 @@ impl Ledger for Memory {
     fn is_local(&self) -> bool {
         true
     }
-}
-
-/// Returns the system's Unix time in seconds.
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
 }
 
 /// Logs get the size, and no content.

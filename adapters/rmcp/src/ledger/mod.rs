@@ -1,21 +1,21 @@
 //! Ledgers: records of used tokens, of ends, and of the latest state of each session.
 
+#[cfg(feature = "redis")]
+mod cause;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod redis_connections;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax_mcp::Failed;
 pub use sealwax_mcp::LedgerSettings;
 pub use sealwax_mcp::ledger::{Command, Script};
-use tokio::time::timeout;
 
 pub use self::memory::Memory;
 #[cfg(feature = "redis")]
@@ -91,25 +91,6 @@ impl fmt::Display for LedgerError {
 }
 
 impl std::error::Error for LedgerError {}
-
-/// Runs a command on the guard's ledger. No reply in time is a failure.
-pub(crate) async fn record(
-    ledger: Option<&dyn Ledger>,
-    command: &Command,
-) -> Result<Vec<String>, Failed> {
-    let Some(ledger) = ledger else {
-        // The engine sends commands only to a guard with a ledger.
-        return Err(Failed::Wrong("none".into()));
-    };
-    // The ledger's code may panic before it returns a future.
-    let reply = AssertUnwindSafe(async { ledger.run(command).await });
-    match timeout(command.within, reply.catch_unwind()).await {
-        Ok(Ok(Ok(reply))) => Ok(reply),
-        Ok(Ok(Err(error))) => Err(Failed::Wrong(error.to_string())),
-        Ok(Err(_)) => Err(Failed::Threw("a panic".into())),
-        Err(_) => Err(Failed::Late),
-    }
-}
 
 impl From<sealwax::Error> for LedgerError {
     fn from(error: sealwax::Error) -> Self {

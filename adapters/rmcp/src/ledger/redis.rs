@@ -1,22 +1,14 @@
 //! A ledger in Redis or Valkey.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Duration;
 
-use futures::future::{BoxFuture, Shared, join_all};
-use futures::{FutureExt as _, TryFutureExt as _};
-use redis::aio::ConnectionLike;
-use redis::{AsyncConnectionConfig, Cmd, Pipeline, RedisError, RedisFuture, RedisResult, Value};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use redis::{AsyncConnectionConfig, RedisResult, Value};
 use sealwax_mcp::ledger::redis::{Answer, Next, Redis as Machines, Send as ToSend};
-use tokio::time::timeout;
 
+use super::redis_connections::{Connecting, Connection, Connections, command, ended, failed};
 use super::{Command, Ledger, LedgerError, Reply};
-use crate::refusal::said;
-use crate::{cause, log};
-
-/// The time limit for a connection and its checks. A command waits for it only as long as the guard lets it.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// A ledger in Redis 6.2 or later, or in Valkey: for a fleet.
 ///
@@ -37,46 +29,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// # Ok(()) }
 /// ```
 pub struct Redis {
-    store: Arc<Store>,
-    /// The connections: for most commands, and for those that a replica should confirm.
-    connected: Mutex<[Option<Connecting>; 2]>,
-}
-
-/// The server, and what the log was told of it.
-struct Store {
     machines: Machines,
-    connect: Box<dyn Fn() -> RedisFuture<'static, Arc<dyn Connection>> + Send + Sync>,
-    warned: Once,
-}
-
-/// A connection that is being made, or was made. All who wait for it share it.
-type Connecting = Shared<BoxFuture<'static, Result<Arc<dyn Connection>, LedgerError>>>;
-
-/// A connection to one server, or to a Cluster. Commands take turns.
-trait Connection: Send + Sync {
-    fn send(&self, command: Cmd) -> RedisFuture<'static, Value>;
-
-    /// Sends a command to the server of a key, and returns a text.
-    fn ask(&self, key: &str, command: Cmd) -> RedisFuture<'static, String>;
-}
-
-impl<C: ConnectionLike + Clone + Send + Sync + 'static> Connection for C {
-    fn send(&self, command: Cmd) -> RedisFuture<'static, Value> {
-        let mut connection = self.clone();
-        async move { command.query_async(&mut connection).await }.boxed()
-    }
-
-    fn ask(&self, key: &str, command: Cmd) -> RedisFuture<'static, String> {
-        let mut connection = self.clone();
-        let mut asked = Pipeline::new();
-        // A command without a key goes where the one before it goes.
-        asked.cmd("EXISTS").arg(key).ignore().add_command(command);
-        async move {
-            let (text,) = asked.query_async(&mut connection).await?;
-            Ok(text)
-        }
-        .boxed()
-    }
+    connections: Connections,
 }
 
 impl Redis {
@@ -121,16 +75,10 @@ impl Redis {
         C: Connection + 'static,
         F: Future<Output = RedisResult<C>> + Send + 'static,
     {
-        let shared = |connection| Arc::new(connection) as Arc<dyn Connection>;
-        let connect = Box::new(move || connect().map_ok(shared).boxed());
-        let store = Store {
-            machines: Machines::new(true),
-            connect,
-            warned: Once::new(),
-        };
+        let machines = Machines::new(true);
         Self {
-            store: Arc::new(store),
-            connected: Mutex::default(),
+            connections: Connections::new(machines.clone(), connect),
+            machines,
         }
     }
 
@@ -140,40 +88,34 @@ impl Redis {
     ///
     /// [`LedgerError::Unfit`] for a server that would forget; [`LedgerError::Unavailable`] if it does not answer.
     pub async fn check(&self) -> Result<Vec<String>, LedgerError> {
-        let (_, warnings) = self.store.connect("swl1:began").await?;
-        Ok(warnings)
-    }
-
-    fn connected(&self) -> MutexGuard<'_, [Option<Connecting>; 2]> {
-        let connected = self.connected.lock();
-        connected.unwrap_or_else(PoisonError::into_inner)
+        self.connections.check().await
     }
 
     async fn answer(&self, command: &Command) -> Result<Vec<String>, LedgerError> {
         let key = command.keys.first().map_or("", String::as_str);
         // Each connection has been checked.
-        let (mut machine, mut next) = self.store.machines.begin(command.clone());
+        let (mut machine, mut next) = self.machines.begin(command.clone());
         // `WAIT` covers what was written on its own connection, so a command stays on the one that it wrote on.
         let mut used = [const { None }; 2];
         while let Next::Send(send) = next {
-            let connecting =
-                used[usize::from(send.own)].get_or_insert_with(|| self.connecting(key, send.own));
+            let connecting = used[usize::from(send.own)]
+                .get_or_insert_with(|| self.connections.get(key, send.own));
             next = machine.on(self.sent(connecting, &send).await?);
         }
-        ended(next)
-    }
-
-    fn connecting(&self, key: &str, own: bool) -> Connecting {
-        self.connected()[usize::from(own)]
-            .get_or_insert_with(|| connecting(Arc::clone(&self.store), key.to_owned()))
-            .clone()
+        let reply = ended(next);
+        if reply.is_err() {
+            // What was no answer to a script may be that of another server.
+            let failed = used.iter().flatten();
+            failed.for_each(|connecting| self.connections.forget(connecting));
+        }
+        reply
     }
 
     async fn sent(&self, connecting: &Connecting, send: &ToSend) -> Result<Answer, LedgerError> {
         // Who stops waiting when most of the time went into connecting leaves the connection to the next command.
         let was_made = connecting.peek().is_some();
         let connection = connecting.clone().await;
-        let mut failure = Failure(self, was_made.then(|| connecting.clone()));
+        let mut failure = Failure(&self.connections, was_made.then(|| connecting.clone()));
         let answer = match connection {
             Ok(connection) => connection.send(command(&send.args)).await,
             Err(error) => {
@@ -201,100 +143,25 @@ impl Redis {
     }
 }
 
-fn command(texts: &[impl AsRef<str>]) -> Cmd {
-    let mut command = Cmd::new();
-    for text in texts {
-        command.arg(text.as_ref());
-    }
-    command
-}
-
-/// Returns the reply of a store machine that has nothing more to send.
-fn ended(next: Next) -> Result<Vec<String>, LedgerError> {
-    let failed = match next {
-        Next::Done(reply) => return Ok(reply),
-        Next::Unfit(why) => return Err(LedgerError::Unfit(why)),
-        Next::Failed(why) => why,
-        _ => "expected a command to send".into(),
-    };
-    Err(LedgerError::Unavailable(format!("redis: {failed}")))
-}
-
-/// Begins to connect, in a task that goes on if nobody waits any more.
-fn connecting(store: Arc<Store>, key: String) -> Connecting {
-    let connected = async move {
-        let connected = timeout(CONNECT, store.connect(&key)).await;
-        let late = |_| LedgerError::Unavailable(format!("redis: no connection in {CONNECT:?}"));
-        let (connection, warnings) = connected.map_err(late)??;
-        store.warned.call_once(|| {
-            for warning in warnings {
-                log::warn(&format!("ledger: {warning}"));
-            }
-        });
-        Ok(connection)
-    };
-    let connecting = connected.boxed().shared();
-    drop(tokio::spawn(connecting.clone()));
-    connecting
-}
-
-impl Store {
-    /// Returns a connection whose server has been checked, and which of its settings may lose records.
-    async fn connect(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
-        let connection = (self.connect)().await.map_err(failed)?;
-        let (mut check, mut next) = self.machines.check();
-        while let Next::Send(send) = next {
-            let said = connection.ask(key, command(&send.args)).await;
-            next = check.on(Answer::Text(said.map_err(failed)?));
-        }
-        ended(next)?;
-        let loads = check.loads();
-        join_all(loads.iter().map(|load| connection.send(command(load)))).await;
-        let warnings = check.warned().iter().map(ToString::to_string).collect();
-        Ok((connection, warnings))
-    }
-}
-
 impl Ledger for Redis {
     fn run<'a>(&'a self, command: &'a Command) -> BoxFuture<'a, Reply> {
         self.answer(command).boxed()
     }
 }
 
-/// Lets go of this connection, if one is named when it is dropped: the command failed or its caller stopped waiting,
-/// and another server may have taken over. It lets go of none that was made since.
-struct Failure<'a>(&'a Redis, Option<Connecting>);
+/// Lets go of this connection, if one is named when it is dropped: the command failed or its caller stopped waiting.
+struct Failure<'a>(&'a Connections, Option<Connecting>);
 
 impl Drop for Failure<'_> {
     fn drop(&mut self) {
         if let Some(failed) = &self.1 {
-            let mut connected = self.0.connected();
-            if connected.iter().flatten().any(|it| it.ptr_eq(failed)) {
-                *connected = [None, None];
-            }
+            self.0.forget(failed);
         }
     }
 }
 
 fn read<T: redis::FromRedisValue>(answer: Value) -> Result<T, LedgerError> {
     redis::from_redis_value(answer).map_err(|error| failed(error.into()))
-}
-
-/// Describes an error without its whole text, which may contain an address or a stored value.
-fn failed(error: RedisError) -> LedgerError {
-    // An error inside a script has its code in the text.
-    let inner = error.detail().and_then(|detail| {
-        let mut words = detail.split(|character: char| !character.is_ascii_uppercase());
-        words.find(|word| word.len() > 2)
-    });
-    LedgerError::Unavailable(match (error.code(), inner) {
-        (Some("ERR"), Some(inner)) => format!("redis: {}", said(inner)),
-        (Some(code), _) => format!("redis: {}", said(code)),
-        (None, _) => match cause::code(&error) {
-            Some(code) => format!("redis: {} ({code})", error.category()),
-            None => format!("redis: {}", error.category()),
-        },
-    })
 }
 
 /// The URL may contain a password.

@@ -14,7 +14,7 @@ use sealwax_mcp::{self, OnLost, TransportSettings};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::http_request::{BoxError, Boxed, boxed, serve};
+use super::http::{BoxError, Boxed, boxed, serve};
 use super::settings;
 use crate::guard::Guard;
 
@@ -46,7 +46,6 @@ impl Guard {
     /// # let _: axum::Router = app;
     /// # Ok::<(), sealwax::Error>(())
     /// ```
-    #[must_use]
     pub fn layer(&self) -> SessionLayer {
         SessionLayer {
             guard: self.clone(),
@@ -57,6 +56,7 @@ impl Guard {
 }
 
 /// The layer that [`Guard::layer`] returns.
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct SessionLayer {
     guard: Guard,
@@ -67,7 +67,6 @@ pub struct SessionLayer {
 impl SessionLayer {
     /// Sets how long a session is valid, in whole seconds: 30 days by default. Its id never changes, so using
     /// the session does not extend it.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.settings.ttl = Some(ttl);
         self
@@ -76,14 +75,12 @@ impl SessionLayer {
     /// Sets how long a session may be idle, in whole seconds; without a limit by default. It needs a
     /// [ledger](crate::GuardBuilder::ledger), which records when a session was last used; without one every
     /// request is answered with an internal error.
-    #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.settings.idle = Some(idle);
         self
     }
 
     /// Passes requests without a session on. By default they are answered with 400.
-    #[must_use]
     pub fn optional(mut self) -> Self {
         self.settings.required = false;
         self
@@ -92,7 +89,6 @@ impl SessionLayer {
     /// Serves a request whose session is lost as one without a session, and says so in the log: the session has expired,
     /// its key was retired, or it is of another audience. For clients that begin no session after a 404. Another user's
     /// session, and one that was ended, are refused always.
-    #[must_use]
     pub fn serve_lost(mut self) -> Self {
         self.settings.on_lost = OnLost::Serve;
         self
@@ -103,14 +99,12 @@ impl SessionLayer {
     ///
     /// With a ledger, a session ends when another principal presents its token, as the proposal demands. So
     /// whoever stole a token can end the session.
-    #[must_use]
     pub fn sep1359(mut self) -> Self {
         self.settings.sep1359 = true;
         self
     }
 
     /// Sets the largest body of a request, in bytes: 4 MiB by default.
-    #[must_use]
     pub fn max_body_size(mut self, bytes: usize) -> Self {
         self.max_body_size = bytes;
         self

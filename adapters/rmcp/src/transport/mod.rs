@@ -1,20 +1,22 @@
 //! Messages of HTTP or stdio, before rmcp sees them and as they leave. The engine reads and changes their bytes.
 
 pub(crate) mod echo;
-pub(crate) mod http_request;
+pub(crate) mod http;
 pub(crate) mod layer;
 pub(crate) mod negotiated;
-pub(crate) mod relay;
+pub(crate) mod stdio;
 pub(crate) mod streams;
 
-use http::request::Parts;
+use std::sync::Arc;
+
+use ::http::request::Parts;
 use rmcp::ErrorData;
 use sealwax::Error;
-use sealwax_mcp::{self, Deliver, Event, Exchange, Profile, Step, TransportSettings};
+use sealwax_mcp::{self, Deliver, Event, Exchange, Origin, Profile, Step, TransportSettings};
 
-use crate::caller::{Caller, Known, Request};
-use crate::event::Timed;
+use crate::caller::{Caller, Known};
 use crate::guard::Guard;
+use crate::hooks::Timed;
 use crate::refusal::{About, error_data};
 use crate::{Context, Kind};
 
@@ -29,18 +31,19 @@ fn settings() -> TransportSettings {
 impl Guard {
     /// Returns the engine of a transport.
     fn around(&self, settings: TransportSettings) -> Result<sealwax_mcp::Guard, Error> {
-        self.0.settings.clone().transport(settings).build()
+        self.0.options.settings.clone().transport(settings).build()
     }
 
     /// Reports settings that are invalid, and returns the answer to whatever comes.
     fn unset(&self, error: &Error) -> ErrorData {
-        error_data(self.refuse(error, About::new(Kind::Session, Profile::DataLayer)))
+        let about = About::new(Kind::Session, Profile::DataLayer);
+        error_data(Caller::nobody(self).refuse(error, about))
     }
 }
 
 /// A message on its way through the guard.
 struct Passing {
-    caller: Caller,
+    caller: Arc<Caller>,
     context: Context,
     exchange: Timed,
 }
@@ -61,7 +64,7 @@ impl Passing {
         }
         let mut passing = Self {
             // What it is about the engine knows.
-            caller: Caller::new(guard, Request::default(), &context.extensions),
+            caller: Arc::new(Caller::new(guard, Origin::default(), &context.extensions)),
             context,
             exchange: Timed::new(exchange, since),
         };
@@ -90,6 +93,9 @@ impl Passing {
 
     /// Returns what the guard of the message inside needs to know.
     fn known(&self, deliver: &Deliver) -> Known {
-        self.caller.known(deliver.within)
+        Known {
+            caller: Arc::clone(&self.caller),
+            within: deliver.within,
+        }
     }
 }

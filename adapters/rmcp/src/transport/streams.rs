@@ -7,8 +7,8 @@ use rmcp::RoleServer;
 use sealwax_mcp::TransportSettings;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::relay::Relayed;
 use super::settings;
+use super::stdio::Relayed;
 use crate::guard::Guard;
 
 impl Guard {
@@ -24,7 +24,6 @@ impl Guard {
     /// let running = guard.protect(server).serve(stdio).await;
     /// # }
     /// ```
-    #[must_use]
     pub fn streams(&self) -> Streams {
         Streams {
             guard: self.clone(),
@@ -34,6 +33,7 @@ impl Guard {
 }
 
 /// The options of sessions on streams, as [`Guard::streams`] returns them.
+#[must_use]
 #[derive(Clone, Debug)]
 pub struct Streams {
     guard: Guard,
@@ -42,14 +42,12 @@ pub struct Streams {
 
 impl Streams {
     /// Sets how long a session is valid, in whole seconds: 30 days by default.
-    #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
         self.settings.ttl = Some(ttl);
         self
     }
 
     /// Sets how long a session may be idle, as [`SessionLayer::idle`](crate::SessionLayer::idle) does.
-    #[must_use]
     pub fn idle(mut self, idle: Duration) -> Self {
         self.settings.idle = Some(idle);
         self
@@ -59,7 +57,6 @@ impl Streams {
     ///
     /// A session outlives the process: after a restart, a message with a good `sessionId` is served without
     /// `initialize`, with what its token says was negotiated.
-    #[must_use]
     pub fn sep1359(mut self) -> Self {
         self.settings.sep1359 = true;
         self

@@ -61,19 +61,6 @@ fn all_say(told: &[String], what: &str) {
     }
 }
 
-/// The time limit that a guard has by default.
-fn impatient(guard: GuardBuilder) -> GuardBuilder {
-    guard.time_limit(Duration::from_secs(1))
-}
-
-/// Starts a fleet on a good store, for a test to break.
-async fn good(settings: &[&str]) -> (Fleet, Had) {
-    let fleet = Fleet::with(Store::Valkey(Valkey::with(settings)), impatient).await;
-    let [alice, _] = fleet.clients("alice").await;
-    let had = Had::of(alice, &fleet.refusals).await;
-    (fleet, had)
-}
-
 /// Starts a server whose ledger is bad from the start.
 async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
     let refusals = Refusals::default();
@@ -84,81 +71,6 @@ async fn bad(codec: &Codec, ledger: impl Ledger) -> Had {
     let mut had = Had::of(client(&without.uri, "alice").await, &refusals).await;
     had.alice = client(&replica(with).await.uri, "alice").await;
     had
-}
-
-#[tokio::test]
-async fn one_that_is_down() {
-    let (mut fleet, had) = good(&["--appendonly", "yes", "--appendfsync", "always"]).await;
-    fleet.valkey().kill();
-    all_say(&had.presents().await, "redis: I/O error");
-    let revoked = fleet.replicas[0]
-        .guard
-        .revoke(&Principal::subject("alice"), None)
-        .await;
-    assert_eq!(revoked.unwrap_err().code(), "ledger_unavailable");
-    // The client has kept its session, and continues it.
-    fleet.valkey().restart();
-    for _ in 0..200 {
-        if call_in(&had.alice, "read", json!({}), &had.session)
-            .await
-            .is_ok()
-        {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(value(&had.alice, &had.session).await, 0);
-}
-
-#[tokio::test]
-async fn one_that_never_answers() {
-    let (mut fleet, had) = good(&[]).await;
-    fleet.valkey().signal("STOP");
-    let begun = Instant::now();
-    let told = had.presents().await;
-    // Two questions, each asked twice for 300 ms at most.
-    assert!(begun.elapsed() < Duration::from_secs(30));
-    all_say(&told, "expected an answer in time, found none");
-    fleet.valkey().signal("CONT");
-    another_second().await;
-    let again = state(&had.alice, call("sure", json!({}))).await;
-    assert!(sure(&had.alice, &again).await.is_ok());
-}
-
-/// What an operator does to it, or another program.
-#[tokio::test]
-async fn one_that_has_changed() {
-    let master = Valkey::start();
-    let follow = format!("REPLICAOF 127.0.0.1 {}", master.port);
-    let began = |command: &'static str| ["DEL {}", command];
-    for (commands, says) in [
-        (&["CONFIG SET maxmemory 1"][..], "OOM"),
-        (&[&*follow], "expected a master"),
-        // A new connection is checked, whoever ended the last one.
-        (
-            &[
-                "CONFIG SET maxmemory 100mb",
-                "CONFIG SET maxmemory-policy allkeys-lru",
-                "CLIENT KILL TYPE normal",
-            ],
-            "noeviction",
-        ),
-        (&began("SET {} garbage"), "found another value"),
-        (&began("LPUSH {} garbage"), "WRONGTYPE"),
-    ] {
-        let (mut fleet, had) = good(&[]).await;
-        let valkey = fleet.valkey();
-        let [key]: [String; 1] = valkey.ask("KEYS swl1:*:began");
-        for command in commands {
-            valkey.ask::<redis::Value>(&command.replace("{}", &key));
-        }
-        all_say(&had.presents().await, says);
-        if says == "OOM" {
-            fleet.valkey().ask::<()>("CONFIG SET maxmemory 0");
-            // Nothing was used up.
-            assert!(sure(&had.alice, &had.state).await.is_ok());
-        }
-    }
 }
 
 #[tokio::test]
@@ -176,45 +88,6 @@ async fn one_that_would_forget() {
     evicts.ask::<()>("CONFIG SET maxmemory-policy noeviction");
     let warnings = Redis::open(&evicts.url()).unwrap().check().await.unwrap();
     assert!(warnings[0].contains("appendonly"), "{warnings:?}");
-}
-
-/// Starts a server that gives everybody the same answer, and returns its URL.
-fn talks(answer: &'static str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = stream.unwrap();
-            std::thread::spawn(move || {
-                let mut read = [0; 4096];
-                while stream.read(&mut read).is_ok_and(|read| read > 0) {
-                    if stream.write_all(answer.as_bytes()).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    format!("redis://user:s3cret@127.0.0.1:{port}/")
-}
-
-#[tokio::test]
-async fn one_that_is_something_else() {
-    for answer in [
-        "HTTP/1.1 400 Bad Request\r\n\r\n",
-        "+OK\r\n",
-        ":1\r\n",
-        "$-1\r\n",
-        "*1\r\n$2\r\nok\r\n",
-        "-s3cret s3cret\r\n",
-        "\u{0}\r\n",
-    ] {
-        let had = bad(&fresh(), Redis::open(&talks(answer)).unwrap()).await;
-        for told in had.presents().await {
-            assert!(told.starts_with("ledger: "), "{told}");
-            assert!(!told.contains("user") && told.len() < 200, "{told}");
-        }
-    }
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
     let methods = methods
         .lines()
         .filter_map(|line| line.strip_prefix("        fn "));
-    let passed_on = include_str!("../../src/handler/protected.rs");
+    let passed_on = include_str!("../../src/handler/sdk.rs");
     let mut seen = 0;
     for name in methods.filter_map(|line| line.split('(').next()) {
         seen += 1;
@@ -80,7 +80,7 @@ fn the_handler_has_no_method_that_is_not_passed_on() {
         assert!(
             rows.iter().any(|row| passed_on.contains(row)),
             "rmcp {version} has {name} in ServerHandler, whose default would answer in place of \
-             the server inside: pass it on in src/protected.rs"
+             the server inside: pass it on in src/handler/sdk.rs"
         );
     }
     assert_eq!(
@@ -106,7 +106,7 @@ fn its_sources_have_what_they_had() {
         (model, "pub struct EmptyObject {}", 1),
         // Only these errors become tool results, and a refusal of `State` leaves as a JSON-RPC error: state.rs.
         (tool, "(TOOL_ARGUMENT_DESERIALIZATION_ERROR_PREFIX)", 1),
-        // Its session cannot be looked at: `listen` in protected.rs.
+        // Its session cannot be looked at: `listen` in sdk.rs.
         ("service/server.rs", hidden, 1),
     ] {
         let found = source(&root, file).matches(text).count();
@@ -163,7 +163,7 @@ fn a_session_has_no_other_place_in_rmcps_types() {
     assert_eq!(
         serde_json::to_string(&told).unwrap(),
         r#"{"experimental":{"sessions":{}}}"#,
-        "rmcp keeps capabilities.sessions: src/transport/message.rs need not add it"
+        "rmcp keeps capabilities.sessions: src/transport/mod.rs need not have it declared"
     );
     let begun = r#"{"protocolVersion":"2025-11-25","capabilities":{},"sessionId":"s",
         "serverInfo":{"name":"n","version":"1"}}"#;

@@ -89,7 +89,7 @@ async fn on_stdio_sessions_go_from_process_to_process() {
     }
 }
 
-/// Those of users are in demo/fleet_sessions.py.
+/// Those of users are in examples/demo/fleet_sessions.py.
 #[tokio::test]
 async fn on_http_sessions_go_from_replica_to_replica() {
     let key = key();

@@ -159,7 +159,7 @@ fn without_keys_it_says_how_to_make_one() {
     assert!(said.contains("sealwax keygen"), "{said}");
 }
 
-/// More of users is in demo/fleet_requests.py.
+/// More of users is in examples/demo/fleet_requests.py.
 #[tokio::test]
 async fn on_http_for_the_user_of_the_token() {
     let mut server = served(&mut Command::new(&*NOTES), &key(), Some("secret"));

@@ -1,5 +1,5 @@
 //! Calls functions as C does: with memory that is input and output at once, and by threads. It is made for Miri, which sees in
-//! it what no tool for C sees (`assurance/miri`); `cargo test` runs it too. What calls them in any order is fuzz/targets/src/abi.
+//! it what no tool for C sees (`tests/assurance/miri`); `cargo test` runs it too. What calls them in any order is tests/fuzz/targets/src/abi.
 
 mod aliases;
 mod threads;

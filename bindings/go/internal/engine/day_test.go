@@ -67,7 +67,7 @@ func (d *day) begin(user int, token *string, session *ClientSession) (*Exchange,
 
 func (d *day) end(x *Exchange, kind string, token *string) *Step {
 	d.Helper()
-	step := d.ask(x, must(x.Result(Facts{ResultType: &kind, Token: token}, d.fields)))
+	step := d.ask(x, must(x.Result(Facts{ResultType: &kind, Token: token})))
 	if step.Step != "respond" {
 		d.Fatalf("expected a response, found %+v", step)
 	}
@@ -94,7 +94,7 @@ func (d *day) twoRounds(user int) string {
 }
 
 func newDay(t *testing.T) *day {
-	idle := int64(1800)
+	idle := uint64(1800)
 	d := &day{T: t, clock: sealwaxtest.NewClock(time.Unix(1_800_000_000, 0)), random: rand.New(rand.NewSource(7)), seen: map[string]int{}}
 	d.keys = []*sealwax.Key{must(sealwax.GenerateKey())}
 	ring := must(sealwax.NewKeyRing(d.keys...))
@@ -129,7 +129,7 @@ func (d *day) passAnHour() {
 	if changed, err := d.codec.SetKeys(must(sealwax.NewKeyRing(d.keys...))); err != nil || !changed {
 		d.Fatal(changed, err)
 	}
-	user, retain := strconv.Itoa(d.random.Intn(100)), int64(3600)
+	user, retain := strconv.Itoa(d.random.Intn(100)), uint64(3600)
 	x, step := d.begun(d.guard.Revoke(&Principal{Subject: &user}, &retain))
 	if step.Step != "done" {
 		d.Fatalf("expected it done, found %+v", step)

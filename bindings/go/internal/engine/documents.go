@@ -6,16 +6,17 @@ import (
 	"time"
 
 	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // Settings are a guard's.
 type Settings struct {
-	RequestStateTTL *int64              `json:"requestStateTtl,omitempty"`
+	RequestStateTTL *uint64             `json:"requestStateTtl,omitempty"`
 	Only            map[string][]string `json:"only,omitempty"`
 	Confirm         map[string]Confirm  `json:"confirm,omitempty"`
 	// ConfirmDestructive has a fallback, and no message.
 	ConfirmDestructive *Confirm   `json:"confirmDestructive,omitempty"`
-	ConfirmTTL         *int64     `json:"confirmTtl,omitempty"`
+	ConfirmTTL         *uint64    `json:"confirmTtl,omitempty"`
 	Sessions           *Sessions  `json:"sessions,omitempty"`
 	Transport          *Transport `json:"transport,omitempty"`
 	Events             bool       `json:"events,omitempty"`
@@ -31,9 +32,9 @@ type Confirm struct {
 
 // Sessions are the settings of data-layer sessions.
 type Sessions struct {
-	TTL          *int64 `json:"ttl,omitempty"`
-	NoExpiry     bool   `json:"noExpiry,omitempty"`
-	HeldByServer bool   `json:"heldByServer,omitempty"`
+	TTL          *uint64 `json:"ttl,omitempty"`
+	NoExpiry     bool    `json:"noExpiry,omitempty"`
+	HeldByServer bool    `json:"heldByServer,omitempty"`
 	// Required is true, or Required.
 	Required any `json:"required,omitempty"`
 }
@@ -46,29 +47,24 @@ type Required struct {
 
 // Transport are the settings of a wrapper around HTTP or stdio.
 type Transport struct {
-	Required bool   `json:"required"`
-	TTL      *int64 `json:"ttl,omitempty"`
-	Idle     *int64 `json:"idle,omitempty"`
-	OnLost   string `json:"onLost,omitempty"`
-	SEP1359  bool   `json:"sep1359,omitempty"`
+	Required bool    `json:"required"`
+	TTL      *uint64 `json:"ttl,omitempty"`
+	Idle     *uint64 `json:"idle,omitempty"`
+	OnLost   string  `json:"onLost,omitempty"`
+	SEP1359  bool    `json:"sep1359,omitempty"`
 }
 
 // Ledger are the settings of a guard with a ledger.
 type Ledger struct {
-	Label                string `json:"label,omitempty"`
-	Local                bool   `json:"local,omitempty"`
-	ClockTolerance       *int64 `json:"clockTolerance,omitempty"`
-	AcceptIssuedSince    *int64 `json:"acceptIssuedSince,omitempty"`
-	ReusableRequestState bool   `json:"reusableRequestState,omitempty"`
+	Label                string  `json:"label,omitempty"`
+	Local                bool    `json:"local,omitempty"`
+	ClockTolerance       *uint64 `json:"clockTolerance,omitempty"`
+	AcceptIssuedSince    *int64  `json:"acceptIssuedSince,omitempty"`
+	ReusableRequestState bool    `json:"reusableRequestState,omitempty"`
 }
 
 // Principal is a caller: anonymous alone, or the parts of a principal.
-type Principal struct {
-	Issuer    *string `json:"issuer,omitempty"`
-	Client    *string `json:"client,omitempty"`
-	Subject   *string `json:"subject,omitempty"`
-	Anonymous bool    `json:"anonymous,omitempty"`
-}
+type Principal = host.Principal
 
 // Step is what to do next.
 type Step struct {
@@ -119,7 +115,7 @@ type Step struct {
 	Bytes []byte `json:"-"`
 
 	// fields are those of the message, for a step that comes without a document.
-	fields *TokenFields
+	fields TokenFields
 }
 
 // Change is a member of a result, or of params, to set, by the names on the way to it.
@@ -153,34 +149,30 @@ type Session struct {
 
 // Refused is an entry of the log.
 type Refused struct {
-	Time         string  `json:"time"`
-	Level        string  `json:"level"`
-	Code         string  `json:"code"`
-	Kind         string  `json:"kind"`
-	Method       string  `json:"method"`
-	CustomMethod bool    `json:"customMethod"`
-	Target       string  `json:"target"`
-	Issuer       *string `json:"issuer"`
-	Client       *string `json:"client"`
-	Subject      *string `json:"subject"`
-	ID           string  `json:"id"`
-	Message      string  `json:"message"`
-	Line         string  `json:"line"`
+	Time         string `json:"time"`
+	Level        string `json:"level"`
+	Code         string `json:"code"`
+	Kind         string `json:"kind"`
+	Method       string `json:"method"`
+	CustomMethod bool   `json:"customMethod"`
+	Target       string `json:"target"`
+	ID           string `json:"id"`
+	Message      string `json:"message"`
+	Line         string `json:"line"`
+	Principal
 }
 
 // TokenEvent is what happened to a token that was not refused.
 type TokenEvent struct {
-	Event        string  `json:"event"`
-	Kind         string  `json:"kind"`
-	KeyID        string  `json:"keyId"`
-	ID           string  `json:"id"`
-	Age          *int64  `json:"age"`
-	Method       string  `json:"method"`
-	CustomMethod bool    `json:"customMethod"`
-	Target       string  `json:"target"`
-	Issuer       *string `json:"issuer"`
-	Client       *string `json:"client"`
-	Subject      *string `json:"subject"`
+	Event        string `json:"event"`
+	Kind         string `json:"kind"`
+	KeyID        string `json:"keyId"`
+	ID           string `json:"id"`
+	Age          *int64 `json:"age"`
+	Method       string `json:"method"`
+	CustomMethod bool   `json:"customMethod"`
+	Target       string `json:"target"`
+	Principal
 }
 
 // Fault is a mistake that the adapter found by itself.
@@ -198,8 +190,8 @@ type HandleOp struct {
 	Op            string       `json:"op"`
 	Type          string       `json:"type"`
 	Handle        any          `json:"handle,omitempty"`
-	TTL           *int64       `json:"ttl,omitempty"`
-	MaxAge        *int64       `json:"maxAge,omitempty"`
+	TTL           *uint64      `json:"ttl,omitempty"`
+	MaxAge        *uint64      `json:"maxAge,omitempty"`
 	Once          bool         `json:"once,omitempty"`
 	SelfContained bool         `json:"selfContained,omitempty"`
 	Predecessor   *Predecessor `json:"predecessor,omitempty"`

@@ -10,26 +10,25 @@ import (
 // Exchange is one message, from its arrival to its answer. Goroutines may share it until it is freed.
 type Exchange struct {
 	machine
-	// Began is when the handler's result or operation came, if events are wanted.
+	fields TokenFields
+	// Began is when the handler's result or operation came; zero before.
 	Began time.Time
 }
 
 // step reads a step that has no document.
 func (a *answer) step(step *Step) error {
-	fields, found := step.fields, a.texts[0]
+	found := a.texts[0]
 	if a.kind == kindDeliver {
 		step.Step = "deliver"
-		if fields != nil {
-			step.Report = fields.Result
-		}
+		step.Report = step.fields.Result
 		if found != nil {
 			opened := string(found)
 			step.Opened = &opened
 		}
 	} else {
 		step.Step = "respond"
-		if found != nil && fields != nil {
-			step.Set = []Change{{[]string{fields.Result}, string(found)}}
+		if found != nil {
+			step.Set = []Change{{[]string{step.fields.Result}, string(found)}}
 		}
 	}
 	if a.texts[1] == nil {
@@ -38,16 +37,20 @@ func (a *answer) step(step *Step) error {
 	return json.Unmarshal(a.texts[1], &step.Events)
 }
 
+// next tells the exchange something, and returns the next step.
+func (x *Exchange) next(f frame) (*Step, error) {
+	step := &Step{fields: x.fields}
+	return step, x.on(f, step)
+}
+
 // Told gives the answer to what was asked, and returns the next step.
 func (x *Exchange) Told(told Told) (*Step, error) {
-	step := &Step{}
-	return step, x.on(frame{kindTold, 0, []text{raw(told.Value), filled(told.Threw), filled(told.Wrong)}}, step)
+	return x.next(frame{kindTold, 0, []text{raw(told.Value), filled(told.Threw), filled(told.Wrong)}})
 }
 
 // On reports what became of a delivered message, and returns the next step.
 func (x *Exchange) On(event any, value []byte) (*Step, error) {
-	step := &Step{}
-	return step, x.on(frame{kindEvent, 0, []text{document(event), raw(value)}}, step)
+	return x.next(frame{kindEvent, 0, []text{document(event), raw(value)}})
 }
 
 // Facts are the members of a result for which the engine asks.
@@ -59,10 +62,9 @@ type Facts struct {
 }
 
 // Result reports the result of a delivered message, and returns the next step.
-func (x *Exchange) Result(facts Facts, fields *TokenFields) (*Step, error) {
-	step := &Step{fields: fields}
+func (x *Exchange) Result(facts Facts) (*Step, error) {
 	texts := []text{optional(facts.ResultType), optional(facts.CacheScope), optional(facts.Token), raw(facts.Whole)}
-	return step, x.on(frame{kindResult, flagIf(facts.HasTTL, flagTTL), texts}, step)
+	return x.next(frame{kindResult, flagIf(facts.HasTTL, flagTTL), texts})
 }
 
 // Fork returns the metadata of a new session.

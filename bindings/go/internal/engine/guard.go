@@ -54,9 +54,9 @@ func (g *Guard) do(f func(c *host.Call, at host.Ptr) error) error {
 // Defers tells whether the exchange of some messages may begin late.
 func (g *Guard) Defers() bool { return g.defers.Load() }
 
-// begin begins the exchange of a message.
-func (g *Guard) begin(f frame, step *Step) (*Exchange, *Step, error) {
-	x := &Exchange{machine: machine{codec: g.codec}}
+// begin begins the exchange of a message, whose token is in these members.
+func (g *Guard) begin(f frame, fields TokenFields) (*Exchange, *Step, error) {
+	x, step := &Exchange{machine: machine{codec: g.codec}, fields: fields}, &Step{fields: fields}
 	return x, step, g.do(func(c *host.Call, at host.Ptr) error { return x.begin(c, at, f, step) })
 }
 
@@ -110,21 +110,21 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 		texts = append(texts, raw(r.User.Capabilities), raw(r.User.Responses))
 		flags |= flagIf(r.User.CanBeAsked, flagCanBeAsked)
 	}
-	return g.begin(frame{kindMessage, flags, texts}, &Step{fields: r.Fields})
+	return g.begin(frame{kindMessage, flags, texts}, *r.Fields)
 }
 
 // Revoke begins the exchange that revokes whatever a principal was issued until now. retainFor is in seconds; nil for the default.
-func (g *Guard) Revoke(principal *Principal, retainFor *int64) (*Exchange, *Step, error) {
+func (g *Guard) Revoke(principal *Principal, retainFor *uint64) (*Exchange, *Step, error) {
 	texts := []text{document(principal)}
 	if retainFor != nil {
-		texts = append(texts, number(uint64(*retainFor)))
+		texts = append(texts, number(*retainFor))
 	}
-	return g.begin(frame{kindRevocation, 0, texts}, &Step{})
+	return g.begin(frame{kindRevocation, 0, texts}, TokenFields{})
 }
 
 // OpenLink begins the exchange that opens a link.
 func (g *Guard) OpenLink(operation HandleOp) (*Exchange, *Step, error) {
-	return g.begin(frame{kindHandle, 0, []text{document(operation)}}, &Step{})
+	return g.begin(frame{kindHandle, 0, []text{document(operation)}}, TokenFields{})
 }
 
 // Report returns the entry of the log for a mistake that this side found.
@@ -148,7 +148,7 @@ var remembered struct {
 
 const mostRemembered = 64
 
-// TokenFieldsOf returns the places where the messages of a method carry a token; nil if there are none.
+// TokenFieldsOf returns the places where the messages of a method carry a token; their names are empty if there are none.
 func TokenFieldsOf(method string) (*TokenFields, error) {
 	remembered.RLock()
 	fields, ok := remembered.by[method]
@@ -157,6 +157,9 @@ func TokenFieldsOf(method string) (*TokenFields, error) {
 		return fields, nil
 	}
 	fields, err := sealwax.TokenFieldsOf(method)
+	if fields == nil {
+		fields = &TokenFields{}
+	}
 	if err != nil || len(method) > mostRemembered {
 		return fields, err
 	}

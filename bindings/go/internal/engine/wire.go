@@ -17,13 +17,12 @@ type HTTPRequest struct {
 // HTTP begins the exchange of an HTTP request.
 func (g *Guard) HTTP(r *HTTPRequest) (*Exchange, *Step, error) {
 	texts := []text{filled(r.Method), value(r.Version), value(r.Session), filled(r.Encoding)}
-	return g.begin(frame{kindHTTP, 0, texts}, &Step{})
+	return g.begin(frame{kindHTTP, 0, texts}, TokenFields{})
 }
 
 // Body tells the body that the engine asked for, and returns the next step.
 func (x *Exchange) Body(body []byte, tooLarge bool) (*Step, error) {
-	step := &Step{}
-	return step, x.on(frame{kindBody, flagIf(tooLarge, flagTooLarge), []text{raw(body)}}, step)
+	return x.next(frame{kindBody, flagIf(tooLarge, flagTooLarge), []text{raw(body)}})
 }
 
 // Answer tells the head of the SDK's answer, and returns whether its body goes through Piece.
@@ -39,8 +38,7 @@ func (x *Exchange) Piece(piece []byte) (sent string, err error) {
 
 // Answered tells the end of that body, and returns the next step.
 func (x *Exchange) Answered() (*Step, error) {
-	step := &Step{}
-	return step, x.on(frame{kind: kindAnswered}, step)
+	return x.next(frame{kind: kindAnswered})
 }
 
 // Connection is that of one client on stdio. Goroutines may share it until it is freed.

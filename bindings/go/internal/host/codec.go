@@ -132,8 +132,10 @@ func (k *Codec) SetKeys(ring *Ring) (changed bool, err error) {
 
 // Principal is who a view is for: anonymous alone, or parts of which nil is absent.
 type Principal struct {
-	Issuer, Client, Subject *string
-	Anonymous               bool
+	Issuer    *string `json:"issuer,omitempty"`
+	Client    *string `json:"client,omitempty"`
+	Subject   *string `json:"subject,omitempty"`
+	Anonymous bool    `json:"anonymous,omitempty"`
 }
 
 // View is a codec for one principal, in every pooled instance, with the keys that the codec had when it was made.

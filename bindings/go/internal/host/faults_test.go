@@ -67,7 +67,7 @@ func failing(t *testing.T, name string, at int, panics bool) *faulty {
 	f := &faulty{name: name, at: at, calls: map[string]int{}, panic: panics}
 	own := newModule
 	newModule = func(c *cipher) *module.Module {
-		f.cipher, f.wasi = c, wasi{c}
+		f.cipher, f.wasi = c, wasi{cipher: c}
 		return module.New(f, f)
 	}
 	t.Cleanup(func() { newModule = own; anew() })

@@ -329,7 +329,7 @@ func TestMemoryThatMovesIsWiped(t *testing.T) {
 }
 
 func TestTheStackIsBelowAllElse(t *testing.T) {
-	made := module.New(new(cipher), wasi{new(cipher)})
+	made := module.New(new(cipher), wasi{cipher: new(cipher)})
 	memory := *made.Xmemory().Slice()
 	// The first of the data follows it.
 	if !isWiped(memory[:stackSize]) || isWiped(memory[stackSize:][:1024]) {

@@ -16,7 +16,7 @@ type instance struct {
 const abi = 1
 
 // newModule makes a module with its imports; tests make one whose imports fail.
-var newModule = func(c *cipher) *module.Module { return module.New(c, wasi{c}) }
+var newModule = func(c *cipher) *module.Module { return module.New(c, wasi{cipher: c}) }
 
 func newInstance() *instance {
 	cipher := new(cipher)

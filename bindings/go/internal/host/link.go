@@ -8,6 +8,9 @@ var (
 	NewError = func(_ int32, code, message string, _ bool) error { return errors.New(code + ": " + message) }
 	// CodecOf returns what is within a *sealwax.Codec; nil for its zero value.
 	CodecOf func(codec any) *Codec
+	// PrincipalOf returns what is within a sealwax.Principal, and NewPrincipal makes one of its parts.
+	PrincipalOf  func(principal any) Principal
+	NewPrincipal func(parts Principal) (principal any)
 	// NewCodecOn makes a *sealwax.Codec on a clock, of the arguments of sealwax.New.
 	NewCodecOn func(clock *Clock, ring any, audience string, options any) (codec any, err error)
 )

@@ -2,7 +2,9 @@ package host
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
+	"time"
 )
 
 // The structs of the header, laid out as on wasm32 (bindings/c/include/sealwax.wasm32.json).
@@ -55,6 +57,15 @@ func (c *Call) PutLifetime(l *Lifetime) Ptr {
 		to[8] = 1
 	}
 	return at
+}
+
+// Seconds returns whole seconds: neither the format nor the engine has a smaller unit.
+func Seconds(name string, given time.Duration) (*uint64, error) {
+	if given < 0 || given%time.Second != 0 {
+		return nil, invalid(fmt.Sprintf("%s: expected whole seconds, found %v", name, given))
+	}
+	found := uint64(given / time.Second)
+	return &found, nil
 }
 
 // Opened is a sealwax_opened.

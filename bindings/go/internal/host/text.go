@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"unicode/utf8"
 )
 
@@ -26,26 +27,47 @@ func JSON(name string, value any) ([]byte, error) {
 	if err != nil {
 		return nil, invalid(fmt.Sprintf("%s: expected a value that JSON can hold, found %T", name, value))
 	}
-	// What comes as JSON may well have this escape.
-	if _, isJSON := value.(json.RawMessage); !isJSON && replaced(written) {
+	// encoding/json writes this escape where it replaces bytes, and for no other character.
+	if bytes.Contains(written, escape) && escapes(written) > held(reflect.ValueOf(value)) {
 		return nil, notText(name)
 	}
 	return written, nil
 }
 
-// replaced tells whether encoding/json put U+FFFD in place of something: it escapes no other character so. A backslash in a text
-// has another one before it.
-func replaced(written []byte) bool {
-	for {
-		before, after, found := bytes.Cut(written, []byte(`\ufffd`))
-		if !found {
-			return false
-		}
-		if backslashes := len(before) - len(bytes.TrimRight(before, `\`)); backslashes%2 == 0 {
-			return true
-		}
-		written = after
+var escape = []byte(`\ufffd`)
+
+// escapes counts the escapes of U+FFFD in JSON. A backslash in a text has another one before it.
+func escapes(text []byte) int {
+	return bytes.Count(bytes.ReplaceAll(text, []byte(`\\`), nil), escape)
+}
+
+// held counts those that encoding/json takes over from what is JSON already. It finds fewer rather than more: none in what writes
+// itself.
+func held(value reflect.Value) (n int) {
+	if !value.IsValid() {
+		return 0
 	}
+	if raw, ok := reflect.TypeAssert[json.RawMessage](value); ok {
+		return escapes(raw)
+	}
+	if reflect.PointerTo(value.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
+		return 0
+	}
+	switch value.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		return held(value.Elem())
+	case reflect.Slice, reflect.Array, reflect.Map:
+		for _, one := range value.Seq2() {
+			n += held(one)
+		}
+	case reflect.Struct:
+		for field, one := range value.Fields() {
+			if field.IsExported() && field.Tag.Get("json") != "-" {
+				n += held(one)
+			}
+		}
+	}
+	return n
 }
 
 func notText(name string) error {

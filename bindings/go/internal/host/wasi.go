@@ -6,6 +6,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/sealwax/sealwax-go/internal/module"
 )
 
 // Environment is the clock and the randomness of all instances.
@@ -32,14 +34,16 @@ func SetEnvironment(e *Environment) {
 	environment.Store(e)
 }
 
-// wasi is what the module asks of its system (WASI, preview 1): a clock and randomness, no files and no variables.
-type wasi struct{ *cipher }
+// wasi is what the module asks of its system (WASI, preview 1): a clock and randomness, no files and no variables. It calls no other
+// function but in a fault, to write what happened; and a panic is the end of that too.
+type wasi struct {
+	module.Xwasi_snapshot_preview1
+	*cipher
+}
 
 const (
 	success = 0
-	badf    = 8
 	io      = 29
-	nosys   = 52
 )
 
 func (w wasi) Xclock_time_get(_ int32, _ int64, at Ptr) int32 {
@@ -72,26 +76,3 @@ func (wasi) Xenviron_get(_, _ Ptr) int32 { return success }
 
 // Xproc_exit is how the module ends after a fault in it.
 func (wasi) Xproc_exit(int32) { panic("sealwax: a trap") }
-
-func (wasi) Xsched_yield() int32 { return success }
-
-// What Rust writes on a fault, which has no place to go to.
-func (wasi) Xfd_write(_, _, _, _ int32) int32 { return badf }
-
-func (wasi) Xfd_close(int32) int32 { return badf }
-
-func (wasi) Xfd_fdstat_get(_, _ int32) int32 { return badf }
-
-func (wasi) Xfd_filestat_get(_, _ int32) int32 { return badf }
-
-func (wasi) Xfd_prestat_dir_name(_, _, _ int32) int32 { return badf }
-
-func (wasi) Xfd_prestat_get(_, _ int32) int32 { return badf }
-
-func (wasi) Xfd_read(_, _, _, _ int32) int32 { return badf }
-
-func (wasi) Xfd_seek(_ int32, _ int64, _, _ int32) int32 { return badf }
-
-func (wasi) Xpath_filestat_get(_, _, _, _, _ int32) int32 { return nosys }
-
-func (wasi) Xpath_open(_, _, _, _, _ int32, _, _ int64, _, _ int32) int32 { return nosys }

@@ -9,7 +9,7 @@ import (
 )
 
 // Project Wycheproof's ChaCha20-Poly1305, through the cipher as the module calls it. WYCHEPROOF names the file:
-// assurance/wycheproof has it from the crate of that name.
+// tests/assurance/wycheproof has it from the crate of that name.
 func TestWycheproof(t *testing.T) {
 	path := os.Getenv("WYCHEPROOF")
 	if path == "" {

@@ -92,10 +92,12 @@ func (l *Ledger) run(ctx context.Context, key string, command ledger.Command) ([
 	if err != nil {
 		return nil, err
 	}
+	// A check that ends meanwhile says nothing of a connection that was made before it began.
+	checked := dials.checked.Load()
 	conn := node.Conn()
 	defer conn.Close()
 	reply, err := l.say(ctx, conn, command)
-	if err == nil && dials.made.Load() != dials.checked.Load() {
+	if err == nil && dials.made.Load() != checked {
 		err = l.checkAgain(ctx, key, conn)
 	}
 	return reply, err

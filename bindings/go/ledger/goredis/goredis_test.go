@@ -125,30 +125,6 @@ func verdict(t *testing.T, one *goredis.Ledger, command ledger.Command) string {
 	return reply[0]
 }
 
-// once uses and ends a token, by turns.
-func once(t *testing.T, first, second *goredis.Ledger) {
-	t.Helper()
-	for _, one := range []struct {
-		by                      *goredis.Ledger
-		mode, attempt, expected string
-	}{
-		{first, "once", "a", "ok"}, {first, "once", "a", "ok"}, {second, "once", "b", "used"}, {first, "once", "c", "used"},
-		{second, "force", "d", "ok"}, {first, "live", "e", "ended"},
-	} {
-		if found := verdict(t, one.by, admit(one.mode, one.attempt)); found != one.expected {
-			t.Errorf("%s by %s: %s, expected %s", one.mode, one.attempt, found, one.expected)
-		}
-	}
-}
-
-func TestATokenIsUsedOnceInAFleet(t *testing.T) {
-	address := store(t)
-	client := redis.NewClient(&redis.Options{Addr: address})
-	first, second := opened(t, client), opened(t, redis.NewClient(&redis.Options{Addr: address, Protocol: 2}))
-	since(t, first, client)
-	once(t, first, second)
-}
-
 func TestACluster(t *testing.T) {
 	address := store(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "500")
 	node := operator(t, address)
@@ -161,55 +137,22 @@ func TestACluster(t *testing.T) {
 	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
 	one := opened(t, client)
 	since(t, one, client)
-	once(t, one, one)
+	for _, each := range []struct{ mode, attempt, expected string }{{"once", "a", "ok"}, {"once", "b", "used"}, {"force", "c", "ok"}, {"live", "d", "ended"}} {
+		if found := verdict(t, one, admit(each.mode, each.attempt)); found != each.expected {
+			t.Errorf("%s by %s: %s, expected %s", each.mode, each.attempt, found, each.expected)
+		}
+	}
 }
 
 func TestAStoreThatMayForgetIsRefused(t *testing.T) {
 	evicting := opened(t, redis.NewClient(&redis.Options{Addr: store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")}))
-	master := store(t)
-	host, port, _ := strings.Cut(master, ":")
-	replica := opened(t, redis.NewClient(&redis.Options{Addr: store(t, "--replicaof", host+" "+port)}))
-	for name, one := range map[string]*goredis.Ledger{"evicting": evicting, "a replica": replica} {
-		var unfit *ledger.Error
-		if _, err := one.Check(t.Context()); !errors.As(err, &unfit) || !unfit.Unfit {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := one.Run(t.Context(), admit("once", "a")); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+	var unfit *ledger.Error
+	if _, err := evicting.Check(t.Context()); !errors.As(err, &unfit) || !unfit.Unfit {
+		t.Error(err)
 	}
 	if _, err := goredis.New(redis.NewRing(&redis.RingOptions{})); err == nil {
 		t.Error("a ring is one ledger")
 	}
-}
-
-// What is down or slow fails, and is used again once it answers.
-func TestAStoreThatDoesNotAnswerAcceptsNothing(t *testing.T) {
-	if _, err := opened(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})).Run(t.Context(), admit("once", "a")); err == nil {
-		t.Error("down: accepted")
-	}
-	address := store(t)
-	client := redis.NewClient(&redis.Options{Addr: address})
-	one := opened(t, client)
-	since(t, one, client)
-	if err := operator(t, address).Do(t.Context(), "CLIENT", "PAUSE", 500).Err(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	command := admit("once", "a")
-	late := make(chan error, 1)
-	go func() { _, err := one.Run(ctx, command); late <- err }()
-	<-ctx.Done()
-	// The same attempt is no second use, whether the first one arrived or not.
-	eventually(t, "used again", func() bool {
-		reply, err := one.Run(t.Context(), command)
-		if err == nil && reply[0] != "ok" {
-			t.Errorf("again: %v", reply)
-		}
-		return err == nil
-	})
-	<-late
 }
 
 // A function of the author's that panics in the check ends no process, and what it said is told nobody.
@@ -284,6 +227,34 @@ func TestTheCheckOfOneServerIsNoneOfAnother(t *testing.T) {
 	_ = second.Close()
 	var unfit *ledger.Error
 	if reply, err := one.Run(t.Context(), admit("live", "c")); !errors.As(err, &unfit) || !unfit.Unfit {
+		t.Errorf("accepted: %v, %v", reply, err)
+	}
+}
+
+// A check that ends while a command is on its way may be of another server than the command's new connection.
+func TestACheckThatEndsMeanwhileIsNoneOfANewConnection(t *testing.T) {
+	fit, address, isNext, one := store(t), &atomic.Value{}, &atomic.Bool{}, (*goredis.Ledger)(nil)
+	address.Store(fit)
+	client := redis.NewClient(&redis.Options{
+		Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, address.Load().(string))
+		},
+		OnConnect: func(ctx context.Context, _ *redis.Conn) error {
+			if !isNext.CompareAndSwap(true, false) {
+				return nil
+			}
+			address.Store(fit)
+			_, err := one.Check(ctx)
+			return err
+		},
+	})
+	one = opened(t, client)
+	since(t, one, client)
+	defer held(t, client).Close()
+	address.Store(store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))
+	isNext.Store(true)
+	var unfit *ledger.Error
+	if reply, err := one.Run(t.Context(), admit("live", "a")); !errors.As(err, &unfit) || !unfit.Unfit {
 		t.Errorf("accepted: %v, %v", reply, err)
 	}
 }

@@ -16,12 +16,12 @@ _CODE = re.compile(r"[A-Z][A-Z0-9_]{2,40}")
 _RESOLVING = {getattr(socket, name): name for name in dir(socket) if name.startswith("EAI_")}
 
 
-def said(error: BaseException, own: type[Exception]) -> str | None:
+def said(error: BaseException, *own: type[Exception]) -> str | None:
     """Return the text of an error of this package; ``None`` of any other, and of a subclass.
 
     Theirs may raise, may be no Unicode, and may hold a credential.
     """
-    text = error.args[0] if type(error) is own and error.args else None
+    text = error.args[0] if type(error) in own and error.args else None
     return text if type(text) is str and text.isprintable() else None
 
 

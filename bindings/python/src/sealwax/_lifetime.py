@@ -7,9 +7,10 @@ from typing import Any
 from ._native import NEVER, call, ffi, flag, lib, number
 
 
-def check_ttl(ttl: int) -> None:
+def check_ttl(ttl: int | None) -> None:
     """Raise for a lifetime, in seconds, that sealing would refuse."""
-    call(lib.sealwax_check_ttl, number("ttl", ttl)[0])
+    if ttl is not None:
+        call(lib.sealwax_check_ttl, number("ttl", ttl)[0])
 
 
 def lifetime(ttl: int | None, *, no_expiry: bool) -> Any:

@@ -6,7 +6,7 @@ import sys
 from os import path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from ._errors import InternalError, InvalidArgument, SealwaxError, by_code
+from ._errors import InternalError, InvalidArgument, by_code
 from ._ffi import ffi as ffi
 
 if TYPE_CHECKING:
@@ -98,13 +98,6 @@ def fail(error: Any) -> NoReturn:
 def string(characters: Any) -> str:
     """Return a NUL-terminated text."""
     return str(ffi.string(characters), "utf-8")
-
-
-def status_of(error: BaseException) -> int:
-    """Return C's status for `error`."""
-    code = error.code if isinstance(error, SealwaxError) else InternalError.code
-    status: int = getattr(lib, f"SEALWAX_{code.upper()}")
-    return status
 
 
 def own(pointer_type: str, function: Callable[..., int], *arguments: Any) -> Any:

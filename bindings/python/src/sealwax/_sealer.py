@@ -18,6 +18,7 @@ from ._native import (
     lib,
     number,
     pair,
+    string,
     text,
     untrusted,
 )
@@ -43,12 +44,13 @@ class Opened:
 
     # The facts stay packed until they are read: as a frozen dataclass this took as long to make
     # as 64 bytes to decrypt (475 ns, now 60).
-    __slots__ = ("_facts", "_payload")
+    __slots__ = ("_facts", "_kind", "_payload")
 
-    def __init__(self, payload: bytes, facts: Facts) -> None:
+    def __init__(self, payload: bytes, facts: Facts, kind: int) -> None:
         """Hold what a sealer opened."""
         self._payload = payload
         self._facts = facts
+        self._kind = kind
 
     @property
     def payload(self) -> bytes:
@@ -129,7 +131,7 @@ class Sealer(Opaque):
     {'page': 2}
     """
 
-    __slots__ = ("_bound", "_out_params", "_purpose", "_view")
+    __slots__ = ("_bound", "_kind", "_out_params", "_purpose", "_view")
 
     def __init__(
         self,
@@ -143,6 +145,7 @@ class Sealer(Opaque):
         """Bind a view's C object to a kind and its bindings; a view makes sealers."""
         self._view = view
         self._out_params = pool
+        self._kind = kind
         self._purpose = purpose = ffi.new(_PURPOSE)
         purpose.kind = kind
         # The purpose points into these buffers.
@@ -208,7 +211,7 @@ class Sealer(Opaque):
             self._view, self._purpose, limit, wire, len(wire), out, capacity, length, opened, error
         ):
             fail(error)
-        found = Opened(written[: length[0]], facts(told))
+        found = Opened(written[: length[0]], facts(told), self._kind)
         pool.append(out_params)
         return found
 
@@ -227,6 +230,11 @@ class Sealer(Opaque):
         """
         if not isinstance(opened, Opened):
             raise TypeError(f"opened: expected Opened, found {type(opened).__name__}")
+        if opened._kind != self._kind:
+            expected, found = map(lib.sealwax_kind_name, (self._kind, opened._kind))
+            raise TypeError(
+                f"opened: expected one of kind {string(expected)}, found {string(found)}"
+            )
         before = ffi.new("sealwax_opened *")
         before.started_at, before.generation = opened.started_at, opened.generation
         return call_for_text(

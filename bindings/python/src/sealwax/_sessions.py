@@ -47,7 +47,7 @@ class Session(Opened):
 
     def __init__(self, payload: bytes, facts: Facts, session_id: str, session: Any) -> None:
         """Hold what :meth:`Sessions.open` opened."""
-        super().__init__(payload, facts)
+        super().__init__(payload, facts, lib.SEALWAX_KIND_STATE)
         self._id = session_id
         self._session = session
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _json
-from ._errors import InvalidArgument
+from ._errors import InvalidArgument, Refused
 from ._native import (
     call,
     call_for_text,
@@ -16,7 +16,6 @@ from ._native import (
     lib,
     pair,
     plain,
-    status_of,
     string,
     text,
     untrusted,
@@ -52,7 +51,9 @@ def answer(
     >>> sealwax.answer("cursor")
     {'error': {'code': -32602, 'message': 'Invalid cursor'}}
     """
-    status = lib.SEALWAX_OK if error is None else status_of(error)
+    # Not by its code: a ledger's refusals, and an author's own, have none of C's.
+    is_refusal = error is None or isinstance(error, Refused)
+    status = lib.SEALWAX_OK if is_refusal else lib.SEALWAX_INTERNAL_ERROR
     echoed = None if session_id is None else untrusted("session_id", session_id)
     arguments = *pair(text("profile", profile)), status, *pair(echoed)
     found: dict[str, Any] = json.loads(

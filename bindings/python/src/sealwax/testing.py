@@ -18,7 +18,7 @@ expired
 from __future__ import annotations
 
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ._codec import Codec
@@ -211,14 +211,46 @@ async def _connected(
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
 
-    from .mcp._lifespan import running
-
     # The SDK's protection against DNS rebinding expects a host of this machine.
     url = "http://127.0.0.1:8000"
     transport = httpx2.ASGITransport(app=server)
     async with (
-        running(server),
+        _running(server),
         httpx2.AsyncClient(transport=transport, base_url=url, headers=headers) as http,
         Client(streamable_http_client(url + path, http_client=http), **options) as client,
     ):
         yield client
+
+
+@asynccontextmanager
+async def _running(app: Any) -> AsyncIterator[None]:
+    """Start an application, and shut it down at the end, as its server would."""
+    import anyio
+
+    told, asked = anyio.create_memory_object_stream[dict[str, Any]](2)
+    answers, answered = anyio.create_memory_object_stream[dict[str, Any]](2)
+    scope = {"type": "lifespan", "asgi": {"version": "3.0"}, "state": {}}
+
+    async def live() -> None:
+        with answers, suppress(anyio.BrokenResourceError):
+            try:
+                await app(scope, asked.receive, answers.send)
+            except Exception:
+                # One without a lifespan raises, and so does one that has told that it failed.
+                await answers.send({"type": "none"})
+
+    failed: Any = None
+    async with anyio.create_task_group() as tasks:
+        with told, asked, answered:
+            tasks.start_soon(live)
+            await told.send({"type": "lifespan.startup"})
+            started = await answered.receive()
+            if started["type"] == "lifespan.startup.failed":
+                failed = started.get("message")
+            else:
+                yield
+            if started["type"] == "lifespan.startup.complete":
+                await told.send({"type": "lifespan.shutdown"})
+                await answered.receive()
+    if failed is not None:
+        raise RuntimeError(f"server: expected an application that starts, found: {failed}")

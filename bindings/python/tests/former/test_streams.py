@@ -271,14 +271,15 @@ async def test_what_the_server_asks_its_client_is_answered() -> None:
     assert [str(one.uri) for one in found] == ["file:///x"]
 
 
+@pytest.mark.parametrize("error", [RuntimeError("secret"), sealwax.Expired("secret")])
 async def test_a_failure_of_the_guards_own_is_told_to_the_author(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     world = World(KEYS)
     async with wired(low_level(world)) as wire:
 
         def failing() -> str:
-            raise RuntimeError("secret")
+            raise error
 
         monkeypatch.setattr("sealwax.mcp._former.streams.secrets.token_hex", lambda _: failing())
         await wire.call(1, "state")

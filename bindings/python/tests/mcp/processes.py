@@ -15,8 +15,8 @@ import wire
 from mcp import StdioServerParameters
 from shop import KEYS, view
 
-from sealwax.mcp._handler.servers import low_level
-from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._handler.sdk import low_level
+from sealwax.mcp._transport.exchange import Transport
 from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:

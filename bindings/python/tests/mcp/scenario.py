@@ -28,7 +28,7 @@ from sealwax.mcp import (
     TokenEvent,
 )
 from sealwax.mcp._handler.exchange import exchange_of
-from sealwax.mcp._sdk import IS_SECOND, MCPError
+from sealwax.mcp._sdk_types import IS_SECOND, MCPError
 
 if TYPE_CHECKING or IS_SECOND:
     import second as sdk

@@ -10,8 +10,8 @@ from mcp.server import MCPServer
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from sealwax.mcp._handler.servers import low_level
-from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._handler.sdk import low_level
+from sealwax.mcp._transport.exchange import Transport
 from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from starlette.responses import Response
 
 from sealwax import InvalidArgument
 from sealwax.mcp import Guard, Principal, principal_from_access_token
-from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._handler.sdk import low_level
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,7 @@
 """The contract: where the adapter holds on to the SDKs, and that they are still there.
 
 A failure here is no fault of sealwax's users: an SDK has moved something. The message says what,
-and `src/sealwax/mcp/_servers.py` is where to follow it.
+and `src/sealwax/mcp/_handler/sdk.py` is where to follow it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from shop import guard
 from starlette.routing import Route
 
 import sealwax
-from sealwax.mcp._handler.boundary import Boundary
+from sealwax.mcp._handler.exchange import Boundary
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

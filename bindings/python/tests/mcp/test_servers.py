@@ -22,7 +22,7 @@ from shop import ALL, Shop, codec, guard, served, view
 
 import sealwax
 from sealwax.mcp import HandleRefused
-from sealwax.mcp._handler.servers import low_level
+from sealwax.mcp._handler.sdk import low_level
 
 pytestmark = pytest.mark.anyio
 

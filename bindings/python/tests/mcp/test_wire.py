@@ -16,7 +16,7 @@ from mcp.shared.message import SessionMessage
 from processes import agreed
 from shop import guard, view
 
-from sealwax.mcp._transport.message import Transport
+from sealwax.mcp._transport.exchange import Transport
 from sealwax.mcp._transport.stdio import _Conversation, _Line
 
 pytestmark = pytest.mark.anyio

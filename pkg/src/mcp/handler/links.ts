@@ -1,12 +1,12 @@
-import type { HandleOp } from '../../documents.js';
 import { invalidArgument } from '../../error.js';
 import { checked, flag } from '../../input.js';
 import { type Principal, partsOf } from '../../principal.js';
 import { Caller } from '../caller.js';
-import { clientValue, written } from '../engine.js';
-import type { Policy } from '../policy.js';
-import type { HandlerContext } from '../sdk.js';
-import type { CallOf } from './call.js';
+import { type Operation, written } from '../engine.js';
+import type { Policy } from '../options.js';
+import { LinkRefused } from '../refusal.js';
+import type { HandlerContext } from '../sdk-types.js';
+import type { Handling } from './exchange.js';
 
 /** What a link opened to. */
 export interface OpenedLink<T> {
@@ -17,32 +17,19 @@ export interface OpenedLink<T> {
   readonly id: string;
 }
 
-/** A link was refused, or the server failed. Only the guard's log learns the reason. */
-export class LinkRefused extends Error {
-  /** The status for the browser: 404, or 500 if the fault is the server's. */
-  readonly status: number;
-
-  /** @internal */
-  constructor(status = 500) {
-    super(status < 500 ? 'Not found' : 'Internal server error');
-    this.name = 'LinkRefused';
-    this.status = status;
-  }
-}
-
 /**
  * Links of one name: texts that are safe in a URL, sealed in a handler and opened elsewhere, by whoever has them.
  *
  * Created by {@link Guard.links}.
  */
 export class Links<T = unknown> {
-  readonly #callOf: CallOf;
+  readonly #handle: Handling;
   readonly #policy: Policy;
-  readonly #link: Omit<HandleOp, 'op'>;
+  readonly #link: Omit<Operation, 'op'>;
 
   /** @internal */
-  constructor(callOf: CallOf, policy: Policy, link: Omit<HandleOp, 'op'>) {
-    this.#callOf = callOf;
+  constructor(handle: Handling, policy: Policy, link: Omit<Operation, 'op'>) {
+    this.#handle = handle;
     this.#policy = policy;
     this.#link = link;
   }
@@ -53,8 +40,7 @@ export class Links<T = unknown> {
    * @throws {@link HandleRefused} if the value is too large, or JSON cannot hold it
    */
   async seal(context: HandlerContext, value: T): Promise<string> {
-    const op: HandleOp = { ...this.#link, op: 'sealLink' };
-    const { handle } = await this.#callOf(context).handle(op, written(value));
+    const { handle } = await this.#handle(context, { op: 'sealLink' }, written(value));
     return handle as string;
   }
 
@@ -73,9 +59,9 @@ export class Links<T = unknown> {
       throw invalidArgument('by: expected the user who is signed in, found none');
     }
     const { consume = true, by } = checked(given, { consume: flag, by: principalOf });
-    const op = { ...this.#link, op: 'openLink', handle: clientValue(link), keep: !consume, by };
-    const exchange = this.#policy.engine.link(op as HandleOp);
-    const step = await new Caller(this.#policy, {}, {}).finish(exchange);
+    const op = { ...this.#link, op: 'openLink', handle: link, keep: !consume, by };
+    const exchange = this.#policy.engine.link(op as Operation);
+    const step = await new Caller(this.#policy).finish(exchange);
     if (step.step !== 'done') throw new LinkRefused(step.step === 'reply' ? step.status : 500);
     const { id, value = 'null', principal } = step;
     return { id, value: JSON.parse(value), principal: principal as Principal };

@@ -3,11 +3,22 @@
  * handler. It is random, so that a client cannot name a request of another.
  */
 
-import type { Known, Policy } from '../policy.js';
-import type { HandlerContext, Params } from '../sdk.js';
-import { isMessage, type Message } from './messages.js';
+import type { Principal } from '../../principal.js';
+import type { HandlerContext, Params } from '../sdk-types.js';
+import { isMessage, type Message } from '../transport/message.js';
+import type { Negotiated } from '../transport/negotiated.js';
 
 const REFERENCE = 'io.github.sealwax/exchange';
+
+/** The facts of a request that passed a wrapper. */
+export interface Known {
+  readonly principal: Principal | undefined;
+  /** What is left of its time limit. */
+  readonly withinMs: number;
+  readonly negotiated?: Negotiated;
+  /** The id of its session's token. */
+  readonly sessionId?: string | undefined;
+}
 
 /** Returns the reference in parameters, whoever put it there. */
 export function referenceIn(params: unknown): unknown {
@@ -28,35 +39,25 @@ export function withReference(params: Params = {}, reference: string): Params {
 
 /**
  * Tells the guard at the SDK's messages what is known of a message, or of those of a batch, by a reference in each request.
- * `named` gets the reference, and the request's id.
+ * `all` is of the guard; `named` gets the reference, and the request's id.
  */
 export function referenced(
   came: unknown,
   known: Known,
-  policy: Policy,
+  all: Map<unknown, Known>,
   named: (reference: string, id: unknown) => void,
 ): unknown {
-  if (Array.isArray(came)) return came.map((one) => referenced(one, known, policy, named));
+  if (Array.isArray(came)) return came.map((one) => referenced(one, known, all, named));
   const { id, method, params } = Object(came) as Message;
   if (id === undefined || method === undefined) return came;
   const reference = newReference();
-  policy.known.set(reference, known);
+  all.set(reference, known);
   named(reference, id);
   return { ...(came as Message), params: withReference(params as Params, reference) };
 }
 
-const POOL = 64;
-let pool: string[] = [];
-
-/** Returns 128 random bits. */
+/** Returns 122 random bits, or more. A page that came over HTTP makes no UUID. */
 export function newReference(): string {
-  // On first use: Workers have no randomness in their global scope.
-  if (pool.length === 0) pool = drawn();
-  return pool.pop() as string;
-}
-
-function drawn(): string[] {
-  const words = crypto.getRandomValues(new Uint32Array(4 * POOL));
-  const texts = Array.from(words, (word) => word.toString(16).padStart(8, '0'));
-  return Array.from({ length: POOL }, (_, at) => texts.slice(4 * at, 4 * at + 4).join(''));
+  const id = crypto.randomUUID?.() ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+  return id.replaceAll('-', '');
 }

@@ -1,7 +1,7 @@
 /** Sessions for a listener of Node's HTTP, such as a handler of Express around a transport of `@modelcontextprotocol/sdk`. */
 
-import type { FetchHandler } from './http-sessions.js';
-import { listenerOf, type NodeRequest, type NodeResponse } from './node.js';
+import type { FetchHandler } from './http.js';
+import { listenerOf, type NodeRequest, type NodeResponse, OTHER } from './node.js';
 
 /** A response of Node's HTTP to which a listener writes. */
 export interface WrittenResponse extends NodeResponse {
@@ -30,40 +30,11 @@ export function wrapListener<From extends NodeRequest, To extends WrittenRespons
       }
       return written(to, () => listener(from, to));
     };
-    return listenerOf(wrap(handler), failed)(from, asItWas(to));
+    return listenerOf(wrap(handler), failed)(from, to);
   };
 }
 
 const VERSION = 'mcp-protocol-version';
-
-/** What has room again, where it is not the response itself. */
-const QUEUE = Symbol('queue');
-
-/** Returns the methods that a response has now. */
-function asItWas(to: NodeResponse): NodeResponse {
-  const { flushHeaders, write, end } = to;
-  return {
-    set statusCode(code: number) {
-      to.statusCode = code;
-    },
-    get headersSent() {
-      return to.headersSent;
-    },
-    get writableEnded() {
-      return to.writableEnded;
-    },
-    setHeader: (name, value) => to.setHeader(name, value),
-    flushHeaders: () => flushHeaders.call(to),
-    write: (chunk) => write.call(to, chunk),
-    end: (chunk) => {
-      // In HTTP/2 it calls `write`.
-      to.write = write;
-      return end.call(to, chunk);
-    },
-    destroy: () => to.destroy(),
-    on: (event, listener) => to.on(event, (of?: unknown) => of === QUEUE || listener()),
-  };
-}
 
 /** Returns the response that a listener writes, once it has a head. */
 function written(to: WrittenResponse, listen: () => unknown): Promise<Response> {
@@ -92,7 +63,7 @@ function written(to: WrittenResponse, listen: () => unknown): Promise<Response> 
       if (bytes instanceof Uint8Array) body.write(bytes).catch(gone);
       const { desiredSize } = body;
       if (desiredSize === null || desiredSize > 0) return true;
-      body.ready.then(() => to.emit('drain', QUEUE), gone);
+      body.ready.then(() => to.emit('drain', OTHER), gone);
       return false;
     };
     const called = (given: readonly unknown[]) => {

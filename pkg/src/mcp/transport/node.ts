@@ -1,9 +1,9 @@
 /** A listener of Node's HTTP around a handler of web-standard requests. */
 
 import type { Content } from '../engine.js';
-import type { AuthInfo } from '../sdk.js';
-import { type FetchHandler, readers } from './http-sessions.js';
-import { isTooLarge, joined, ReadRequest, written } from './read-request.js';
+import type { AuthInfo } from '../sdk-types.js';
+import { type FetchHandler, readers } from './http.js';
+import { headersOf, isTooLarge, joined, ReadRequest, written } from './request.js';
 
 /** A request of Node's HTTP, or of Express and others that stand on it. */
 export interface NodeRequest {
@@ -18,7 +18,7 @@ export interface NodeRequest {
   body?: unknown;
   /** Whether somebody has read the body to its end. */
   readonly readableEnded?: boolean | undefined;
-  on(event: string, listener: (chunk: Uint8Array) => void): unknown;
+  on(event: string, listener: (piece: Uint8Array) => void): unknown;
   pause(): unknown;
 }
 
@@ -32,8 +32,11 @@ export interface NodeResponse {
   write(chunk: Uint8Array): boolean;
   end(chunk?: string): unknown;
   destroy(): unknown;
-  on(event: string, listener: () => void): unknown;
+  on(event: string, listener: (given?: unknown) => void): unknown;
 }
+
+/** With a `drain` of this, another writer has room again. */
+export const OTHER = Symbol('other');
 
 /** A listener for `http.createServer`, or a handler of Express. */
 export type NodeListener = (request: NodeRequest, response: NodeResponse) => Promise<void>;
@@ -48,23 +51,20 @@ export function listenerOf(
     to.on('close', () => {
       if (!to.writableEnded) gone.abort();
     });
+    const send = sender(to, gone.signal);
     try {
-      await send(await answered(from, to, handler, gone.signal), to, gone.signal);
+      await send(await answered(from, to, handler, gone.signal));
     } catch (cause) {
-      await answeredOtherwise(to, gone.signal, () => failed(cause)).catch(() => to.destroy());
+      try {
+        // What began is ended, and nobody is answered who left.
+        const response = gone.signal.aborted ? undefined : await failed(cause);
+        if (response === undefined || to.headersSent) to.destroy();
+        else await send(response);
+      } catch {
+        to.destroy();
+      }
     }
   };
-}
-
-/** Answers, or ends what began, if the client is there still. */
-async function answeredOtherwise(
-  to: NodeResponse,
-  gone: AbortSignal,
-  failed: () => Promise<Response>,
-): Promise<void> {
-  const response = gone.aborted ? undefined : await failed();
-  if (response === undefined || to.headersSent) to.destroy();
-  else await send(response, to, gone);
 }
 
 async function answered(
@@ -91,14 +91,14 @@ function contentOf(from: NodeRequest): Content | Promise<Content> {
   if (typeof body === 'object' && body !== null) return written(body);
   // Nothing would come any more.
   if (readableEnded) return body === undefined ? '' : written(body);
-  const chunks: Uint8Array[] = [];
+  const pieces: Uint8Array[] = [];
   let size = 0;
   return new Promise((read, failed) => {
-    const done = () => read(joined(chunks, size));
-    from.on('data', (chunk) => {
+    const done = () => read(joined(pieces, size));
+    from.on('data', (piece) => {
       if (isTooLarge({ length: size })) return;
-      chunks.push(chunk);
-      size += chunk.length;
+      pieces.push(piece);
+      size += piece.length;
       if (!isTooLarge({ length: size })) return;
       from.pause();
       done();
@@ -115,11 +115,7 @@ function requestOf(
   content: Content | undefined,
   signal: AbortSignal,
 ): Request | undefined {
-  const headers = new Headers();
-  for (const name in given) {
-    // HTTP/2 has the method and the address among them.
-    if (!name.startsWith(':')) headers.set(name, `${given[name]}`);
-  }
+  const headers = headersOf(given);
   const host = headers.get('host') ?? given[':authority'] ?? 'localhost';
   try {
     // Of two slashes the second would begin another host, were it relative to this one.
@@ -132,33 +128,43 @@ function requestOf(
   }
 }
 
-/** Sends a response: JSON as a whole, all else piece by piece, as fast as the client reads it. */
-async function send(response: Response, to: NodeResponse, gone: AbortSignal): Promise<void> {
-  // The client left while the handler worked: nobody else would end a stream.
-  if (gone.aborted) return response.body?.cancel();
-  to.statusCode = response.status;
-  // HTTP/2 has no `setHeaders`.
-  for (const [name, value] of response.headers) to.setHeader(name, value);
-  const cookies = response.headers.getSetCookie();
-  if (cookies.length > 0) to.setHeader('set-cookie', cookies);
-  if (response.body === null) return void to.end();
-  if (response.headers.get('content-type')?.startsWith('application/json')) {
-    return void to.end(await response.text());
-  }
-  to.flushHeaders();
-  const reader = response.body.getReader();
-  let goOn = () => {};
-  to.on('drain', () => goOn());
-  const left = () => {
-    goOn();
-    reader.cancel().catch(() => {});
+/**
+ * Returns what sends a response, by the methods that Node's has now: JSON as a whole, all else piece by piece, as fast as the
+ * client reads it.
+ */
+function sender(to: NodeResponse, gone: AbortSignal): (response: Response) => Promise<void> {
+  const { flushHeaders, write, end } = to;
+  const finish = (text?: string) => {
+    // In HTTP/2 it calls `write`.
+    to.write = write;
+    end.call(to, text);
   };
-  gone.addEventListener('abort', left, { once: true });
-  for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    if (to.write(read.value) || gone.aborted) continue;
-    await new Promise<void>((later) => {
-      goOn = later;
-    });
-  }
-  to.end();
+  return async (response) => {
+    // The client left while the handler worked: nobody else would end a stream.
+    if (gone.aborted) return response.body?.cancel();
+    to.statusCode = response.status;
+    // HTTP/2 has no `setHeaders`.
+    for (const [name, value] of response.headers) to.setHeader(name, value);
+    const cookies = response.headers.getSetCookie();
+    if (cookies.length > 0) to.setHeader('set-cookie', cookies);
+    if (response.body === null) return finish();
+    const isJson = response.headers.get('content-type')?.startsWith('application/json');
+    if (isJson) return finish(await response.text());
+    flushHeaders.call(to);
+    const reader = response.body.getReader();
+    let goOn = () => {};
+    to.on('drain', (of) => of === OTHER || goOn());
+    const left = () => {
+      goOn();
+      reader.cancel().catch(() => {});
+    };
+    gone.addEventListener('abort', left, { once: true });
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      if (write.call(to, read.value) || gone.aborted) continue;
+      await new Promise<void>((later) => {
+        goOn = later;
+      });
+    }
+    finish();
+  };
 }

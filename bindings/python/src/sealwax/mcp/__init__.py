@@ -33,8 +33,8 @@ from ._handler.links import Links, OpenedLink
 from ._handler.session import SESSION_META_KEY, Session
 from ._handler.sessions import Initial, Required, Sessions
 from ._hooks import Kind, OnEvent, OnRefused, Refusal, TokenEvent
+from ._options import QuestionOf
 from ._principal import Anonymous, PrincipalOf, principal_from_access_token
-from ._question import QuestionOf
 from ._refusal import HandleRefused, LedgerUnavailable, LinkRefused, NotAccepted
 from ._transport.negotiated import Negotiated
 

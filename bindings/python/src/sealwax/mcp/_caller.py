@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import logging
 import time
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 
@@ -14,9 +15,9 @@ from .._cause import named, said
 from .._engine import Told, document_of
 from .._log import write
 from ..ledger import LedgerError, LedgerUnfit
-from ._hooks import Listener, logger, observe, report
+from ._hooks import logger, observe, report
 from ._principal import checked, is_signed_in
-from ._sdk import MCPError
+from ._sdk_types import MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -25,26 +26,11 @@ if TYPE_CHECKING:
 
     from .. import _documents as documents
     from .._engine import Exchange
-    from ..ledger import Ledger
-    from ._principal import Anonymous, PrincipalOf
-    from ._question import QuestionOf
+    from ._options import GuardConfig
+    from ._principal import Anonymous
 
     #: Answers a question of the engine's.
     Answer: TypeAlias = Callable[[documents.AskStep], Awaitable[Told]]
-
-
-class GuardConfig(Listener, Protocol):
-    """The callbacks that an author gave a guard."""
-
-    principal: PrincipalOf | Anonymous
-    ledger: Ledger | None
-    #: What makes the question of each tool that runs only for a confirmed call.
-    questions: dict[str, QuestionOf | str | None]
-    #: Whether some tools are confirmed, and those that the server marks as destructive.
-    confirms: bool
-    confirms_destructive: bool
-    #: Whether it was said that an anonymous principal ignores who is signed in.
-    has_warned: bool
 
 
 class Caller:
@@ -128,31 +114,14 @@ class Caller:
             else:
                 self.known = checked(found)
         except BaseException as error:
-            if ends(error):
-                raise
-            wrong = said(error, InvalidArgument)
-            self._failed = Told(wrong=wrong) if wrong else Told(threw=named(error))
+            self._failed = failed(error, InvalidArgument)
 
     async def _record(self, step: documents.AskStep) -> Told:
         assert self._config.ledger is not None
         asked: Any = step
         command = {name: asked[name] for name in ("script", "keys", "args", "withinMs")}
-        seconds = asked["withinMs"] / 1000
-        until = time.monotonic() + seconds
-        try:
-            with anyio.fail_after(seconds):
-                reply = await self._config.ledger.run(command)
-            # Also of one that cannot be interrupted.
-            if time.monotonic() > until:
-                raise TimeoutError
-            return Told(_json.document(reply))
-        except TimeoutError:
-            return Told()
-        except BaseException as error:
-            if ends(error):
-                raise
-            wrong = said(error, LedgerError) or said(error, LedgerUnfit)
-            return Told(wrong=wrong) if wrong else Told(threw=named(error))
+        run = partial(self._config.ledger.run, command)
+        return await in_time(step, run, LedgerError, LedgerUnfit)
 
     def close(self) -> None:
         """Release the request: a task that the handler left behind may still hold this."""
@@ -166,6 +135,36 @@ def ends(error: BaseException) -> bool:
     return isinstance(error, (anyio.get_cancelled_exc_class(), GeneratorExit, KeyboardInterrupt))
 
 
+def failed(error: BaseException, *own: type[Exception]) -> Told:
+    """Return why there is no answer: the text of an error of this package, of any other its type.
+
+    Raises what ends a task or the program.
+    """
+    if ends(error):
+        raise error
+    wrong = said(error, *own)
+    return Told(wrong=wrong) if wrong else Told(threw=named(error))
+
+
+async def in_time(
+    step: documents.AskStep, answer: Callable[[], Awaitable[Any]], *own: type[Exception]
+) -> Told:
+    """Return what a store or a client answers within the time of a question, or why it does not."""
+    seconds = (step.get("withinMs") or 0) / 1000
+    until = time.monotonic() + seconds
+    try:
+        with anyio.fail_after(seconds):
+            found = await answer()
+        # Also of one that cannot be interrupted.
+        if time.monotonic() > until:
+            raise TimeoutError
+        return Told(_json.document(found))
+    except TimeoutError:
+        return Told()
+    except BaseException as error:
+        return failed(error, *own)
+
+
 async def made(name: str, function: Callable[[], Any]) -> Told:
     """Return what an author's function makes, at once or later, or why it makes nothing."""
     try:
@@ -174,6 +173,4 @@ async def made(name: str, function: Callable[[], Any]) -> Told:
     except MCPError:
         raise
     except BaseException as error:
-        if ends(error):
-            raise
-        return Told(threw=named(error))
+        return failed(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from .. import Codec, InvalidArgument, _json
 from .._engine import document_of
@@ -11,21 +11,21 @@ from .._lifetime import check_ttl
 from .._native import flag
 from .._view import check_handle_type
 from ._caller import Caller
-from ._engines import EngineFactory, document, names
 from ._handler.exchange import exchange_of
 from ._handler.handles import ReferenceHandles, SelfContainedHandles, written
 from ._handler.links import Links
 from ._handler.sessions import Sessions, needed
+from ._options import EngineFactory, document, names
 from ._principal import checked
 from ._refusal import LedgerUnavailable, why
-from ._sdk import IS_SECOND
+from ._sdk_types import IS_SECOND
 from ._transport import http
-from ._transport.message import Transport
+from ._transport.exchange import Transport
 
 if TYPE_CHECKING or IS_SECOND:
-    from ._handler.servers import install, low_level
+    from ._handler.sdk import install, low_level
 else:
-    from ._former.servers import install, low_level
+    from ._former.sdk import install, low_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,27 +34,11 @@ if TYPE_CHECKING:
     from ..ledger import Ledger
     from ._handler.sessions import Initial, Required
     from ._hooks import OnEvent, OnRefused
+    from ._options import Fallback, LedgerOptions, QuestionOf
     from ._principal import Anonymous, PrincipalOf
-    from ._question import QuestionOf
     from ._transport.negotiated import Negotiated
 
     Question = TypeVar("Question", bound=QuestionOf)
-    Fallback: TypeAlias = Literal["refuse", "preview"]
-
-
-class LedgerOptions(TypedDict, total=False):
-    """Settings of a ledger."""
-
-    #: Separates two ledgers of one audience in one store.
-    label: str
-    #: The largest difference between clocks, in seconds: 5 by default, 0 for a local ledger.
-    clock_tolerance: int
-    #: Accepts tokens older than the ledger if they were made after this time, in Unix seconds: for
-    #: the day when the ledger is introduced. This includes what ended before it, but no
-    #: ``requestState``, which could have been used.
-    accept_issued_since: int
-    #: Accepts a ``requestState`` any number of times.
-    reusable_request_state: bool
 
 
 class Guard:
@@ -280,7 +264,7 @@ class Guard:
         else is as :meth:`confirm` has it, and a tool of that keeps its own question.
         """
         self._expect_unprotected()
-        self._engines.confirm_destructive(fallback)
+        self._engines.add(confirmDestructive={"fallback": fallback})
         self.confirms = self.confirms_destructive = True
 
     def _expect_unprotected(self) -> None:
@@ -312,8 +296,7 @@ class Guard:
         `single_use`, which needs a ledger, renewing a handle ends it; opening it does not.
         """
         check_handle_type(handle_type)
-        if ttl is not None:
-            check_ttl(ttl)
+        check_ttl(ttl)
         if flag("single_use", single_use) and self.ledger is None:
             raise InvalidArgument("single_use: expected a guard with a ledger")
         common = document(
@@ -328,8 +311,7 @@ class Guard:
         `ttl` seconds, 24 hours by default. With `once`, which needs a ledger, each is good once.
         """
         check_handle_type(name)
-        if ttl is not None:
-            check_ttl(ttl)
+        check_ttl(ttl)
         return Links(self, document(type=name, ttl=ttl, once=flag("once", once)))
 
     async def cursor(
@@ -363,8 +345,7 @@ class Guard:
         ...     following = await guard.cursor(ctx, at + 20) if at + 20 < len(rows) else None
         ...     return {"rows": [*rows[at : at + 20]], "cursor": following}
         """
-        if ttl is not None:
-            check_ttl(ttl)
+        check_ttl(ttl)
         operation = document(op="cursor", type=argument, list=list, ttl=ttl)
         made = await exchange_of(self, ctx).handle(operation, written(position))
         return str(made["handle"])
@@ -411,9 +392,11 @@ class Guard:
             required=needed(required),
             held_by_server=held_by_server,
         )
+        if self._sessions is not None:
+            raise InvalidArgument("sessions: expected to be called once, found a second time")
         sessions = Sessions(self, initial, settings)
-        self._engines.take(sessions)
-        self._sessions = sessions
+        self._engines.add(sessions=settings)
+        self._sessions, self._engines.first = sessions, sessions.first
         return sessions
 
     def asgi(

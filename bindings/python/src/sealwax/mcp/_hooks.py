@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from pydantic.alias_generators import to_camel
+
 from .. import InvalidArgument, Principal
 from .._cause import named
 from .._log import write
@@ -89,6 +91,11 @@ class TokenEvent(NamedTuple):
     target: str | None = None
 
 
+#: The members of each, by the engine's names.
+_KEYS: dict[type, list[tuple[str, str]]] = {
+    of: [(name, to_camel(name)) for name in of.__annotations__] for of in (Refusal, TokenEvent)
+}
+
 #: Called at once with every refusal: a plain function that does not wait.
 OnRefused: TypeAlias = Callable[[Refusal], None]
 #: Called at once with every event: a plain function that does not wait.
@@ -108,36 +115,13 @@ def report(listener: Listener, entry: documents.Refused) -> None:
     """Log a refusal, and tell the author's hook."""
     _log(entry)
     if (hook := listener.on_refused) is not None:
-        refusal = Refusal(
-            entry["code"],
-            entry["kind"],
-            entry["message"],
-            entry["level"],
-            entry["time"],
-            entry.get("id"),
-            _principal(entry),
-            entry.get("method"),
-            bool(entry.get("customMethod")),
-            entry.get("target"),
-        )
-        _call(listener, "on_refused", hook, refusal)
+        _call(listener, "on_refused", hook, Refusal(**_members(Refusal, entry)))
 
 
 def observe(listener: Listener, event: documents.TokenEvent, micros: int) -> None:
     """Tell the author's hook of an event."""
     if (hook := listener.on_event) is not None:
-        told = TokenEvent(
-            event["event"],
-            event["kind"],
-            micros,
-            event.get("keyId"),
-            event.get("id"),
-            event.get("age"),
-            _principal(event),
-            event.get("method"),
-            bool(event.get("customMethod")),
-            event.get("target"),
-        )
+        told = TokenEvent(micros=micros, **_members(TokenEvent, event))
         _call(listener, "on_event", hook, told)
 
 
@@ -165,6 +149,8 @@ def _fault(message: str) -> documents.Fault:
     return {"code": InvalidArgument.code, "kind": "session", "message": message}
 
 
-def _principal(told: documents.Refused | documents.TokenEvent) -> Principal | None:
-    issuer, client, subject = told.get("issuer"), told.get("client"), told.get("subject")
-    return Principal(issuer, client, subject) if issuer or client or subject else None
+def _members(of: type, entry: Any) -> dict[str, Any]:
+    """Return what a hook gets of an entry, by the names in Python."""
+    members = {name: entry[key] for name, key in _KEYS[of] if entry.get(key) is not None}
+    parts = entry.get("issuer"), entry.get("client"), entry.get("subject")
+    return {**members, "principal": Principal(*parts) if any(parts) else None}

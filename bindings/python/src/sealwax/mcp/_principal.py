@@ -9,7 +9,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 
 from .. import InvalidArgument, Principal, principal_from_claims
 from .._engine import caller_of
-from ._sdk import IS_SECOND, ServerRequestContext
+from ._sdk_types import IS_SECOND, ServerRequestContext
 
 #: Resolves the caller, at most once per request; returning ``None`` refuses the request. A function
 #: that waits must be asynchronous: a plain one blocks the other requests.
@@ -42,9 +42,7 @@ def principal_from_access_token(ctx: ServerRequestContext[Any, Any]) -> Principa
     if not {"iss", "sub"} <= claims.keys():
         client = {} if "azp" in claims else {"client_id": token.client_id}
         claims = {"sub": getattr(token, "subject", None), **client, **claims}
-    # The other claims do not count, and need not be JSON.
-    said = {"iss", "sub", "client_id", "azp"} & claims.keys()
-    return principal_from_claims({name: claims[name] for name in said})
+    return principal_from_claims(claims)
 
 
 def is_signed_in(ctx: ServerRequestContext[Any, Any]) -> bool:

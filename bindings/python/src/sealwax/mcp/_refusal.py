@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcp.types import INVALID_PARAMS
+
 from .. import InvalidArgument, Refused, SealwaxError
 from .._errors import by_code
-from ._sdk import INVALID_PARAMS, MCPError
+from ._sdk_types import MCPError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,6 +10,7 @@
 module io.github.sealwax.mcp {
   requires transitive io.github.sealwax;
   requires transitive io.modelcontextprotocol.sdk.mcp.core;
+  requires static transitive io.opentelemetry.api;
   requires static transitive jakarta.servlet;
   requires static transitive lettuce.core;
   requires static transitive org.jspecify;

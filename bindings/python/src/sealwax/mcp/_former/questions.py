@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp.types import JSONRPCMessage, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp.types import JSONRPCError, JSONRPCMessage, JSONRPCNotification, JSONRPCRequest
 
 from .._caller import Caller
-from .sdk import MCPError, ServerRequestContext
+from .sdk_types import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from .._caller import GuardConfig
+    from .._options import GuardConfig
 
 #: How the ids of the guard's own requests begin.
 OWN = "sealwax:"
@@ -24,14 +24,38 @@ OWN = "sealwax:"
 _PATIENCE = 1
 
 
-class Question:
-    """What a user was asked, and the answer."""
+class Waiting:
+    """A request that waits for its answer."""
 
-    def __init__(self, caller: Caller) -> None:
-        self.caller = caller
-        self.answered = anyio.Event()
+    def __init__(self) -> None:
+        self._answered = anyio.Event()
         #: A response or an error, once it is there.
         self.answer: Any = None
+
+    def set(self, answer: Any) -> None:
+        """Take the answer."""
+        self.answer = answer
+        self._answered.set()
+
+    async def answered(self) -> Any:
+        """Wait for the answer."""
+        await self._answered.wait()
+        return self.answer
+
+    async def result(self, of: str) -> Any:
+        """Wait for the result, of a request of the guard's own."""
+        answer = await self.answered()
+        if isinstance(answer, JSONRPCError):
+            raise MCPError(answer.error.code, f"the {of} answered with an error")
+        return answer.result
+
+
+class Question(Waiting):
+    """What the user of a call was asked."""
+
+    def __init__(self, caller: Caller) -> None:
+        super().__init__()
+        self.caller = caller
 
 
 class Questions:
@@ -55,31 +79,27 @@ class Questions:
         )
         try:
             await self._send(asked, call)
-            await question.answered.wait()
+            return await question.result("client")
         finally:
             del self._asked[identity]
             if question.answer is None:
                 with anyio.move_on_after(_PATIENCE, shield=True):
                     async with until_closed():
                         await self._send(_cancelled(identity), call)
-        if isinstance(question.answer, JSONRPCResponse):
-            return question.answer.result
-        raise MCPError(question.answer.error.code, "the client answered with an error")
 
-    async def answered(self, message: Any, item: Any) -> None:
+    async def answered(self, question: Question, message: Any, item: Any) -> None:
         """Take the answer to a question."""
-        question, request = self.of(message), http_request(item)
+        request = http_request(item)
         # Over HTTP another user may know the session, and answers for nobody else.
-        if question is not None and request is not None:
+        if request is not None:
             ctx: Any = ServerRequestContext("", None, None, request)
             caller = Caller(self._config, ctx)
             await caller.identify()
             caller.close()
             if caller.known is None or caller.known != question.caller.known:
                 return
-        if question is not None and not question.answered.is_set():
-            question.answer = message
-            question.answered.set()
+        if question.answer is None:
+            question.set(message)
 
     async def _send(self, message: Any, call: Any) -> None:
         metadata = ServerMessageMetadata(related_request_id=call)

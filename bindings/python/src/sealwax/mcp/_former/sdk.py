@@ -1,56 +1,95 @@
-"""What mcp 2 has and mcp 1 has not, or by another name."""
+"""Installs a guard in each kind of server that stands on mcp 1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from contextlib import asynccontextmanager
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
 
-from mcp.server.streamable_http import MCP_PROTOCOL_VERSION_HEADER
-from mcp.shared.exceptions import McpError
-from mcp.shared.version import SUPPORTED_PROTOCOL_VERSIONS
-from mcp.types import INVALID_PARAMS, CallToolResult, ErrorData, RequestParams
+from mcp.server.lowlevel import Server
+from starlette.applications import Starlette
 
-__all__ = [
-    "HANDSHAKE_PROTOCOL_VERSIONS",
-    "INVALID_PARAMS",
-    "MCP_PROTOCOL_VERSION_HEADER",
-    "SPEC_CLIENT_METHODS",
-    "SPEC_CLIENT_NOTIFICATION_METHODS",
-    "CallToolResult",
-    "ErrorData",
-    "MCPError",
-    "RequestParams",
-    "ServerRequestContext",
-]
+from ... import InvalidArgument
+from .._transport.http import endpoints
+from . import streams
 
-HANDSHAKE_PROTOCOL_VERSIONS = SUPPORTED_PROTOCOL_VERSIONS
-# Its models take no member by the field's name in Python.
-SPEC_CLIENT_METHODS: frozenset[str] = frozenset()
-SPEC_CLIENT_NOTIFICATION_METHODS = SPEC_CLIENT_METHODS
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from .._options import EngineFactory, GuardConfig
+
+_guarded = "sealwax_guard"
 
 
-class MCPError(McpError):
-    """A JSON-RPC error."""
+def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server: Any) -> None:
+    """Install a guard where the low-level server of a server gets its streams."""
+    found = getattr(server, _guarded, None)
+    if found is config:
+        return
+    if found is not None:
+        raise InvalidArgument("server: expected one without a guard: protect it once")
+    if isinstance(server, Server):
+        streams.protect(config, engines, server)
+        setattr(server, _guarded, config)
+        return
+    # A FastMCP has no public member for its low-level server; its application does.
+    make = getattr(server, "http_app", None) or getattr(server, "streamable_http_app", None)
+    app = server if make is None else make()
+    ends = endpoints(app) if isinstance(app, Starlette) else []
+    if len(ends) != 1:
+        kind = f"{type(server).__module__}.{type(server).__qualname__}"
+        raise TypeError(
+            "server: expected a low-level Server of mcp 1, a FastMCP, or what its "
+            "streamable_http_app() or http_app() gives, "
+            f"found a {kind}, and mcp {metadata.version('mcp')}"
+        )
+    ((_, endpoint),) = ends
+    if config.confirms and hasattr(server, "http_app"):
+        from .._handler.fastmcp import Confirmed
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(ErrorData(code=code, message=message, data=data))
+        server.add_middleware(Confirmed(config))
+    if endpoint.session_manager is not None:
+        install(config, engines, None, endpoint.session_manager.app)
+    elif make is None:
+        _once_started(config, engines, app, endpoint)
+    else:
+        _late(config, engines, server)
 
 
-@dataclass
-class ServerRequestContext:
-    """The context of a message before its handler runs: what `principal` and `initial` get."""
+def _once_started(config: GuardConfig, engines: EngineFactory, app: Any, endpoint: Any) -> None:
+    """Guard an application of FastMCP 3, which knows its server once it has started."""
+    lifespan = app.router.lifespan_context
 
-    method: str
-    params: dict[str, Any] | None
-    #: ``None`` for a notification.
-    request_id: Any
-    #: The HTTP request, if there is one.
-    request: Any = None
-    session: Any = None
-    lifespan_context: Any = None
-    #: How the guard asks the client.
-    peer: Any = None
-    protocol_version: str = HANDSHAKE_PROTOCOL_VERSIONS[-1]
+    @asynccontextmanager
+    async def guarded(started: Any) -> AsyncIterator[Any]:
+        async with lifespan(started) as state:
+            install(config, engines, None, endpoint.session_manager.app)
+            yield state
 
-    def __class_getitem__(cls, _types: Any) -> Any:
-        return cls
+    app.router.lifespan_context = guarded
+
+
+def _late(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
+    """Guard each application of a FastMCP 3; one is started for stdio too."""
+    make, run = server.http_app, server.run_stdio_async
+
+    def http_app(*given: Any, **options: Any) -> Any:
+        app = make(*given, **options)
+        install(config, engines, None, app)
+        return app
+
+    async def run_stdio_async(*given: Any, **options: Any) -> None:
+        app = http_app()
+        async with app.router.lifespan_context(app):
+            await run(*given, **options)
+
+    server.http_app, server.run_stdio_async = http_app, run_stdio_async
+    setattr(server, _guarded, config)
+
+
+def low_level(server: Any) -> Any:
+    """Return the low-level server of :meth:`Guard.run_stdio`, which there is none of."""
+    raise InvalidArgument(
+        "run_stdio: expected mcp 2.3 or later, found "
+        f"mcp {metadata.version('mcp')}: a protected server is run on stdio as without a guard"
+    )

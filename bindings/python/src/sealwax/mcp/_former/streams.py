@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import secrets
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from mcp.shared.exceptions import McpError
 from mcp.shared.message import SessionMessage
 from mcp.types import (
     ErrorData,
@@ -17,43 +18,32 @@ from mcp.types import (
     JSONRPCResponse,
 )
 
-from ... import _json, answer
+from ... import InternalError, _json, answer
 from .._caller import ends
-from .._handler.boundary import Boundary
-from .._handler.exchange import REFERENCE, Exchange, by_reference
+from .._handler.exchange import REFERENCE, Boundary, Exchange, by_reference
 from .._hooks import report, report_error
 from .._refusal import protocol_error
-from .._transport.message import served
-from .questions import OWN, CallPeer, Questions, http_request, until_closed
-from .sdk import MCPError, ServerRequestContext
+from .._transport.exchange import served
+from .questions import OWN, CallPeer, Questions, Waiting, http_request, until_closed
+from .sdk_types import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .._caller import GuardConfig
-    from .._engines import EngineFactory
+    from .._options import EngineFactory, GuardConfig
 
 
 #: A client of 2026-07-28 says in each request what it can do.
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
 
-class Answered(Exception):
-    """The SDK answered with an error, which leaves as it is."""
-
-    def __init__(self, error: Any) -> None:
-        self.error = error
-
-
-class Waiting(NamedTuple):
+class Call(Waiting):
     """A request whose handler runs."""
 
-    answered: anyio.Event
-    #: The SDK's answer, once it is there: a response or an error.
-    answers: list[Any]
-    scope: anyio.CancelScope
-    #: A list of the guard's own, which may have been waited for too long.
-    is_own: bool = False
+    def __init__(self, scope: anyio.CancelScope | None = None) -> None:
+        super().__init__()
+        #: None for a list of the guard's own, which may have been waited for too long.
+        self.scope = scope
 
 
 def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
@@ -76,7 +66,7 @@ class Connection:
         #: What the client said at ``initialize``: nothing in a run that is for one request alone.
         self._capabilities: Any = None
         #: The requests in progress. No two have one id: the SDK pairs by it.
-        self._waiting: dict[Any, Waiting] = {}
+        self._waiting: dict[Any, Call] = {}
 
     async def run(self, run: Any, reads: Any, *given: Any, **options: Any) -> None:
         """Run the server on streams of its own."""
@@ -99,9 +89,9 @@ class Connection:
                     tasks.start_soon(self._request, message, item)
                 elif isinstance(message, JSONRPCNotification):
                     await self._notification(message, item)
-                elif self._questions.of(message) is not None:
+                elif (question := self._questions.of(message)) is not None:
                     # Who answers may be found out later.
-                    tasks.start_soon(self._questions.answered, message, item)
+                    tasks.start_soon(self._questions.answered, question, message, item)
                 else:
                     await self._to_sdk.send(item)
 
@@ -110,7 +100,7 @@ class Connection:
             if message.method == "notifications/cancelled":
                 # The SDK answers it with an error.
                 dropped = self._waiting.pop(str((message.params or {}).get("requestId")), None)
-                if dropped is not None:
+                if dropped is not None and dropped.scope is not None:
                     dropped.scope.cancel()
             await self._to_sdk.send(item)
 
@@ -127,21 +117,21 @@ class Connection:
             await self._answer(message.id, self._refuse_id())
             return
         with anyio.CancelScope() as scope:
-            waiting = self._waiting[name] = Waiting(anyio.Event(), [], scope)
+            waiting = self._waiting[name] = Call(scope)
             try:
                 found = await self._answer_of(message, item, waiting)
             except BaseException as error:
                 if ends(error):
                     raise
                 report_error(self._config, "request: expected an answer, found an error")
-                found = protocol_error(answer("data-layer", error=error)["error"]).error
+                found = protocol_error(answer("data-layer", InternalError())["error"]).error
             finally:
                 if self._waiting.get(name) is waiting:
                     del self._waiting[name]
             if found is not None:
                 await self._answer(message.id, found)
 
-    async def _answer_of(self, message: Any, item: Any, waiting: Waiting) -> Any:
+    async def _answer_of(self, message: Any, item: Any, waiting: Call) -> Any:
         """Return the result of a request, or its error; ``None`` if it was dropped."""
 
         async def handled(ctx: Any) -> Any:
@@ -152,13 +142,11 @@ class Connection:
 
         try:
             return await self._boundary(self._context(message, item), handled)
-        except Answered as answered:
-            return answered.error
-        except MCPError as refused:
-            return refused.error
+        except McpError as error:
+            return error.error
 
     async def _handled(
-        self, message: Any, item: Any, waiting: Waiting, exchange: Exchange, params: Any
+        self, message: Any, item: Any, waiting: Call, exchange: Exchange, params: Any
     ) -> Any:
         """Return the result of the SDK's handler."""
         reference = secrets.token_hex(16)
@@ -171,35 +159,29 @@ class Connection:
         try:
             passed = JSONRPCMessage(message.model_copy(update={"params": given}))
             await self._to_sdk.send(SessionMessage(passed, item.metadata))
-            await waiting.answered.wait()
+            found = await waiting.answered()
         finally:
             del by_reference[reference]
-        (found,) = waiting.answers
         refused = exchange.refused
         if refused is not None and _tells(found, refused.tool_result):
             if message.method == "tools/call":
                 return refused.tool_result
             raise refused
         if isinstance(found, JSONRPCError):
-            raise Answered(found.error)
+            raise McpError(found.error)
         return found.result
 
     async def _list_tools(self, meta: Any, item: Any, page: Mapping[str, Any]) -> Any:
         """Return a page of the SDK's own list of tools, for the client of a call."""
         name, params = OWN + secrets.token_hex(16), {**page, "_meta": meta}
-        waiting = Waiting(anyio.Event(), [], anyio.CancelScope(), is_own=True)
-        self._waiting[name] = waiting
+        waiting = self._waiting[name] = Call()
         asked = JSONRPCRequest(jsonrpc="2.0", id=name, method="tools/list", params=params)
         try:
             await self._to_sdk.send(SessionMessage(JSONRPCMessage(asked), item.metadata))
         except BaseException:
             del self._waiting[name]
             raise
-        await waiting.answered.wait()
-        (found,) = waiting.answers
-        if isinstance(found, JSONRPCError):
-            raise MCPError(found.error.code, "the server answered with an error")
-        return found.result
+        return await waiting.result("server")
 
     def _refuse_id(self) -> ErrorData:
         """Return the error for a request whose id another in progress has."""
@@ -226,10 +208,9 @@ class Connection:
                 is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
                 waiting = self._waiting.get(str(message.id)) if is_answer else None
                 if waiting is not None:
-                    if waiting.is_own:
+                    if waiting.scope is None:
                         del self._waiting[str(message.id)]
-                    waiting.answers.append(message)
-                    waiting.answered.set()
+                    waiting.set(message)
                 elif not isinstance(message, JSONRPCResponse):
                     await self._writes.send(item)
 

@@ -1,33 +1,108 @@
-"""The request that is being served, which handlers reach by their context."""
+"""One message at the SDK's handlers, from its arrival to its answer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextvars import ContextVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ... import InvalidArgument, SealwaxError, _json
+from mcp.types import ErrorData
+
+from ... import InvalidArgument, SealwaxError, _json, token_fields
 from ..._engine import client_value, document_of
 from .._caller import Caller
 from .._hooks import report
-from .._refusal import ArgumentsRefused, HandleRefused, why
-from .._sdk import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND
-from .._sdk_json import json_text
-from .._transport.message import SCOPE_KEY, TransportExchange, served
+from .._refusal import ArgumentsRefused, HandleRefused, protocol_error, why
+from .._sdk_types import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND
+from .._transport.exchange import SCOPE_KEY, TransportExchange, served
+from .._transport.message import json_text, members_of, token_of, with_members, with_opened
+from .questions import Confirming
 from .session import Session, sent_header, sent_session
 
 if TYPE_CHECKING:
-    from mcp.server.context import ServerRequestContext
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ... import TokenFields
-    from ..._documents import DeliverStep, DoneStep, Fault, HandleOp, Step
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+    from ..._documents import DeliverStep, DoneStep, Fault, HandleOp, ReplyStep, Step
     from ..._engine import Client, Guard
     from ..._engine import Exchange as Engine
-    from .._caller import GuardConfig
+    from .._caller import Answer
+    from .._options import EngineFactory, GuardConfig
+    from .._transport.message import Change
+    from .questions import Peer
 
+    Context: TypeAlias = ServerRequestContext[Any, Any]
 
+#: The changes for the outermost middleware, if the SDK's models drop what they do not know.
+_outermost: ContextVar[list[Sequence[Change]] | None] = ContextVar(
+    "sealwax_outermost", default=None
+)
 #: The member of ``_meta`` by which a context of mcp 1 names its request.
 REFERENCE = "io.github.sealwax/exchange"
 #: The exchanges of mcp 1, by their references.
 by_reference: dict[object, Exchange] = {}
+
+
+class Boundary:
+    """The middleware that replaces the SDK's own ``RequestStateBoundary``."""
+
+    def __init__(
+        self,
+        config: GuardConfig,
+        engines: EngineFactory,
+        peer_of: Callable[[GuardConfig, Context], Peer],
+        handle_refused: type[HandleRefused] = HandleRefused,
+    ) -> None:
+        self._config, self._first, self._peer_of = config, engines.first, peer_of
+        self._engine = engines.engine()
+        self._handle_refused = handle_refused
+
+    async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Serve one message."""
+        exchange = Exchange(self._config, self._engine, self._handle_refused, ctx)
+        try:
+            step = await self._arrived(exchange, ctx)
+            if step["step"] == "deliver":
+                exchange.delivered(step)
+                # A handler's own requests to other servers are not part of this message.
+                before = served.set(exchange)
+                try:
+                    result = await call_next(with_opened(ctx, exchange.fields, step))
+                finally:
+                    served.reset(before)
+                found = _reported(result, step)
+                if found is None:
+                    return result
+                step = await exchange.result(found, whole=step.get("whole"))
+                if step["step"] == "respond":
+                    return _changed(found, step.get("set") or ())
+            return _replied(step) if step["step"] == "reply" else None
+        finally:
+            exchange.close()
+
+    async def _arrived(self, exchange: Exchange, ctx: Context) -> Step:
+        """Return the first step that is none of the engine's questions."""
+        fields, caller = exchange.fields, exchange.caller
+        token = token_of(ctx, fields)
+        if self._engine.defers:
+            if token is None and (fields is None or not fields.needs_caller):
+                return {"step": "deliver", "report": fields and fields.result, "withinMs": 0}
+            await caller.identify()
+        answers: dict[str, Answer] = {}
+        client = None
+        if self._first is not None:
+            answers["initial"] = partial(self._first, ctx)
+        if self._config.confirms and ctx.method.startswith("tools/"):
+            settled = exchange.outer.negotiated if exchange.outer else None
+            peer = self._peer_of(self._config, ctx)
+            confirming = Confirming(self._config, ctx.params or {}, peer, settled)
+            client = confirming.client()
+            answers["confirm"] = confirming.question
+            answers["elicit"] = partial(confirming.elicit, caller)
+            answers["list_tools"] = confirming.list_tools
+        step = exchange.begin(token, sessions=self._first is not None, client=client)
+        return await caller.drive(exchange.engine, step, answers)
 
 
 class Exchange:
@@ -38,12 +113,12 @@ class Exchange:
         config: GuardConfig,
         rules: Guard,
         handle_refused: type[HandleRefused],
-        ctx: ServerRequestContext[Any, Any],
-        fields: TokenFields | None,
+        ctx: Context,
     ) -> None:
         self.config, self._rules, self._handle_refused = config, rules, handle_refused
-        self._ctx: ServerRequestContext[Any, Any] | None = ctx
-        self._fields = fields
+        self._ctx: Context | None = ctx
+        #: Where the message and its result carry a token, if they do.
+        self.fields = None if ctx.request_id is None else token_fields(ctx.method)
         scope = None if ctx.request is None else getattr(ctx.request, "scope", None)
         outer = (scope and scope.get(SCOPE_KEY)) or served.get()
         #: The wrapper that the message came through, if that is of the same guard.
@@ -59,13 +134,13 @@ class Exchange:
 
     def begin(
         self, token: object = None, *, sessions: bool = False, client: Client | None = None
-    ) -> tuple[Engine, Step]:
-        """Begin the engine's exchange; return it and its first step."""
-        ctx, fields = self._serving(), self._fields
+    ) -> Step:
+        """Begin the engine's exchange; return its first step."""
+        ctx, fields = self._serving(), self.fields
         params = ctx.params or {}
         session = sent_session(ctx) if sessions else None
         given = params.get("arguments") if fields is not None and fields.needs_caller else None
-        engine, step = self._rules.message(
+        self._engine, step = self._rules.message(
             ctx.method,
             fields,
             self.target,
@@ -79,11 +154,10 @@ class Exchange:
             None if session is None else sent_header(ctx),
             client,
         )
-        self._engine = engine
         if self._ctx is None:
             # Closed by another thread meanwhile.
-            engine.free()
-        return engine, step
+            self._engine.free()
+        return step
 
     @property
     def target(self) -> object:
@@ -92,12 +166,15 @@ class Exchange:
             if path == ["name"]:
                 return value
         params = self._serving().params or {}
-        return params.get((self._fields and self._fields.target) or "name")
+        return params.get((self.fields and self.fields.target) or "name")
 
     @property
     def engine(self) -> Engine:
         """The engine's exchange, which may begin now; it ends with the request."""
-        return self._engine or self.begin()[0]
+        if self._engine is None:
+            self.begin()
+        assert self._engine is not None
+        return self._engine
 
     def delivered(self, step: DeliverStep) -> None:
         """Store what was opened."""
@@ -105,13 +182,18 @@ class Exchange:
         if opened := step.get("session"):
             self.session = Session(self.engine, opened)
 
+    async def result(self, result: Mapping[str, Any], *, whole: bool | None) -> Step:
+        """Report the handler's result; return what becomes of it."""
+        engine = self.engine
+        return await self.caller.drive(engine, engine.result(result, self.fields, whole=whole))
+
     def builtin_result(self) -> str | None:
         """Return the result of a method of the guard's own, as JSON."""
         return self._delivered and self._delivered.get("builtinResult")
 
     def state(self) -> str | None:
         """Return the ``requestState`` that this guard opened, never the SDK's copy of it."""
-        if self._fields is None or self._fields.kind != "request-state":
+        if self.fields is None or self.fields.kind != "request-state":
             raise InvalidArgument(
                 "ctx: expected a request that carries a requestState, as those of tools/call, "
                 "prompts/get and resources/read do, found another"
@@ -166,7 +248,7 @@ class Exchange:
         if self.outer is None:
             self.caller.close()
 
-    def _serving(self) -> ServerRequestContext[Any, Any]:
+    def _serving(self) -> Context:
         """Return the SDK's context; raise once the request is over."""
         if self._ctx is None:
             raise InvalidArgument(
@@ -207,3 +289,40 @@ def _request_context(ctx: Any) -> object:
     except ValueError:
         # A context without a request, which MCPServer makes for calls from the author's own code.
         return None
+
+
+def _replied(step: ReplyStep) -> HandlerResult:
+    """Return the result of a reply, or raise its error."""
+    if error := step.get("error"):
+        raise protocol_error(error)
+    result: Any = step.get("tool") or step.get("result")
+    return result  # type: ignore[no-any-return]
+
+
+def _reported(result: HandlerResult, step: DeliverStep) -> dict[str, Any] | None:
+    """Return a result as JSON, if the engine wants to know of it."""
+    report = step.get("report")
+    if not report or isinstance(result, ErrorData):
+        return None
+    # A middleware inside this one may return a model; the SDK's own chain returns JSON.
+    found = result if type(result) is dict else members_of(result)
+    return found if report is True or found.get(report) is not None else None
+
+
+def _changed(result: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    if (made := _outermost.get()) is not None:
+        made.append(changes)
+    return with_members(result, changes)
+
+
+async def outermost(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Change a result again outside of a middleware that drops what its models do not know."""
+    made: list[Sequence[Change]] = []
+    before = _outermost.set(made)
+    try:
+        result = await call_next(ctx)
+    finally:
+        _outermost.reset(before)
+    if not made or isinstance(result, ErrorData):
+        return result
+    return _changed(members_of(result), made[-1])

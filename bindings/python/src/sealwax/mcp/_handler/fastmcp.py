@@ -13,7 +13,7 @@ from .._refusal import HandleRefused
 from .exchange import exchange_of
 
 if TYPE_CHECKING:
-    from .._caller import GuardConfig
+    from .._options import GuardConfig
 
 
 class FastMCPHandleRefused(HandleRefused, ToolError):

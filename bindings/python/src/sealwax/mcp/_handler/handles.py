@@ -11,7 +11,7 @@ from .exchange import exchange_of
 
 if TYPE_CHECKING:
     from ..._documents import Predecessor
-    from .._caller import GuardConfig
+    from .._options import GuardConfig
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.streamable_http import MCP_SESSION_ID_HEADER
 
 from ... import _json
-from .._sdk import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
+from .._sdk_types import SPEC_CLIENT_METHODS, SPEC_CLIENT_NOTIFICATION_METHODS
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
+from mcp.types import RequestParams
+
 from ... import InvalidArgument
 from .._caller import made
-from .._sdk import RequestParams
 from .exchange import exchange_of
 from .session import CREATE, DELETE
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..._documents import AskStep, SessionSettings
     from ..._engine import Told
-    from .._caller import GuardConfig
+    from .._options import GuardConfig
     from .session import Session
 
 #: Returns the first value of a new session, from the context of the request that creates it.

@@ -14,14 +14,14 @@ from starlette.responses import Response
 from ... import InvalidArgument
 from ..._cause import named
 from ..._engine import OTHER
-from .._sdk import MCP_PROTOCOL_VERSION_HEADER
-from .message import SCOPE_KEY, TransportExchange, context
+from .._sdk_types import MCP_PROTOCOL_VERSION_HEADER
+from .exchange import SCOPE_KEY, TransportExchange, context
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ..._documents import DeliverStep, Step
-    from .message import Transport
+    from .exchange import Transport
 
 _OF_REQUESTS = (MCP_PROTOCOL_VERSION_HEADER, MCP_SESSION_ID_HEADER, "content-encoding")
 _OF_ANSWERS = ("content-type", MCP_SESSION_ID_HEADER)

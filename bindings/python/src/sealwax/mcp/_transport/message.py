@@ -1,78 +1,103 @@
-"""Messages around HTTP and stdio, before the SDK sees them."""
+"""A message as the SDK has it, as the engine reads it."""
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from .._caller import Caller
-from .._engines import document
-from .._sdk import HANDSHAKE_PROTOCOL_VERSIONS, IS_SECOND, ServerRequestContext
-from .._sdk_json import read_message
-from .negotiated import Negotiated, negotiated
+import pydantic_core
+from mcp.types import CallToolResult
+from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
 
 if TYPE_CHECKING:
-    from ..._documents import Step
-    from ..._engine import Exchange
-    from .._caller import GuardConfig
-    from .._engines import EngineFactory
+    from mcp.server.context import ServerRequestContext
+
+    from ... import TokenFields
+    from ..._documents import DeliverStep
+
+    Context: TypeAlias = ServerRequestContext[Any, Any]
+
+#: The names on the way to a member, and its value.
+Change: TypeAlias = tuple[Sequence[str], Any]
+_alias = cache(to_snake)
 
 
-#: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
-SCOPE_KEY = "sealwax.session"
-#: What is being served: a :class:`TransportExchange` without a scope, for the SDK serves a message
-#: in the context that it was read in, and within its handler the handler's exchange.
-served: ContextVar[object] = ContextVar("sealwax_served", default=None)
+def json_text(value: Any) -> bytes:
+    """Return a client's value as JSON; a value that JSON cannot hold becomes invalid JSON."""
+    try:
+        return pydantic_core.to_json(value, inf_nan_mode="constants")
+    except ValueError:
+        pass
+    try:
+        # With escapes for lone surrogates, so that it can be said where one is.
+        return json.dumps(value).encode()
+    except (ValueError, TypeError, RecursionError):
+        return b"?"
 
 
-class Transport:
-    """A guard's rules for transport sessions."""
-
-    def __init__(self, config: GuardConfig, engines: EngineFactory, **settings: Any) -> None:
-        self.config = config
-        self.engine = engines.engine(transport=document(modern=IS_SECOND, **settings))
-
-
-class TransportExchange:
-    """One message on its way to the SDK."""
-
-    def __init__(
-        self, config: GuardConfig, engine: Exchange, request: Any = None, message: bytes = b""
-    ) -> None:
-        self.config, self.engine, self.over_http = config, engine, request is not None
-        #: The time that is left for the engine's questions at the handlers.
-        self.within_ms: int | None = None
-        #: What was negotiated when the session of the message began.
-        self.negotiated: Negotiated | None = None
-        #: Whether the guard at the handlers goes on with what is known here.
-        self.continues = False
-        self.caller = Caller(config, context(request, message))
-
-    async def drive(self, step: Step) -> Step:
-        """Answer the engine's questions; return the step that is for the transport."""
-        step = await self.caller.drive(self.engine, step)
-        if step["step"] == "deliver":
-            self.within_ms, self.negotiated = step["withinMs"], negotiated(step)
-            self.continues = self.caller.known is not None or bool(step.get("report"))
-        return step
-
-    def close(self) -> None:
-        """Release the message."""
-        self.engine.free()
-        self.caller.close()
+def read_message(text: str | bytes) -> Any:
+    """Read JSON with the SDK's parser, so that both see the same; ``None`` if it is invalid."""
+    try:
+        return pydantic_core.from_json(text)
+    except ValueError:
+        return None
 
 
-def context(request: Any, message: bytes) -> ServerRequestContext[Any, Any]:
-    """Return what `principal` gets of a message."""
-    said = read_message(message)
-    said = said if isinstance(said, dict) else {}
-    params, nobodys = said.get("params"), None
-    return ServerRequestContext[Any, Any](
-        session=nobodys,  # type: ignore[arg-type]
-        lifespan_context={},
-        protocol_version=HANDSHAKE_PROTOCOL_VERSIONS[-1],
-        method=str(said.get("method") or ""),
-        params=params if isinstance(params, dict) else None,
-        request_id=said.get("id"),
-        request=request,
-    )
+def with_members(result: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """Return a result with members set, each by the names on the way to it."""
+    changed = {**result}
+    for path, value in changes:
+        changed = _with(changed, path, value)
+    return changed
+
+
+def _with(members: Mapping[str, Any], path: Sequence[str], value: Any) -> dict[str, Any]:
+    name, *rest = path
+    changed = {**members}
+    if rest:
+        inner = changed[name] if isinstance(changed.get(name), Mapping) else {}
+        value = _with(inner, rest, value)
+    changed[name] = value
+    return changed
+
+
+def members_of(result: Any) -> dict[str, Any]:
+    """Return a result as JSON."""
+    if hasattr(result, "to_mcp_result"):
+        # FastMCP's results of tools are the SDK's in another form.
+        result = CallToolResult(
+            content=result.content,
+            structured_content=result.structured_content,
+            is_error=result.is_error,
+            _meta=result.meta,
+        )
+    if isinstance(result, BaseModel):
+        members: dict[str, Any] = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return members
+    return {**(result or {})}
+
+
+def token_of(ctx: Context, fields: TokenFields | None) -> object:
+    """Return the token that a message brings, of any type; ``None`` if it brings none."""
+    if fields is None or not ctx.params:
+        return None
+    # A model would also take it, unopened, by the field's name in Python.
+    alias = _alias(fields.param)
+    aliased = alias != fields.param and ctx.params.get(alias) is not None
+    return True if aliased else ctx.params.get(fields.param)
+
+
+def with_opened(ctx: Context, fields: TokenFields | None, step: DeliverStep) -> Context:
+    """Return the context with the opened value in place of the token; null is absent."""
+    names = () if fields is None else (fields.param, _alias(fields.param))
+    changes, text = step.get("set") or (), step.get("opened")
+    if fields is None or not ctx.params or (ctx.params.keys().isdisjoint(names) and not changes):
+        return ctx
+    params = {name: value for name, value in ctx.params.items() if name not in names}
+    if text is not None:
+        params[fields.param] = text
+    return replace(ctx, params=with_members(params, changes))

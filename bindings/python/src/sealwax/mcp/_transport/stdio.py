@@ -15,7 +15,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from ..._engine import Told
 from .._caller import Caller
-from .message import TransportExchange, served
+from .exchange import TransportExchange, served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.shared._stream_protocols import WriteStream
 
-    from .message import Transport
+    from .exchange import Transport
 
 
 #: The line for which the server works: the SDK serves each in the context that it was read in.

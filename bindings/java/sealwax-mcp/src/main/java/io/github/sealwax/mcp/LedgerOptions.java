@@ -3,7 +3,7 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.internal.Durations;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -65,18 +65,15 @@ public record LedgerOptions(
   }
 
   Map<String, Object> document(boolean isLocal) {
-    Map<String, Object> document = new LinkedHashMap<>();
+    Map<String, Object> document = new HashMap<>();
     document.put("local", isLocal);
+    document.put("label", label);
+    document.put(
+        "clockTolerance",
+        clockTolerance == null ? null : Durations.seconds("clockTolerance", clockTolerance));
+    document.put(
+        "acceptIssuedSince", acceptIssuedSince == null ? null : acceptIssuedSince.getEpochSecond());
     document.put("reusableRequestState", reusableRequestState);
-    if (label != null) {
-      document.put("label", label);
-    }
-    if (clockTolerance != null) {
-      document.put("clockTolerance", Durations.seconds("clockTolerance", clockTolerance));
-    }
-    if (acceptIssuedSince != null) {
-      document.put("acceptIssuedSince", acceptIssuedSince.getEpochSecond());
-    }
     return document;
   }
 }

@@ -3,6 +3,8 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.Answer;
 import io.github.sealwax.Code;
 import io.github.sealwax.Profile;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import java.util.Map;
 
 /**
@@ -19,8 +21,7 @@ public final class LinkRefused extends RuntimeException {
   private final String code;
 
   LinkRefused(Step reply) {
-    this(
-        reply.has("status") ? reply.number("status").intValue() : 500, HandleRefused.codeOf(reply));
+    this(reply.has("status") ? reply.number("status").intValue() : 500, reply.code());
   }
 
   private LinkRefused(int status, String code) {

@@ -4,6 +4,11 @@ import io.github.sealwax.Code;
 import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Principal;
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Hooks;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
@@ -20,14 +25,12 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the value
  */
 public final class Links<T> {
-  private final Guard guard;
+  private final Operations operations;
   private final TypeRef<T> type;
-  private final Map<String, Object> settings;
 
-  Links(Guard guard, TypeRef<T> type, Map<String, Object> settings) {
-    this.guard = guard;
+  Links(Operations operations, TypeRef<T> type) {
+    this.operations = operations;
     this.type = type;
-    this.settings = settings;
   }
 
   /**
@@ -64,7 +67,7 @@ public final class Links<T> {
   }
 
   private Links<T> with(String name, Object value) {
-    return new Links<>(guard, type, SelfContainedHandles.with(settings, name, value));
+    return new Links<>(operations.with(name, value), type);
   }
 
   /**
@@ -76,8 +79,7 @@ public final class Links<T> {
    * @throws HandleRefused for a value over the codec's payload limit
    */
   public String seal(McpTransportContext context, T value) {
-    Map<String, Object> operation = SelfContainedHandles.with(settings, "op", "sealLink");
-    return Served.of(guard, context).handle(operation, Json.write(value)).text("handle");
+    return operations.run(context, "sealLink", Json.write(value)).text("handle");
   }
 
   /**
@@ -89,7 +91,7 @@ public final class Links<T> {
    * @throws LinkRefused for any that is not valid, and for a value of another type
    */
   public OpenedLink<T> open(@Nullable Object link) {
-    if (!guard.hasLedger()) {
+    if (!operations.guard().hasLedger()) {
       // Nothing is ever used up.
       return preview(link);
     }
@@ -112,10 +114,10 @@ public final class Links<T> {
 
   /** Returns the step that is done; what opens counts as an event, if it {@code counts}. */
   private Step followed(@Nullable Object link, boolean keep, boolean counts) {
-    Map<String, Object> operation = SelfContainedHandles.with(settings, "op", "openLink");
-    operation.put("handle", link == null ? true : Json.clientValue(link));
-    operation.put("keep", keep);
-    Step step = new Caller(guard, null, counts).finish(guard.engine().link(operation));
+    Operations opening =
+        operations.with("op", "openLink").of(link == null ? true : link).with("keep", keep);
+    GuardCore guard = operations.guard();
+    Step step = new Caller(guard, null, counts).finish(guard.engine().link(opening.members()));
     if (!step.is("done")) {
       throw new LinkRefused(step);
     }
@@ -133,7 +135,7 @@ public final class Links<T> {
       return Json.value(done.text("value"), type);
     } catch (IllegalArgumentException e) {
       Map<String, Object> about = Map.of("kind", "link", "id", done.text("id"));
-      guard.hooks().report(Code.MALFORMED, e.getMessage(), about);
+      operations.guard().hooks().report(Code.MALFORMED, e.getMessage(), about);
       throw LinkRefused.ofValue();
     }
   }

@@ -7,6 +7,8 @@ import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Machine;
 import io.github.sealwax.internal.Text;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;

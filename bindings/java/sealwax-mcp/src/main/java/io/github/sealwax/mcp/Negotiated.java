@@ -20,23 +20,4 @@ public record Negotiated(
     Map<String, Object> clientInfo,
     Map<String, Object> serverCapabilities,
     String id,
-    @Nullable Instant expiresAt) {
-
-  @SuppressWarnings("unchecked")
-  static @Nullable Negotiated of(Step deliver) {
-    String text = deliver.text("negotiated");
-    String id = deliver.text("id");
-    if (text == null || id == null) {
-      return null;
-    }
-    Map<String, Object> settled = Json.object(text);
-    Long end = deliver.number("expiresAt");
-    return new Negotiated(
-        (String) settled.get("protocolVersion"),
-        (Map<String, Object>) settled.getOrDefault("clientCapabilities", Map.of()),
-        (Map<String, Object>) settled.getOrDefault("clientInfo", Map.of()),
-        (Map<String, Object>) settled.getOrDefault("serverCapabilities", Map.of()),
-        id,
-        end == null ? null : Instant.ofEpochSecond(end));
-  }
-}
+    @Nullable Instant expiresAt) {}

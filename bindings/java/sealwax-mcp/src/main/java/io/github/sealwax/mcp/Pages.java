@@ -1,10 +1,10 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,14 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of a position
  */
 public final class Pages<T> {
-  private final Guard guard;
+  private final Operations operations;
   private final TypeRef<T> type;
-  private final Map<String, Object> settings;
 
-  Pages(Guard guard, TypeRef<T> type, Map<String, Object> settings) {
-    this.guard = guard;
+  Pages(Operations operations, TypeRef<T> type) {
+    this.operations = operations;
     this.type = type;
-    this.settings = settings;
   }
 
   /**
@@ -57,7 +55,7 @@ public final class Pages<T> {
   }
 
   private Pages<T> with(String name, Object value) {
-    return new Pages<>(guard, type, SelfContainedHandles.with(settings, name, value));
+    return new Pages<>(operations.with(name, value), type);
   }
 
   /**
@@ -71,7 +69,7 @@ public final class Pages<T> {
    *     large
    */
   public String cursor(McpTransportContext context, T position) {
-    return run(context, "cursor", Json.write(position)).text("handle");
+    return operations.run(context, "cursor", Json.write(position)).text("handle");
   }
 
   /**
@@ -84,12 +82,7 @@ public final class Pages<T> {
    *     call or list
    */
   public @Nullable T position(McpTransportContext context) {
-    String value = run(context, "position", null).text("value");
+    String value = operations.run(context, "position").text("value");
     return value == null ? null : Json.value(value, type);
-  }
-
-  private Step run(McpTransportContext context, String op, @Nullable String value) {
-    Map<String, Object> operation = SelfContainedHandles.with(settings, "op", op);
-    return Served.of(guard, context).handle(operation, value);
   }
 }

@@ -1,10 +1,10 @@
 package io.github.sealwax.mcp;
 
-import io.github.sealwax.InternalErrorException;
-import io.github.sealwax.internal.Frame;
-import io.github.sealwax.internal.Library;
-import io.github.sealwax.internal.Machine;
-import io.github.sealwax.internal.Text;
+import io.github.sealwax.mcp.internal.Step;
+import io.github.sealwax.mcp.internal.ledger.RedisConnection;
+import io.github.sealwax.mcp.internal.ledger.RedisConnections;
+import io.github.sealwax.mcp.internal.ledger.RedisServers;
+import io.github.sealwax.mcp.internal.ledger.Store;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,13 +36,11 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private static final Duration CONNECTING = Duration.ofSeconds(10);
 
-  private final Library library = Library.shared();
   private final RedisServers servers;
+  private final Store store = new Store();
 
   /** In a Cluster, guards of several audiences or labels may be at several servers. */
   private final Map<Integer, RedisConnections> bySlot = new ConcurrentHashMap<>();
-
-  private volatile Machine known;
 
   /** How scripts are sent whose commands need no store machine. */
   private final Map<String, Step> plain = new ConcurrentHashMap<>();
@@ -69,7 +68,6 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private RedisLedger(RedisServers servers) {
     this.servers = servers;
-    known = begun();
   }
 
   /**
@@ -83,14 +81,26 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     return new RedisLedger(RedisServers.cluster(seed, options));
   }
 
-  private RedisConnections connections(Command command) {
+  private RedisConnections connections(String key) {
     return bySlot.computeIfAbsent(
-        servers.slot(command.keys().get(0)),
-        slot -> new RedisConnections(servers, this::check, CONNECTING));
+        servers.slot(key), slot -> new RedisConnections(servers, this::check, CONNECTING));
   }
 
-  private Machine begun() {
-    return Machine.begin(library, new Frame(Frame.STORE, Frame.WAITS)).machine();
+  /**
+   * Checks the server, on a connection that it closes: for a start that fails if the ledger cannot
+   * serve. The first command does this too.
+   *
+   * @return warnings for the operator: what the server's settings may lose. It fails with a {@link
+   *     LedgerException} for a server that would lose records
+   */
+  public CompletionStage<List<String>> check() {
+    return connections("")
+        .connect("")
+        .thenApply(
+            connection -> {
+              connection.close();
+              return warnings;
+            });
   }
 
   /**
@@ -106,9 +116,10 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   public CompletionStage<List<String>> run(Command command) {
     long began = System.nanoTime();
     long within = command.within().toNanos();
-    RedisConnections connections = connections(command);
+    String key = command.keys().get(0);
+    RedisConnections connections = connections(key);
     return connections
-        .shared(command.keys().get(0))
+        .shared(key)
         .thenCompose(
             connection -> {
               long connecting = System.nanoTime() - began;
@@ -142,33 +153,28 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private CompletableFuture<List<String>> talked(
       RedisConnection connection, Command command, @Nullable Map<String, Object> first) {
-    StoreMachine machine = new StoreMachine(command.document());
-    Step next = machine.first;
-    CompletableFuture<Step> last;
-    if (Boolean.TRUE.equals(next.members().get("own"))) {
-      last =
-          connections(command)
-              .withOwn(
-                  command.keys().get(0), own -> machine.talk(own, next, null), command.within());
-    } else {
-      last = machine.talk(connection, next, first);
-    }
-    return last.thenApply(
-        done -> {
-          if (done.has("plain")) {
-            plain.put(command.script(), new Step(done.object("plain")));
-          } else {
-            plain.clear();
-          }
-          return done.texts("done");
-        });
+    String key = command.keys().get(0);
+    Function<Store.Talk, CompletableFuture<Step>> alone =
+        talk -> connections(key).withOwn(key, talk::on, command.within());
+    return store
+        .begin(command.document())
+        .on(connection, first, alone)
+        .thenApply(
+            done -> {
+              if (done.has("plain")) {
+                plain.put(command.script(), new Step(done.object("plain")));
+              } else {
+                plain.clear();
+              }
+              return done.texts("done");
+            });
   }
 
   /** Checks the server of a new connection. */
   private CompletableFuture<RedisConnection> check(RedisConnection connection) {
-    StoreMachine check = new StoreMachine(Map.of());
-    return check
-        .talk(connection, check.first, null)
+    return store
+        .begin(Map.of())
+        .on(connection)
         .thenCompose(
             step -> {
               warn(step.texts("warned"));
@@ -190,60 +196,11 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     warnings = List.copyOf(found);
   }
 
-  /** What the core says to send: for one command, or to check a server. */
-  private final class StoreMachine {
-    private final Machine machine;
-    private final Step first;
-
-    StoreMachine(Map<String, Object> about) {
-      byte[] written = Text.bytes("command", Json.write(about));
-      try {
-        Machine.Begun begun = known.begin(new Frame(Frame.STORE_MACHINE, written));
-        machine = begun.machine();
-        first = Step.read(begun.answer().text());
-      } catch (InternalErrorException e) {
-        // A fault ended what was known of the server: it is checked again.
-        known = begun();
-        throw e;
-      }
-    }
-
-    private Step on(Map<String, Object> answer) {
-      return Step.read(machine.on(new Frame(Frame.EVENT, Json.bytes(answer))).text());
-    }
-
-    /**
-     * Sends what the core says, and returns its last word. {@code answered} is the answer to the
-     * first.
-     */
-    CompletableFuture<Step> talk(
-        RedisConnection connection, Step next, @Nullable Map<String, Object> answered) {
-      if (!next.has("send")) {
-        machine.close();
-        return ended(next);
-      }
-      CompletableFuture<Map<String, Object>> answer =
-          answered == null
-              ? connection.send(next.texts("send"))
-              : CompletableFuture.completedFuture(answered);
-      return answer.thenCompose(told -> talk(connection, on(told), null));
-    }
-
-    private CompletableFuture<Step> ended(Step last) {
-      for (String name : List.of("unfit", "failed")) {
-        if (last.has(name)) {
-          return CompletableFuture.failedFuture(new LedgerException(last.text(name)));
-        }
-      }
-      return CompletableFuture.completedFuture(last);
-    }
-  }
-
   /** Closes its connections. */
   @Override
   public void close() {
     bySlot.values().forEach(RedisConnections::close);
     servers.close();
-    known.close();
+    store.close();
   }
 }

@@ -1,10 +1,9 @@
 package io.github.sealwax.mcp;
 
-import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,14 +15,10 @@ import org.jspecify.annotations.Nullable;
  * these methods may wait for it, no longer than the guard's time limit.
  */
 public final class ReferenceHandles {
-  private static final long LARGEST = 0xffff_ffffL;
+  private final Operations operations;
 
-  private final Guard guard;
-  private final Map<String, Object> settings;
-
-  ReferenceHandles(Guard guard, Map<String, Object> settings) {
-    this.guard = guard;
-    this.settings = settings;
+  ReferenceHandles(Operations operations) {
+    this.operations = operations;
   }
 
   /**
@@ -33,8 +28,7 @@ public final class ReferenceHandles {
    * @return the handles
    */
   public ReferenceHandles maxAge(Duration age) {
-    long seconds = Durations.seconds("maxAge", age);
-    return new ReferenceHandles(guard, SelfContainedHandles.with(settings, "maxAge", seconds));
+    return new ReferenceHandles(operations.with("maxAge", Durations.seconds("maxAge", age)));
   }
 
   /**
@@ -44,7 +38,7 @@ public final class ReferenceHandles {
    * @return the handle
    */
   public ReferenceHandle mint(McpTransportContext context) {
-    return handle(run(context, "mint", Map.of()));
+    return handle(operations.run(context, "mint"));
   }
 
   /**
@@ -56,7 +50,7 @@ public final class ReferenceHandles {
    * @throws HandleRefused for any that is not valid
    */
   public ReferenceHandle check(McpTransportContext context, @Nullable Object handle) {
-    return handle(run(context, "check", SelfContainedHandles.sent(handle)));
+    return handle(operations.of(handle).run(context, "check"));
   }
 
   /**
@@ -67,7 +61,7 @@ public final class ReferenceHandles {
    * @throws HandleRefused for any that is not valid
    */
   public void end(McpTransportContext context, @Nullable Object handle) {
-    run(context, "end", SelfContainedHandles.sent(handle));
+    operations.of(handle).run(context, "end");
   }
 
   /**
@@ -78,16 +72,12 @@ public final class ReferenceHandles {
    * @param context the tool's
    * @param number from 0 to 4294967295
    * @return the text for the model
-   * @throws InvalidArgumentException for another number
+   * @throws io.github.sealwax.InvalidArgumentException for another number
    * @throws HandleRefused as {@link #mint}, and for an anonymous caller, whose number is
    *     everybody's
    */
   public String mintShort(McpTransportContext context, long number) {
-    if (number < 0 || number > LARGEST) {
-      throw new InvalidArgumentException(
-          "number: expected a whole number from 0 to " + LARGEST + ", found " + number);
-    }
-    return run(context, "mintShort", Map.of("number", number)).text("handle");
+    return operations.with("number", number).run(context, "mintShort").text("handle");
   }
 
   /**
@@ -99,17 +89,11 @@ public final class ReferenceHandles {
    * @throws HandleRefused for any that is not valid
    */
   public long checkShort(McpTransportContext context, @Nullable Object handle) {
-    Step done = run(context, "checkShort", SelfContainedHandles.sent(handle));
+    Step done = operations.of(handle).run(context, "checkShort");
     return Long.parseLong(done.text("value"));
   }
 
-  private Step run(McpTransportContext context, String op, Map<String, Object> more) {
-    Map<String, Object> operation = SelfContainedHandles.with(settings, "op", op);
-    operation.putAll(more);
-    return Served.of(guard, context).handle(operation, null);
-  }
-
   private static ReferenceHandle handle(Step done) {
-    return new ReferenceHandle(done.text("handle"), done.text("id"), Guard.instant(done));
+    return new ReferenceHandle(done.text("handle"), done.text("id"), done.expiresAt());
   }
 }

@@ -2,11 +2,14 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.SealwaxException;
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Engine;
+import io.github.sealwax.mcp.internal.Failures;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.transport.HttpExchange;
+import io.github.sealwax.mcp.internal.transport.Passed;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpTransportContextExtractor;
 import io.modelcontextprotocol.spec.HttpHeaders;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -31,7 +34,7 @@ import java.util.Objects;
  * is refused gets 404. {@code DELETE} ends a session, if the guard has a ledger.
  */
 public final class SealwaxFilter implements Filter {
-  private final Guard guard;
+  private final GuardCore guard;
   private final Engine engine;
   private final McpTransportContextExtractor<? super HttpServletRequest> extractor;
   private final int maxBodySize;
@@ -63,14 +66,14 @@ public final class SealwaxFilter implements Filter {
       McpTransportContextExtractor<? super HttpServletRequest> extractor) {
     return request -> {
       McpTransportContext context = extractor.extract(request);
-      Object outer = request.getAttribute(TransportExchange.KEY);
+      Object outer = request.getAttribute(Passed.KEY);
       // Several headers are joined, which never equals the id of the message.
       String header =
           String.join(",", Collections.list(request.getHeaders(HttpHeaders.MCP_SESSION_ID)));
       return key ->
           switch (key) {
-            case TransportExchange.KEY -> outer;
-            case Served.HEADER -> header.isEmpty() ? null : header;
+            case Passed.KEY -> outer;
+            case Passed.HEADER -> header.isEmpty() ? null : header;
             default -> context.get(key);
           };
     };
@@ -92,7 +95,7 @@ public final class SealwaxFilter implements Filter {
       return;
     }
     try {
-      serve(new TransportExchange(guard, engine, context, request), request, response, chain);
+      new HttpExchange(guard, engine, context, request, response).serve(chain, maxBodySize);
     } catch (SealwaxException e) {
       // A container may show it to the client.
       guard.hooks().reportFailure(e);
@@ -101,108 +104,16 @@ public final class SealwaxFilter implements Filter {
     }
   }
 
-  private void serve(
-      TransportExchange exchange,
-      HttpServletRequest request,
-      HttpServletResponse response,
-      FilterChain chain)
-      throws IOException, ServletException {
-    boolean isAsync = false;
-    try {
-      pass(exchange, request, response, chain);
-      isAsync = request.isAsyncStarted();
-      if (isAsync) {
-        request.getAsyncContext().addListener(new Closing(exchange));
-      }
-    } finally {
-      if (!isAsync) {
-        exchange.close();
-      }
-    }
-  }
-
-  private void pass(
-      TransportExchange exchange,
-      HttpServletRequest request,
-      HttpServletResponse response,
-      FilterChain chain)
-      throws IOException, ServletException {
-    Step step = exchange.entered(request, maxBodySize);
-    if (!step.is("deliver")) {
-      reply(step, response);
-      return;
-    }
-    HttpServletRequest replayed = new ReplayedRequest(request, step.bytes(), step.text("version"));
-    boolean begins = step.has("report");
-    if (begins || exchange.caller().known() != null) {
-      request.setAttribute(TransportExchange.KEY, exchange);
-    }
-    if (!begins && !step.has("addSessionId")) {
-      chain.doFilter(replayed, response);
-      return;
-    }
-    HeldResponse held = new HeldResponse(response);
-    chain.doFilter(replayed, held);
-    if (request.isAsyncStarted()) {
-      throw new ServletException(
-          "expected a stateless server, which answers at once, found an asynchronous one");
-    }
-    Step left = exchange.left(held);
-    if (left == null) {
-      held.release(held.body());
-    } else if (left.is("respond")) {
-      left.object("headers").forEach((name, value) -> response.setHeader(name, (String) value));
-      held.release(left.bytes());
-    } else {
-      response.reset();
-      reply(left, response);
-    }
-  }
-
-  private static void reply(Step step, HttpServletResponse response) throws IOException {
-    response.setStatus(step.number("status").intValue());
-    if (step.has("allow")) {
-      response.setHeader("Allow", step.text("allow"));
-    }
-    if (step.bytes() != null) {
-      response.setContentType("application/json");
-      response.getOutputStream().write(step.bytes());
-    }
-  }
-
-  /** Closes the exchange of an asynchronous request. */
-  private record Closing(TransportExchange exchange) implements AsyncListener {
-    @Override
-    public void onComplete(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onTimeout(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onError(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onStartAsync(AsyncEvent event) {
-      event.getAsyncContext().addListener(this);
-    }
-  }
-
   /** What a filter is to be. */
   public static final class Builder {
-    private final Guard guard;
+    private final GuardCore guard;
     private final Map<String, Object> settings = new LinkedHashMap<>();
     private McpTransportContextExtractor<? super HttpServletRequest> extractor =
         request -> McpTransportContext.EMPTY;
     private int maxBodySize = 4 << 20;
 
     private Builder(Guard guard) {
-      this.guard = guard;
+      this.guard = guard.core();
       // The SDK speaks no revision without sessions of the transport.
       settings.put("modern", false);
     }

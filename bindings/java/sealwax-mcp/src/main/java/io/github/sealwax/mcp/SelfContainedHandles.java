@@ -1,11 +1,11 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +19,12 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the state
  */
 public final class SelfContainedHandles<T> {
-  private final Guard guard;
+  private final Operations operations;
   private final TypeRef<T> state;
-  private final Map<String, Object> settings;
 
-  SelfContainedHandles(Guard guard, TypeRef<T> state, Map<String, Object> settings) {
-    this.guard = guard;
+  SelfContainedHandles(Operations operations, TypeRef<T> state) {
+    this.operations = operations;
     this.state = state;
-    this.settings = settings;
   }
 
   /**
@@ -57,21 +55,14 @@ public final class SelfContainedHandles<T> {
    * @throws IllegalStateException for a guard without a ledger
    */
   public SelfContainedHandles<T> singleUse() {
-    if (!guard.hasLedger()) {
+    if (!operations.guard().hasLedger()) {
       throw new IllegalStateException("singleUse: expected a guard with a ledger");
     }
     return with("once", true);
   }
 
   private SelfContainedHandles<T> with(String name, Object value) {
-    return new SelfContainedHandles<>(guard, state, with(settings, name, value));
-  }
-
-  /** Returns settings with one more, or another. */
-  static Map<String, Object> with(Map<String, Object> settings, String name, Object value) {
-    Map<String, Object> changed = new HashMap<>(settings);
-    changed.put(name, value);
-    return changed;
+    return new SelfContainedHandles<>(operations.with(name, value), state);
   }
 
   /**
@@ -82,7 +73,7 @@ public final class SelfContainedHandles<T> {
    * @return the handle
    */
   public SelfContainedHandle seal(McpTransportContext context, T value) {
-    return handle(run(context, "seal", Map.of(), Json.write(value)));
+    return handle(operations.run(context, "seal", Json.write(value)));
   }
 
   /**
@@ -95,8 +86,8 @@ public final class SelfContainedHandles<T> {
    * @throws HandleRefused with {@link #singleUse}, for a second renewal of the same handle
    */
   public SelfContainedHandle renew(McpTransportContext context, OpenedHandle<T> before, T value) {
-    Map<String, Object> predecessor = Map.of("predecessor", before.predecessor());
-    return handle(run(context, "seal", predecessor, Json.write(value)));
+    Operations next = operations.with("predecessor", before.predecessor());
+    return handle(next.run(context, "seal", Json.write(value)));
   }
 
   /**
@@ -108,9 +99,9 @@ public final class SelfContainedHandles<T> {
    * @throws HandleRefused for any that is not valid
    */
   public OpenedHandle<T> open(McpTransportContext context, @Nullable Object handle) {
-    Step done = run(context, "open", sent(handle), null);
+    Step done = operations.of(handle).run(context, "open");
     T value = Json.value(done.text("value"), state);
-    return new OpenedHandle<>(value, Guard.instant(done), done.object("predecessor"));
+    return new OpenedHandle<>(value, done.expiresAt(), done.object("predecessor"));
   }
 
   /**
@@ -121,25 +112,10 @@ public final class SelfContainedHandles<T> {
    * @throws HandleRefused for any that is not valid
    */
   public void end(McpTransportContext context, @Nullable Object handle) {
-    run(context, "end", sent(handle), null);
-  }
-
-  /** Returns the member for a client's handle. */
-  static Map<String, Object> sent(@Nullable Object handle) {
-    Map<String, Object> sent = new HashMap<>();
-    sent.put("handle", Json.clientValue(handle));
-    return sent;
-  }
-
-  private Step run(
-      McpTransportContext context, String op, Map<String, Object> more, @Nullable String value) {
-    Map<String, Object> operation = with(settings, "op", op);
-    operation.put("selfContained", true);
-    operation.putAll(more);
-    return Served.of(guard, context).handle(operation, value);
+    operations.of(handle).run(context, "end");
   }
 
   private static SelfContainedHandle handle(Step done) {
-    return new SelfContainedHandle(done.text("handle"), Guard.instant(done));
+    return new SelfContainedHandle(done.text("handle"), done.expiresAt());
   }
 }

@@ -1,5 +1,7 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.modelcontextprotocol.json.TypeRef;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,10 @@
 package io.github.sealwax.mcp;
 
 import io.github.sealwax.internal.Durations;
+import io.github.sealwax.mcp.internal.GuardCore;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.handler.Exchange;
+import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import java.time.Duration;
@@ -24,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the value
  */
 public final class Sessions<T> {
-  private final Guard guard;
+  private final GuardCore guard;
   private final TypeRef<T> type;
 
-  Sessions(Guard guard, TypeRef<T> type) {
+  Sessions(GuardCore guard, TypeRef<T> type) {
     this.guard = guard;
     this.type = type;
   }
@@ -39,7 +43,7 @@ public final class Sessions<T> {
    * @return the session; null if the request has none
    */
   public @Nullable Session<T> of(McpTransportContext context) {
-    SessionCore session = Served.of(guard, context).session();
+    SessionCore session = Exchange.of(guard, context).session();
     return session == null ? null : new Session<>(session, type);
   }
 
@@ -68,7 +72,7 @@ public final class Sessions<T> {
      */
     public static <T> Settings<T> of(
         Class<T> type, Function<? super McpTransportContext, ? extends T> initial) {
-      return of(Types.of(type), initial);
+      return of(Json.type(type), initial);
     }
 
     /**
@@ -95,7 +99,7 @@ public final class Sessions<T> {
      * @return the settings
      */
     public static Settings<Void> heldByServer() {
-      Settings<Void> settings = new Settings<>(Types.of(Void.class));
+      Settings<Void> settings = new Settings<>(Json.type(Void.class));
       settings.members.put("heldByServer", true);
       return settings;
     }

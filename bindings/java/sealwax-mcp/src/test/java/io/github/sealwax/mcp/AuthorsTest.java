@@ -12,6 +12,7 @@ import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import java.io.IOException;
 import java.time.Clock;
@@ -141,7 +142,7 @@ class AuthorsTest {
     IllegalArgumentException thrown =
         assertThrows(
             IllegalArgumentException.class,
-            () -> Json.value("\"" + SECRET + "\"", Types.of(Integer.class)));
+            () -> Json.value("\"" + SECRET + "\"", Json.type(Integer.class)));
     assertNull(thrown.getCause());
     assertFalse(thrown.getMessage().contains(SECRET), thrown::getMessage);
     assertTrue(thrown.getMessage().startsWith("value: expected JSON of java.lang.Integer"));

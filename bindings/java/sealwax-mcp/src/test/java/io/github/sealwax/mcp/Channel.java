@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.github.sealwax.mcp.internal.Json;
 import java.io.PrintStream;
 import java.util.Collections;
 import java.util.Map;

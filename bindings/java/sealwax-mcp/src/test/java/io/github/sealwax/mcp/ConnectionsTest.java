@@ -11,6 +11,9 @@ import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.handler.Questions;
 import io.modelcontextprotocol.client.McpClient;
 import io.modelcontextprotocol.client.McpSyncClient;
 import io.modelcontextprotocol.client.transport.HttpClientSseClientTransport;
@@ -31,13 +34,18 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import io.modelcontextprotocol.spec.McpServerTransport;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -316,7 +324,7 @@ class ConnectionsTest {
   }
 
   private final Sent sent = new Sent(new CopyOnWriteArrayList<>());
-  private final Questions questions = new Questions(asking.guard, sent);
+  private final Questions questions = new Questions(asking.guard.core(), sent);
   private final Map<String, Object> alice = Caller.document(Principal.subject("alice"));
 
   private static McpTransportContext by(String user) {
@@ -347,5 +355,27 @@ class ConnectionsTest {
     assertEquals("notifications/cancelled", cancelled.method());
     assertEquals(Map.of("requestId", request.id()), cancelled.params());
     assertFalse(questions.has(JSONRPCResponse.result(request.id(), YES)));
+  }
+
+  /** The verifier looks for the types that a class passes on. */
+  @Test
+  void onStdioTheGuardTakesNoServlet() throws Exception {
+    List<URL> urls = new ArrayList<>();
+    for (String path : System.getProperty("java.class.path").split(File.pathSeparator)) {
+      if (!path.contains("servlet") && !path.contains("tomcat")) {
+        urls.add(Path.of(path).toUri().toURL());
+      }
+    }
+    try (URLClassLoader loader =
+        new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+      String internal = "io.github.sealwax.mcp.internal.";
+      for (String name :
+          List.of("handler.Exchange", "handler.GuardedSession", "transport.Passed")) {
+        Class.forName(internal + name, true, loader);
+      }
+      assertThrows(
+          NoClassDefFoundError.class,
+          () -> Class.forName(internal + "transport.HttpExchange", true, loader));
+    }
   }
 }

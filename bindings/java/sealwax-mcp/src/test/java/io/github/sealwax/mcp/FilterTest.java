@@ -14,6 +14,7 @@ import io.github.sealwax.View;
 import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.transport.HttpServletStatelessServerTransport;
 import jakarta.servlet.http.HttpServletRequest;

@@ -18,6 +18,8 @@ import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
 import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Shards;
+import io.github.sealwax.mcp.internal.Failures;
+import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.testing.TestClock;
 import io.github.sealwax.testing.TestCodec;
 import io.modelcontextprotocol.common.McpTransportContext;

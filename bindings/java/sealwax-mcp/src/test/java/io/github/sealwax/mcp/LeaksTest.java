@@ -47,7 +47,10 @@ class LeaksTest {
   @AfterEach
   void allAreFreed() {
     // What waits to be freed is freed by the next calls.
-    guard.engine().report(Map.of("code", "invalid_argument", "kind", "session", "message", ""));
+    guard
+        .core()
+        .engine()
+        .report(Map.of("code", "invalid_argument", "kind", "session", "message", ""));
     assertTrue(counting.begun.get() >= MANY, () -> "" + counting.begun);
     assertEquals(counting.begun.get(), counting.freed.get());
   }

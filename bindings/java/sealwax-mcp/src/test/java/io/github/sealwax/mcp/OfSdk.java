@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.server.McpServer;
 import io.modelcontextprotocol.server.McpStatelessServerFeatures.SyncToolSpecification;

@@ -5,6 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.sealwax.mcp.internal.Failures;
+import io.github.sealwax.mcp.internal.ledger.RedisConnection;
+import io.github.sealwax.mcp.internal.ledger.RedisConnections;
+import io.github.sealwax.mcp.internal.ledger.RedisServers;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -235,6 +239,23 @@ class RedisLedgerTest {
       Throwable failure = failure(ledger, use("j1"));
       assertInstanceOf(LedgerException.class, failure);
       assertTrue(failure.getMessage().contains("replica"), failure::getMessage);
+    }
+  }
+
+  @Test
+  void itsCheckRefusesOrWarns() {
+    try (Valkey store = new Valkey();
+        RedisLedger ledger = new RedisLedger(store.url())) {
+      store.commands().configSet("appendonly", "no");
+      List<String> warnings = ledger.check().toCompletableFuture().join();
+      assertTrue(warnings.toString().contains("appendonly"), warnings::toString);
+      assertEquals(warnings, ledger.warnings());
+      store.commands().configSet("maxmemory", "100mb");
+      store.commands().configSet("maxmemory-policy", "allkeys-lru");
+      CompletableFuture<List<String>> refused = ledger.check().toCompletableFuture();
+      Throwable failure = Failures.cause(assertThrows(CompletionException.class, refused::join));
+      assertInstanceOf(LedgerException.class, failure);
+      assertTrue(failure.getMessage().contains("maxmemory-policy"), failure::getMessage);
     }
   }
 

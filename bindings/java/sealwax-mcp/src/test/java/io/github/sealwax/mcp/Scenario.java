@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.github.sealwax.mcp.internal.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

@@ -2,6 +2,9 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.Principal;
 import io.github.sealwax.SealwaxException;
+import io.github.sealwax.mcp.internal.Caller;
+import io.github.sealwax.mcp.internal.Json;
+import io.github.sealwax.mcp.internal.handler.Exchange;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.spec.McpError;
@@ -109,7 +112,7 @@ final class Script {
     List<Object> given = Values.list(told.get("given"));
     Object first = given.isEmpty() ? null : given.get(0);
     return switch ((String) told.get("do")) {
-      case "state" -> Served.of(guard, context).state();
+      case "state" -> Exchange.of(guard.core(), context).state();
       case "idempotencyKey" -> guard.idempotencyKey(context);
       case "sessionId" -> guard.sessionId(context);
       case "session" -> session(context);

@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import io.github.sealwax.Codec;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpServer;

@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Project Wycheproof's ChaCha20-Poly1305, through the functions that the module imports. WYCHEPROOF
- * names the file: assurance/wycheproof has it from the crate of that name.
+ * names the file: tests/assurance/wycheproof has it from the crate of that name.
  */
 @EnabledIfEnvironmentVariable(named = "WYCHEPROOF", matches = ".+")
 class WycheproofTest {

@@ -1,0 +1,89 @@
+package io.github.sealwax.mcp;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.sealwax.Codec;
+import io.github.sealwax.Key;
+import io.github.sealwax.KeyRing;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.sdk.metrics.SdkMeterProvider;
+import io.opentelemetry.sdk.metrics.data.HistogramPointData;
+import io.opentelemetry.sdk.metrics.data.LongPointData;
+import io.opentelemetry.sdk.metrics.data.MetricData;
+import io.opentelemetry.sdk.testing.exporter.InMemoryMetricReader;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Metrics by OpenTelemetry, under the names that every language has. */
+class InstrumentsTest {
+  private static final Set<String> KNOWN =
+      Set.of("sealwax.event", "sealwax.kind", "sealwax.key.id", "mcp.method.name", "error.type");
+
+  private static String text(Attributes attributes, String name) {
+    return attributes.get(AttributeKey.stringKey(name));
+  }
+
+  private static void expectKnown(Attributes attributes) {
+    attributes.forEach((key, value) -> assertTrue(KNOWN.contains(key.getKey()), key.getKey()));
+  }
+
+  @Test
+  void whatAGuardDoesIsCounted() {
+    InMemoryMetricReader reader = InMemoryMetricReader.create();
+    SdkMeterProvider provider = SdkMeterProvider.builder().registerMetricReader(reader).build();
+    Instruments instruments = new Instruments(provider.get("sealwax"));
+    Guard guard =
+        Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
+            .anonymous()
+            .onEvent(instruments::happened)
+            .onRefused(instruments::refused)
+            .build();
+    Links<Integer> links = guard.links("report", Integer.class);
+    Direct server = Direct.serving(guard, context -> Map.of("link", links.seal(context, 7)));
+    Object link = server.result("alice", "tools/call", Map.of("name", "it")).get("link");
+    server.result("alice", "made/up", Map.of());
+    assertEquals(7, links.open(link).value());
+    assertThrows(LinkRefused.class, () -> links.open("forged"));
+    Map<String, MetricData> found =
+        reader.collectAllMetrics().stream()
+            .collect(Collectors.toMap(MetricData::getName, it -> it));
+
+    Map<String, Long> counted = new TreeMap<>();
+    for (LongPointData point : found.get("sealwax.tokens").getLongSumData().getPoints()) {
+      Attributes all = point.getAttributes();
+      expectKnown(all);
+      String what = text(all, "sealwax.event") + " by " + text(all, "mcp.method.name");
+      counted.merge(what, point.getValue(), Long::sum);
+      assertEquals("link", text(all, "sealwax.kind"));
+      assertEquals("refused by null".equals(what) ? "malformed" : null, text(all, "error.type"));
+    }
+    assertEquals(
+        Map.of(
+            "sealed by tools/call",
+            1L,
+            "sealed by _OTHER",
+            1L,
+            "opened by null",
+            1L,
+            "refused by null",
+            1L),
+        counted);
+    Map.of("sealwax.token.age", 11, "sealwax.guard.duration", 16)
+        .forEach(
+            (name, bounds) -> {
+              MetricData metric = found.get(name);
+              assertEquals("s", metric.getUnit());
+              for (HistogramPointData point : metric.getHistogramData().getPoints()) {
+                expectKnown(point.getAttributes());
+                assertEquals(bounds, point.getBoundaries().size());
+                assertTrue(point.getCount() > 0);
+              }
+            });
+  }
+}

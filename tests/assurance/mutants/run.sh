@@ -1,0 +1,69 @@
+#!/bin/sh
+# run.sh SET [OPTIONS]: cargo-mutants over a set of files, in a copy of the repository below build/mutants: with the tests
+# that kill most, then those that are left with all tests of their crate. OPTIONS are cargo-mutants' own, such as
+# --shard 0/8. What survives stands in build/mutants/SET-all/mutants.out/missed.txt.
+set -eu
+name=$1
+shift
+root=$(git rev-parse --show-toplevel)
+build=$root/build/mutants
+tree=$build/tree
+mkdir -p "$tree"
+# What it had of an earlier commit goes, but for what was compiled.
+find "$tree" -mindepth 1 -maxdepth 1 ! -name target -exec rm -rf {} +
+(cd "$root" && git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$tree")
+
+# Random cases are for what no example was thought of; sixteen of each find most faults, and all run in `make test`.
+export PROPTEST_CASES=16 CARGO_INCREMENTAL=1
+crate=sealwax
+profile=mutants
+limit=60
+quick=--test=codec
+all="-C=--lib -C=--test=codec"
+first=-Zunstable-options\ --fail-fast
+skip="--skip nonces:: --skip clones:: --skip keys_file:: --skip no_changed_character"
+own='cipher/(by_(host|ring|simd128)|chacha20)|sqlite/engine|src/ledger/mod'
+case $name in
+core) files="-f src/**" features=serde,testing ;;
+# Code that a feature turns on.
+features) files="-f src/format/cipher/by_ring.rs -f src/format/base64url.rs" features=ring,simd own='^$' ;;
+wasm)
+  files="-f src/format/cipher/chacha20.rs -f src/format/cipher/by_simd128.rs" features=hazmat own='^$'
+  export CARGO_BUILD_TARGET=wasm32-wasip1 CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128
+  export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $root/tests/wasi.mjs"
+  skip="--skip nonces:: --skip layers:: --skip canonical::" first= limit=600
+  ;;
+engine) files="-f mcp/src/**" features=documents crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip=
+  all="-C=--lib -C=--test=guard" ;;
+sqlite)
+  files="-f mcp/src/ledger/sqlite/engine.rs -f mcp/src/ledger/mod.rs" features=documents,sqlite own='^$'
+  crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip= all="-C=--lib -C=--test=guard"
+  ;;
+esac
+# A fault may allocate for ever. A module in Node cannot, and Node reserves more than it uses.
+test "$name" = wasm || ulimit -v 8000000
+
+# mutants OUTPUT TESTS OPTIONS... -- ARGUMENTS OF THE TESTS. Where the tests fail without a mutant, none is tried.
+mutants() {
+  output=$build/$1 tests=$2
+  shift 2
+  status=0
+  # Globs are for cargo-mutants.
+  (set -f && cd "$tree" && cargo mutants --in-place --config tests/assurance/mutants/mutants.toml --profile $profile \
+    -C=--config=tests/assurance/mutants/profile.toml $tests --package $crate --features $features $files --exclude-re "$own" \
+    --timeout $limit --build-timeout 300 --output "$output" "$@") || status=$?
+  # 2: some survive; 3: some run for ever.
+  test $status -le 3
+}
+
+mkdir -p "$build/$name" "$build/$name-all"
+rm -rf "$build/$name/mutants.out" "$build/$name-all/mutants.out"
+mutants "$name" "-C=$quick" "$@" -- -- $first $skip
+left=$build/$name/mutants.out/missed.txt
+test -s "$left" || exit 0
+set --
+while IFS= read -r mutant; do
+  set -- "$@" --re "^$(printf %s "$mutant" | sed 's/[][().*+?{}|^$\\]/\\&/g')\$"
+done < "$left"
+mutants "$name-all" "$all" "$@" -- -- $first
+test ! -s "$build/$name-all/mutants.out/missed.txt"
