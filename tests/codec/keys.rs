@@ -1,4 +1,4 @@
-//! Rotation of keys; secrets are never printed.
+//! Rotation of keys, and what is a secret. That none is printed is in messages.rs.
 
 use crate::common::{AUDIENCE, secret};
 use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext, View};
@@ -20,50 +20,22 @@ fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
     let opened = rotated.session().open(&token).unwrap();
     assert_eq!(opened.payload(), b"kept");
     assert!(opened.needs_reseal() && opened.needs_renewal());
-    assert!(
-        rotated
-            .verify_session_id(id.as_str(), None)
-            .unwrap()
-            .needs_reseal()
-    );
-    assert!(
-        rotated
-            .verify_handle("basket", handle.as_str(), None)
-            .unwrap()
-            .needs_reseal()
-    );
+    let verified = rotated.verify_session_id(id.as_str(), None).unwrap();
+    assert!(verified.needs_reseal());
+    let verified = rotated.verify_handle("basket", handle.as_str(), None);
+    assert!(verified.unwrap().needs_reseal());
     let renewed = rotated.session().renew(&opened, b"kept").unwrap();
 
     let retired = view(vec![key(2)]);
     assert!(!retired.session().open(&renewed).unwrap().needs_reseal());
-    assert_eq!(
-        retired.session().open(&token).unwrap_err().code(),
-        "unknown_key"
-    );
-    assert_eq!(
-        retired
-            .verify_session_id(id.as_str(), None)
-            .unwrap_err()
-            .code(),
-        "unknown_key"
-    );
-    let code = retired
+    let refused = retired.session().open(&token).unwrap_err();
+    assert_eq!(refused.code(), "unknown_key");
+    let refused = retired.verify_session_id(id.as_str(), None).unwrap_err();
+    assert_eq!(refused.code(), "unknown_key");
+    let refused = retired
         .verify_handle("basket", handle.as_str(), None)
-        .unwrap_err()
-        .code();
-    assert_eq!(code, "unauthentic", "a handle names no key");
-}
-
-#[test]
-fn a_key_has_the_name_that_its_tokens_show() {
-    let key = Key::from_secret(&secret::<32>(1)).unwrap();
-    let id = key.id();
-    let shown = id.as_bytes().map(|byte| format!("{byte:02x}")).concat();
-    assert_eq!(id.to_string(), shown);
-    let codec = Codec::new(KeyRing::new([key]).unwrap(), AUDIENCE).unwrap();
-    let alice = codec.view(&Principal::subject("alice")).unwrap();
-    let token = alice.session().seal(b"").unwrap();
-    assert_eq!(alice.session().open(&token).unwrap().key_id(), id);
+        .unwrap_err();
+    assert_eq!(refused.code(), "unauthentic", "a handle names no key");
 }
 
 #[test]
@@ -122,34 +94,6 @@ fn every_view_has_one_whole_ring_while_the_keys_change() {
             assert!(codec.set_keys(one.clone()));
         }
     });
-}
-
-#[test]
-fn nothing_secret_is_ever_printed() {
-    let key = Key::from_secret(&secret::<32>(0xa5)).unwrap();
-    let text = key.to_text().unwrap();
-    let printed = format!("{key:?}");
-    assert_eq!(printed, format!("Key({})", key.id()));
-    let codec = Codec::new(KeyRing::new([key]).unwrap(), AUDIENCE).unwrap();
-    let view = codec.view(&Principal::subject("alice")).unwrap();
-    let token = view.session().seal(b"payload").unwrap();
-    let opened = view.session().open(&token).unwrap();
-    let printed = format!("{codec:?} {view:?} {token:?} {opened:?}");
-    let shown = [
-        "Codec { audience: \"https://mcp.example.com\", ring: [KeyId(",
-        "View { codec: Codec",
-        "Token(110 characters)",
-        "Opened { token_id: TokenId(",
-    ];
-    for part in shown {
-        assert!(printed.contains(part), "no {part} in {printed}");
-    }
-    for secret in [&text[5..20], "165, 166", &token.as_str()[4..30], "112, 97"] {
-        assert!(!printed.contains(secret), "{secret} in {printed}");
-    }
-    let mistyped = format!("{}A", &text[..text.len() - 1]);
-    let message = mistyped.parse::<KeyRing>().unwrap_err().to_string();
-    assert!(!message.contains(&text[5..20]), "{message}");
 }
 
 #[test]
@@ -256,6 +200,13 @@ fn an_idempotency_key_stays_in_a_rotation() {
     assert_eq!(key(&before, None), key(&after, Some(&old)));
     assert_eq!(key(&after, None), key(&before, Some(&new)));
     assert_ne!(key(&before, None), key(&after, None));
+    let mallory = before.codec().view(&Principal::subject("mallory")).unwrap();
+    let alices = key(&before, None);
+    assert_ne!(key(&mallory, None), alices);
+    assert_ne!(
+        before.idempotency_key(&request, None, b"another").unwrap(),
+        alices
+    );
     let gone = Key::generate().unwrap().id();
     let refused = before.idempotency_key(&request, Some(gone), b"token");
     assert_eq!(refused.unwrap_err(), Error::UnknownKey(gone));

@@ -15,23 +15,12 @@ fn limits_are_configurable_up_to_their_hard_limits() {
         codec.view(&Principal::subject("alice")).unwrap()
     };
     let full = alice(1 << 20).session().seal(&vec![7; 1 << 20]).unwrap();
-    assert_eq!(
-        alice(1 << 20)
-            .session()
-            .open(&full)
-            .unwrap()
-            .payload()
-            .len(),
-        1 << 20
-    );
-    assert_eq!(
-        alice(4096).session().open(&full).unwrap_err().code(),
-        "too_large"
-    );
-    assert_eq!(
-        alice(4096).session().seal(&[7; 4097]).unwrap_err().code(),
-        "too_large"
-    );
+    let opened = alice(1 << 20).session().open(&full).unwrap();
+    assert_eq!(opened.payload().len(), 1 << 20);
+    let refused = alice(4096).session().open(&full).unwrap_err();
+    assert_eq!(refused.code(), "too_large");
+    let refused = alice(4096).session().seal(&[7; 4097]).unwrap_err();
+    assert_eq!(refused.code(), "too_large");
     assert_eq!(alice(4096).codec().token_limit(), 5580);
     let too_much = Codec::builder(ring(), AUDIENCE)
         .payload_limit((1 << 20) + 1)
@@ -51,12 +40,8 @@ fn limits_are_configurable_up_to_their_hard_limits() {
 fn expiry_is_never_left_out_by_a_zero() {
     let alice = alice();
     for ttl in [0, u64::from(u32::MAX) + 1] {
-        let refused = alice
-            .session()
-            .ttl(Duration::from_secs(ttl))
-            .seal(b"")
-            .unwrap_err();
-        assert_eq!(refused.code(), "invalid_argument");
+        let refused = alice.session().ttl(Duration::from_secs(ttl)).seal(b"");
+        assert_eq!(refused.unwrap_err().code(), "invalid_argument");
     }
     let token = alice.session().no_expiry().seal(b"").unwrap();
     assert_eq!(alice.session().open(&token).unwrap().expires_at(), None);
@@ -73,27 +58,10 @@ fn nobody_is_no_principal() {
         Principal::anonymous().with_client("cli-7"),
         Principal::subject("a".repeat(1025)),
     ] {
-        assert_eq!(
-            codec.view(&nobody).unwrap_err().code(),
-            "invalid_argument",
-            "{nobody:?}"
-        );
+        let refused = codec.view(&nobody).unwrap_err();
+        assert_eq!(refused.code(), "invalid_argument", "{nobody:?}");
     }
     assert!(Principal::from_parts(Some("https://idp.example.com"), None, None).is_err());
-}
-
-/// 70 bytes beside the payload: header, nonce, principal tag, claims of 9 bytes, tag.
-#[test]
-fn tokens_are_as_long_as_the_format_says() {
-    let alice = alice();
-    let sealer = alice.session().ttl(Duration::from_secs(600));
-    let length = |payload| sealer.seal(&vec![0; payload]).unwrap().as_str().len();
-    assert_eq!([0, 64, 1024].map(length), [98, 183, 1463]);
-    assert_eq!(alice.mint_session_id().unwrap().as_str().len(), 64);
-    assert_eq!(
-        alice.mint_handle("basket").unwrap().as_str().len(),
-        "basket_".len() + 42
-    );
 }
 
 #[test]
@@ -101,12 +69,7 @@ fn each_kind_lives_as_long_as_the_format_says() {
     const DAY: u32 = 86_400;
     let expected = [DAY, 600, 30 * DAY, DAY, DAY, DAY];
     assert_eq!(Kind::ALL.map(Kind::default_ttl), expected);
-    let opened = alice()
-        .session()
-        .open(alice().session().seal(b"").unwrap())
-        .unwrap();
-    assert_eq!(
-        opened.expires_at(),
-        Some(opened.issued_at() + u64::from(30 * DAY))
-    );
+    let token = alice().session().seal(b"").unwrap();
+    let lives = token.expires_at().map(|end| end - token.issued_at());
+    assert_eq!(lives, Some(u64::from(30 * DAY)));
 }

@@ -1,6 +1,7 @@
 //! The codec: every vector, properties, deliberate damage, limits, and what its types show.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alter;
 mod altered;
 mod canonical;
 mod clones;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::common::Clock;
-use sealwax::{SessionMetadata, View};
+use crate::common::{Clock, view_of};
+use sealwax::{Principal, SessionMetadata, View};
 use serde_json::Value;
 
 const START: u64 = 1_795_000_000;
@@ -43,6 +43,10 @@ fn half_of_a_life_is_time_for_renewal() {
     assert!(!for_ever.open(&token).unwrap().needs_renewal());
 }
 
+fn code(view: &View, metadata: &SessionMetadata) -> &'static str {
+    view.sessions().open(metadata).unwrap_err().code()
+}
+
 /// The metadata as a client sends it back.
 fn echoed(sent: &SessionMetadata) -> SessionMetadata {
     SessionMetadata::from_json(&sent.to_json()).unwrap()
@@ -51,15 +55,8 @@ fn echoed(sent: &SessionMetadata) -> SessionMetadata {
 #[test]
 fn a_session_has_the_shape_of_the_draft() {
     let clock = clock();
-    let sent: Value = serde_json::from_str(
-        &clock
-            .view("alice")
-            .sessions()
-            .create(b"")
-            .unwrap()
-            .to_json(),
-    )
-    .unwrap();
+    let sent = clock.view("alice").sessions().create(b"").unwrap();
+    let sent: Value = serde_json::from_str(&sent.to_json()).unwrap();
     let members: Vec<_> = sent.as_object().unwrap().keys().collect();
     assert_eq!(members, ["expiresAt", "sessionId", "state"]);
     assert_eq!(sent["expiresAt"], "2026-11-19T11:06:40Z");
@@ -74,15 +71,13 @@ fn renewing_keeps_the_id_and_the_start_and_counts() {
     for generation in 1..=6 {
         clock.set(START + u64::from(generation) * (DAY - 60));
         let session = alice.sessions().open(&echoed(&current)).unwrap();
-        current = alice
-            .sessions()
-            .renew(&session, generation.to_string().as_bytes())
-            .unwrap();
+        let payload = generation.to_string().into_bytes();
+        current = alice.sessions().renew(&session, &payload).unwrap();
         assert_eq!(current.session_id, sent.session_id);
         let session = alice.sessions().open(&echoed(&current)).unwrap();
         assert_eq!(session.state().generation(), generation);
         assert_eq!(session.state().started_at(), START);
-        assert_eq!(session.payload(), generation.to_string().as_bytes());
+        assert_eq!(session.payload(), payload);
     }
     assert_eq!(
         current.expires_at.as_deref(),
@@ -98,10 +93,7 @@ fn renewing_keeps_the_id_and_the_start_and_counts() {
         "the week ends first"
     );
     clock.set(START + 7 * DAY);
-    assert_eq!(
-        alice.sessions().open(&echoed(&current)).unwrap_err().code(),
-        "expired"
-    );
+    assert_eq!(code(&alice, &echoed(&current)), "expired");
 }
 
 #[test]
@@ -110,27 +102,15 @@ fn an_idle_session_ends() {
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"x").unwrap();
     let lasting = alice.sessions().no_expiry().create(b"x").unwrap();
-    let short = alice
-        .sessions()
-        .ttl(Duration::from_secs(HOUR))
-        .create(b"x")
-        .unwrap();
+    let hour = Duration::from_secs(HOUR);
+    let short = alice.sessions().ttl(hour).create(b"x").unwrap();
     assert_eq!(short.expires_at.as_deref(), Some("2026-11-18T12:06:40Z"));
     clock.set(START + DAY);
-    assert_eq!(
-        alice.sessions().open(&echoed(&sent)).unwrap_err().code(),
-        "expired"
-    );
-    assert_eq!(
-        alice.sessions().open(&echoed(&short)).unwrap_err().code(),
-        "expired"
-    );
+    assert_eq!(code(&alice, &echoed(&sent)), "expired");
+    assert_eq!(code(&alice, &echoed(&short)), "expired");
     assert!(alice.sessions().open(&echoed(&lasting)).is_ok());
     clock.set(START + 7 * DAY);
-    assert_eq!(
-        alice.sessions().open(&echoed(&lasting)).unwrap_err().code(),
-        "expired"
-    );
+    assert_eq!(code(&alice, &echoed(&lasting)), "expired");
 }
 
 #[test]
@@ -149,10 +129,7 @@ fn a_fork_is_a_session_of_its_own() {
     assert!(alice.sessions().open(&sent).is_ok(), "the first goes on");
 
     let crossed = SessionMetadata::new(sent.session_id, forked.state);
-    assert_eq!(
-        alice.sessions().open(&crossed).unwrap_err().code(),
-        "unauthentic"
-    );
+    assert_eq!(code(&alice, &crossed), "unauthentic");
 }
 
 #[test]
@@ -171,10 +148,8 @@ fn forks_of_forks_do_not_outlive_the_maximum_age() {
         latest = sessions.fork(&session).unwrap();
         assert_eq!(latest.expires_at, ends);
         let fork = sessions.open(&latest).unwrap();
-        assert_eq!(
-            (fork.state().started_at(), fork.state().generation()),
-            (started, 0)
-        );
+        assert_eq!(fork.state().started_at(), started);
+        assert_eq!(fork.state().generation(), 0);
     }
     clock.pass(DAY);
     assert_eq!(sessions.open(&latest).unwrap_err().code(), "expired");
@@ -185,9 +160,6 @@ fn stolen_crossed_and_missing_parts_are_refused() {
     let clock = clock();
     let alice = clock.view("alice");
     let sent = alice.sessions().create(b"x").unwrap();
-    let code = |view: &View, metadata: &SessionMetadata| {
-        view.sessions().open(metadata).unwrap_err().code()
-    };
     assert_eq!(code(&clock.view("mallory"), &sent), "principal_mismatch");
     let without_state = SessionMetadata::new(sent.session_id.clone(), None);
     assert_eq!(
@@ -210,18 +182,41 @@ fn stolen_crossed_and_missing_parts_are_refused() {
         r#"{"sessionId":7}"#,
         r#"{"sessionId":"x","state":1}"#,
     ] {
-        assert_eq!(
-            SessionMetadata::from_json(json).unwrap_err().code(),
-            "malformed",
-            "{json}"
-        );
+        let refused = SessionMetadata::from_json(json).unwrap_err();
+        assert_eq!(refused.code(), "malformed", "{json}");
     }
     let odd = r#"{"sessionId":"x","expiresAt":12,"state":null,"later":{}}"#;
-    assert_eq!(
-        SessionMetadata::from_json(odd).unwrap().state,
-        None,
-        "a hint is not read"
-    );
+    let read = SessionMetadata::from_json(odd).unwrap();
+    assert_eq!(read.state, None, "a hint is not read");
+}
+
+/// Of two services, two users each, with two sessions each: every id with every state, wherever it is brought.
+#[test]
+fn an_id_and_a_state_are_those_of_one_session() {
+    let views: Vec<_> = ["a", "ab"]
+        .into_iter()
+        .flat_map(|audience| {
+            ["alice", "mallory"].map(|user| view_of(audience, &Principal::subject(user)))
+        })
+        .collect();
+    let sessions: Vec<_> = [&views[..], &views[..]].concat();
+    let sessions: Vec<_> = sessions
+        .iter()
+        .map(|view| view.sessions().create(b"x").unwrap())
+        .collect();
+    for (here, view) in views.iter().enumerate() {
+        for (of, id) in sessions.iter().enumerate() {
+            for (at, state) in sessions.iter().enumerate() {
+                let brought = SessionMetadata::new(&id.session_id, state.state.clone());
+                let opened = view.sessions().open(&brought);
+                assert_eq!(
+                    opened.is_ok(),
+                    of == at && of % views.len() == here,
+                    "{here} {of} {at}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
@@ -244,27 +239,16 @@ fn a_token_knows_its_id_and_its_end_and_needs_no_opening_for_it() {
 #[test]
 fn a_token_is_a_value_that_is_read_as_its_text_and_logged_by_its_length() {
     let clock = clock();
-    let token = clock
-        .view("alice")
-        .cursor("tools/list")
-        .seal(b"page 2")
-        .unwrap();
+    let alice = clock.view("alice");
+    let token = alice.cursor("tools/list").seal(b"page 2").unwrap();
     let text = token.to_string();
     assert!(text.starts_with("sw1."));
-    assert_eq!(
-        (token.as_str(), token.as_ref()),
-        (text.as_str(), text.as_str())
-    );
+    assert_eq!([token.as_str(), token.as_ref()], [&text, &text]);
     assert_eq!(token.clone(), token);
-    assert_eq!(
-        format!("{token:?}"),
-        format!("Token({} characters)", text.len())
-    );
+    let logged = format!("Token({} characters)", text.len());
+    assert_eq!(format!("{token:?}"), logged);
     #[cfg(feature = "serde")]
-    assert_eq!(
-        serde_json::json!({ "nextCursor": token }),
-        serde_json::json!({ "nextCursor": text })
-    );
+    assert_eq!(serde_json::to_value(&token).unwrap(), text);
     assert_eq!(String::from(token), text);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::alice;
 
-/// Puts every ASCII character into every place of every text.
+/// Puts every ASCII character into every place of every text, and so flips every bit of its bytes, too.
 #[test]
 fn no_changed_character_ever_opens() {
     let alice = alice();
@@ -39,24 +39,5 @@ fn for_each_change(text: &str, check: impl Fn(&str)) {
                 &after[1..]
             ));
         }
-    }
-}
-
-/// Flips every bit of the decoded bytes.
-#[test]
-fn no_changed_bit_ever_opens() {
-    use base64::Engine as _;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-    let alice = alice();
-    let token = alice.session().seal(b"payload").unwrap();
-    let bytes = URL_SAFE_NO_PAD
-        .decode(token.as_str().strip_prefix("sw1.").unwrap())
-        .unwrap();
-    for bit in 0..8 * bytes.len() {
-        let mut changed = bytes.clone();
-        changed[bit / 8] ^= 1 << (bit % 8);
-        let text = format!("sw1.{}", URL_SAFE_NO_PAD.encode(changed));
-        assert!(alice.session().open(text.as_str()).is_err(), "bit {bit}");
     }
 }

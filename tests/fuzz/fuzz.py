@@ -1,10 +1,11 @@
 """Runs the fuzz targets, and keeps the inputs that are worth it: what `make -C tests/fuzz` calls.
 
-    fuzz.py FOLDER run PROGRAMS SECONDS JOBS   all targets in turn, JOBS at once, from the kept inputs on; prints a table
-    fuzz.py FOLDER keep PROGRAMS               adds a smallest part of what was found to `inputs`, by the edges it reaches
-    fuzz.py FOLDER unpack                      writes the kept inputs as files
+    fuzz.py FOLDER run PROGRAM SECONDS JOBS   all targets in turn, JOBS at once, from the kept inputs on; prints a table
+    fuzz.py FOLDER keep PROGRAM               adds a smallest part of what was found to `inputs`, by the edges it reaches
+    fuzz.py FOLDER unpack                     writes the kept inputs as files
 
-An input is a line of hex in `inputs/TARGET.hex`; libFuzzer has them as files in `FOLDER/corpus/TARGET`.
+An input is a line of hex in `inputs/TARGET.hex`, where a new target begins with an empty file; libFuzzer has them as files in
+`FOLDER/corpus/TARGET`.
 """
 
 import concurrent.futures
@@ -18,15 +19,14 @@ import sys
 from collections.abc import Iterator
 
 HERE = pathlib.Path(__file__).resolve().parent
-TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
+TARGETS = sorted(path.stem for path in (HERE / "inputs").glob("*.hex"))
 # Longer inputs find little more, and take longer.
 MAX_LEN = 600
 LONGEST = f"-max_len={MAX_LEN}"
 
 
 def kept(target: str) -> list[bytes]:
-    file = HERE / "inputs" / f"{target}.hex"
-    return [bytes.fromhex(line) for line in file.read_text().splitlines()] if file.exists() else []
+    return [bytes.fromhex(line) for line in (HERE / "inputs" / f"{target}.hex").read_text().splitlines()]
 
 
 def strings(value: object) -> Iterator[str]:
@@ -41,14 +41,11 @@ def strings(value: object) -> Iterator[str]:
 
 def seeds(target: str) -> list[bytes]:
     """Return what no fuzzer guesses, of the vectors, as their targets read it: behind its variant, which is the first one."""
-    vectors = json.loads((HERE.parent / "tests/vectors/v1.json").read_text())
+    vectors = json.loads((HERE.parent / "vectors/v1.json").read_text())
     texts = [text for text in strings(vectors) if len(text) < MAX_LEN]
     match target:
         case "foreign":
-            return [text.encode() for text in texts if re.match(r"sw|[a-z0-9]+_", text)]
-        case "keys":
-            rings = [text for text in texts if "swk1_" in text]
-            return [bytes(4) + text.encode() for ring in rings for text in (ring, ring.replace("\n", "\r"))]
+            return [text.encode() for text in texts if re.match(r"sw|[a-z0-9]+_", text) or "swk1_" in text]
         case "arguments":
             return [bytes(5) + text.encode() for text in texts if text.startswith(("{", "["))]
         case "wire":
@@ -58,7 +55,7 @@ def seeds(target: str) -> list[bytes]:
 
 def wired() -> Iterator[bytes]:
     """Yield the bytes of the wire's cases, as its target reads them: over HTTP, in two ways, and as lines of stdio."""
-    cases = json.loads((HERE.parent / "tests/vectors/wire.json").read_text())["cases"]
+    cases = json.loads((HERE.parent / "vectors/wire.json").read_text())["cases"]
     for case in cases:
         texts = [text.encode() for text in strings(case) if text[:1] in "{[:dei\ufeff" and len(text) > 5]
         came = texts[: len(case.get("lines", "1"))]
@@ -75,10 +72,14 @@ def unpack(corpus: pathlib.Path) -> None:
             (folder / hashlib.sha1(line).hexdigest()).write_bytes(line)
 
 
-def one(folder: pathlib.Path, programs: pathlib.Path, target: str, seconds: int) -> tuple[str, int]:
+def environment(target: str) -> dict[str, str]:
+    return {**os.environ, "TARGET": target}
+
+
+def one(folder: pathlib.Path, program: pathlib.Path, target: str, seconds: int) -> tuple[str, int]:
     log = folder / "logs" / f"{target}.txt"
     command = [
-        programs / target,
+        program,
         f"-max_total_time={seconds}",
         LONGEST,
         "-len_control=10",
@@ -87,7 +88,8 @@ def one(folder: pathlib.Path, programs: pathlib.Path, target: str, seconds: int)
     ]
     command += ["-print_final_stats=1", "-use_value_profile=1", f"-artifact_prefix={folder}/crashes/{target}-"]
     with log.open("w") as out:
-        ended = subprocess.run([*command, folder / "corpus" / target], stdout=out, stderr=out, check=False)
+        command.append(folder / "corpus" / target)
+        ended = subprocess.run(command, env=environment(target), stdout=out, stderr=out, check=False)
     return log.read_text(errors="replace"), ended.returncode
 
 
@@ -98,13 +100,13 @@ def row(target: str, said: str, status: int) -> str:
     return f"{target:12} {runs:>12} {number('cov'):>8} {number('ft'):>8} {number('corp'):>8}   {'ok' if status == 0 else 'FAULT'}"
 
 
-def run(folder: pathlib.Path, programs: pathlib.Path, seconds: int, jobs: int) -> int:
+def run(folder: pathlib.Path, program: pathlib.Path, seconds: int, jobs: int) -> int:
     for part in ("logs", "crashes"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     unpack(folder / "corpus")
     share = max(1, seconds * jobs // len(TARGETS))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        ended = list(pool.map(lambda target: (target, *one(folder, programs, target, share)), TARGETS))
+        ended = list(pool.map(lambda target: (target, *one(folder, program, target, share)), TARGETS))
     table = [f"{'target':12} {'executions':>12} {'edges':>8} {'features':>8} {'corpus':>8}   {share} s each"]
     table += [row(*each) for each in ended]
     text = "\n".join(table) + "\n"
@@ -116,7 +118,7 @@ def run(folder: pathlib.Path, programs: pathlib.Path, seconds: int, jobs: int) -
     return int(any(status for *_, status in ended))
 
 
-def keep(folder: pathlib.Path, programs: pathlib.Path) -> None:
+def keep(folder: pathlib.Path, program: pathlib.Path) -> None:
     unpack(folder / "corpus")
     for target in TARGETS:
         small = folder / "small" / target
@@ -124,18 +126,19 @@ def keep(folder: pathlib.Path, programs: pathlib.Path) -> None:
         for old in small.iterdir():
             old.unlink()
         command = [
-            programs / target,
+            program,
             "-set_cover_merge=1",
             "-use_counters=0",
             LONGEST,
             small,
             folder / "corpus" / target,
         ]
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        nothing = subprocess.DEVNULL
+        subprocess.run(command, env=environment(target), stdout=nothing, stderr=nothing, check=True)
         # The smallest first.
         found = {file.read_bytes() for file in small.iterdir()}
-        # Edges tell little of what these read.
-        found |= set(seeds(target)) if target in {"arguments", "keys"} else set()
+        # Edges tell little of what this one reads.
+        found |= set(seeds(target)) if target == "arguments" else set()
         inputs = sorted(found, key=lambda line: (len(line), line))
         (HERE / "inputs" / f"{target}.hex").write_text("".join(line.hex() + "\n" for line in inputs))
         print(f"{target}: {len(inputs)} inputs, {sum(map(len, inputs))} bytes")
@@ -146,10 +149,10 @@ def main() -> int:
     path = pathlib.Path(folder).resolve()
     os.environ.setdefault("RUST_BACKTRACE", "0")
     match what, rest:
-        case "run", [programs, seconds, jobs]:
-            return run(path, pathlib.Path(programs), int(seconds), int(jobs))
-        case "keep", [programs]:
-            keep(path, pathlib.Path(programs))
+        case "run", [program, seconds, jobs]:
+            return run(path, pathlib.Path(program), int(seconds), int(jobs))
+        case "keep", [program]:
+            keep(path, pathlib.Path(program))
         case "unpack", []:
             unpack(path / "corpus")
         case _:

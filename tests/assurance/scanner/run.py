@@ -26,15 +26,8 @@ CASES = {
     "MCP-RC-006": "handles",
 }
 REFUSED, TOLD, ACCEPTED, NONE = "refused", "refused (isError)", "**accepted**", "none"
-GUARDED = [REFUSED, ACCEPTED, REFUSED, REFUSED, TOLD]
+ALONE = [REFUSED, ACCEPTED, REFUSED, REFUSED, TOLD]
 LEDGER = [REFUSED, REFUSED, REFUSED, REFUSED, TOLD]
-#: By the name of the server; a guarded one is asked twice.
-SDK = {
-    "typescript-sdk": [REFUSED, ACCEPTED, ACCEPTED, ACCEPTED, NONE],
-    "typescript-sdk-bound": [REFUSED, ACCEPTED, ACCEPTED, ACCEPTED, NONE],
-    "python-sdk": [REFUSED, ACCEPTED, REFUSED, REFUSED, NONE],
-    "rust-sdk": [REFUSED, ACCEPTED, ACCEPTED, ACCEPTED, NONE],
-}
 META = {"_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}}}
 
 
@@ -109,15 +102,10 @@ def main() -> None:
     print("|---" * (1 + len(CASES)) + "|")
     with ValkeyServer() as valkey:
         for name, command in (server.split("=", 1) for server in SERVERS):
-            ways = (
-                {name: (SDK[name], None)}
-                if name in SDK
-                else {
-                    f"{name}, guarded": (GUARDED, None),
-                    f"{name}, guarded, with a ledger": (LEDGER, valkey.connection_url),
-                }
-            )
-            for way, (expected, ledger) in ways.items():
+            for way, expected, ledger in (
+                (name, ALONE, None),
+                (f"{name}, with a ledger", LEDGER, valkey.connection_url),
+            ):
                 found = scanned(name, command, key, ledger)
                 print(f"| {way} |", " | ".join(found), "|", flush=True)
                 if found != expected:

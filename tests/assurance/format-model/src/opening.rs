@@ -2,9 +2,24 @@
 
 use crate::{Opener, Purpose, Text};
 
-/// A check, which can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
+/// Makes an enum of checks, each of which can be left out.
+macro_rules! checks {
+    ($($(#[$what:meta])* $name:ident,)*) => {
+        /// A check, which can be left out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Check {
+            $($(#[$what])* $name,)*
+        }
+
+        impl Check {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+        }
+    };
+}
+pub(crate) use checks;
+
+checks! {
     /// 2: unused bits are zero.
     Spelling,
     /// 3: the kind is the one asked for.
@@ -39,29 +54,6 @@ pub enum Check {
     IdOfBytes,
     /// The ledger refuses an id that ended (LEDGER.md).
     Ended,
-}
-
-impl Check {
-    /// All of them.
-    pub const ALL: [Self; 17] = [
-        Self::Spelling,
-        Self::Kind,
-        Self::Ring,
-        Self::Header,
-        Self::Audience,
-        Self::Label,
-        Self::Session,
-        Self::Context,
-        Self::Lengths,
-        Self::Authentic,
-        Self::Holder,
-        Self::NotYet,
-        Self::Lifetime,
-        Self::MaxAge,
-        Self::Beginning,
-        Self::IdOfBytes,
-        Self::Ended,
-    ];
 }
 
 /// The checks that are left out.

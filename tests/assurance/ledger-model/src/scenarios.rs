@@ -14,6 +14,14 @@ const BEHIND: [[i64; 4]; 2] = [[-200, 0, 0, 0], [-400, 0, 0, 0]];
 /// The second replica was stopped for a day.
 const LATE: [i64; 4] = [0, 0, 0, -86_400];
 
+const USUAL: Settings = Settings::USUAL;
+const SHORT: Settings = Settings {
+    ttl: Some(60),
+    ..USUAL
+};
+const ENDLESS: Settings = Settings { ttl: None, ..USUAL };
+const RELABELLED: Settings = Settings { label: 1, ..USUAL };
+
 fn scenario(name: &'static str, kinds: &[crate::Kind], bounds: Bounds) -> Scenario {
     Scenario {
         name,
@@ -21,7 +29,7 @@ fn scenario(name: &'static str, kinds: &[crate::Kind], bounds: Bounds) -> Scenar
         clocks: vec![EVEN],
         ticks: vec![1, 6],
         steps: Vec::new(),
-        settings: vec![Settings::USUAL],
+        settings: vec![USUAL],
         pairs: false,
         sweeps: true,
         bounds,
@@ -30,11 +38,20 @@ fn scenario(name: &'static str, kinds: &[crate::Kind], bounds: Bounds) -> Scenar
     }
 }
 
+/// Each by its name: what is sealed, how often each thing may happen, and what is not as usual.
+macro_rules! scenarios {
+    ($($name:literal: [$($kind:ident)*] $($what:ident $often:expr),*; $($other:ident: $is:expr),*;)*) => {
+        vec![$(Scenario {
+            $($other: $is,)*
+            ..scenario($name, &[$($kind),*], Bounds { $($what: $often,)* ..Bounds::default() })
+        }),*]
+    };
+}
+
 /// What holds: each scenario is explored to its end. Of two sizes.
 #[must_use]
 pub fn all(large: bool) -> Vec<Scenario> {
     let more = u8::from(large);
-    let none = Bounds::default();
     let clocks: Vec<_> = [EVEN]
         .into_iter()
         .chain(APART)
@@ -43,13 +60,9 @@ pub fn all(large: bool) -> Vec<Scenario> {
     let long = Settings {
         max_age: 4 * CEILING.as_secs(),
         ttl: Some(1000),
-        ..Settings::USUAL
+        ..USUAL
     };
-    let settings = vec![
-        Settings {
-            max_age: 60,
-            ..long
-        },
+    let changes = [
         long,
         Settings {
             ttl: Some(60),
@@ -60,322 +73,59 @@ pub fn all(large: bool) -> Vec<Scenario> {
             ..long
         },
     ];
-    let used = Bounds {
-        seals: 1,
-        requests: 2 + more,
-        lost: 1,
-        ticks: 1 + more,
-        copies: 1,
-        ..none
+    let shortest = Settings {
+        max_age: 60,
+        ..long
     };
-    let state = Bounds {
-        seals: 1,
-        requests: 2,
-        writes: 2,
-        ticks: more,
-        ..none
-    };
-    let ended = Bounds {
-        seals: 1,
-        requests: 2,
-        ends: 1,
-        ticks: 1 + more,
-        ..none
-    };
-    let kinds = [State, Transport, Handle];
-    vec![
-        Scenario {
-            clocks: clocks.clone(),
-            ..scenario(
-                "used, and fail-overs",
-                &[Request],
-                Bounds {
-                    fail_overs: 2,
-                    restarts: more,
-                    ..used
-                },
-            )
-        },
-        Scenario {
-            clocks: clocks.clone(),
-            ..scenario(
-                "used, and restarts",
-                &[Request],
-                Bounds {
-                    restarts: more,
-                    restores: 1,
-                    losses: 1,
-                    ..used
-                },
-            )
-        },
-        Scenario {
-            clocks: clocks.clone(),
-            ..scenario(
-                "renewed",
-                &[Handle],
-                Bounds {
-                    requests: 2 + more,
-                    writes: 2,
-                    fail_overs: 1,
-                    lost: more,
-                    ..used
-                },
-            )
-        },
-        scenario(
-            "written",
-            &[State],
-            Bounds {
-                lost: 1 + more,
-                requests: 3,
-                ends: more,
-                ..state
-            },
-        ),
-        scenario(
-            "written and ended",
-            &[State],
-            Bounds {
-                lost: 1 + more,
-                requests: 3,
-                ends: 1,
-                ..state
-            },
-        ),
-        Scenario {
-            clocks: clocks.clone(),
-            ..scenario(
-                "written, and fail-overs",
-                &[State],
-                Bounds {
-                    copies: 1,
-                    fail_overs: 1 + more,
-                    ends: 1,
-                    writes: 1 + more,
-                    ..state
-                },
-            )
-        },
-        Scenario {
-            clocks: clocks.clone(),
-            ticks: if large { vec![1, 6] } else { vec![6] },
-            ..scenario(
-                "ended, and losses",
-                &kinds,
-                Bounds {
-                    losses: 1,
-                    restarts: more,
-                    copies: 1,
-                    fail_overs: 1,
-                    writes: 1,
-                    lost: more,
-                    ..ended
-                },
-            )
-        },
-        scenario(
-            "ended, and evictions",
-            &kinds,
-            Bounds {
-                evictions: 2 + more,
-                writes: 1,
-                ..ended
-            },
-        ),
-        scenario(
-            "used, and evictions",
-            &[Request],
-            Bounds {
-                evictions: 2 + more,
-                ..used
-            },
-        ),
-        Scenario {
-            clocks: if large { clocks } else { vec![EVEN, APART[2]] },
-            ..scenario(
-                "revoked",
-                &[Request, State, Transport, Handle],
-                Bounds {
-                    revocations: 1,
-                    writes: 1,
-                    losses: 1,
-                    evictions: 1,
-                    lost: more,
-                    ends: 0,
-                    ..ended
-                },
-            )
-        },
-        scenario(
-            "revoked, and evictions",
-            &[State, Transport],
-            Bounds {
-                revocations: 1,
-                writes: 1,
-                evictions: 1 + more,
-                ends: 0,
-                requests: 3,
-                ..ended
-            },
-        ),
-        Scenario {
-            clocks: BEHIND.to_vec(),
-            steps: vec![200, 400],
-            ..scenario(
-                "revoked, and a clock that is behind",
-                &[State, Transport],
-                Bounds {
-                    revocations: 1,
-                    steps: 1,
-                    writes: more,
-                    ends: 0,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            ticks: vec![1, 301, 601, CEILING.as_secs()],
-            clocks: vec![EVEN, LATE],
-            settings: settings.clone(),
-            ..scenario(
-                "ended, and settings",
-                &[State, Transport],
-                Bounds {
-                    settings: 1 + more,
-                    writes: more,
-                    forced: more,
-                    ticks: 2 + more,
-                    requests: 1 + more,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            ticks: vec![601, 901],
-            settings: settings[1..].to_vec(),
-            ..scenario(
-                "written, and settings",
-                &[State],
-                Bounds {
-                    settings: 1 + more,
-                    ticks: 2,
-                    requests: 3,
-                    ..state
-                },
-            )
-        },
-        Scenario {
-            ticks: vec![1, 350, CEILING.as_secs() + 200],
-            clocks: vec![EVEN, LATE],
-            settings: vec![
-                Settings {
-                    ttl: None,
-                    ..Settings::USUAL
-                },
-                Settings::USUAL,
-            ],
-            ..scenario(
-                "without an end",
-                &kinds,
-                Bounds {
-                    settings: more,
-                    writes: more,
-                    ticks: 2 + more,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            ticks: vec![1, 31, 62],
-            settings: vec![Settings {
-                idle: Some(60),
-                ttl: None,
-                ..Settings::USUAL
-            }],
-            ..scenario(
-                "idle",
-                &[Transport],
-                Bounds {
-                    requests: 3 + more,
-                    ticks: 3,
-                    losses: 1,
-                    lost: more,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            sweeps: false,
-            steps: vec![-301, -200, 200, 400],
-            settings: vec![Settings {
-                ttl: Some(60),
-                ..Settings::USUAL
-            }],
-            ..scenario(
-                "clocks",
-                &[Request, Transport],
-                Bounds {
-                    steps: 2,
-                    restarts: more,
-                    requests: 3,
-                    ticks: 1,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            steps: vec![-200, 200],
-            settings: vec![Settings {
-                ttl: Some(60),
-                ..Settings::USUAL
-            }],
-            ..scenario(
-                "clocks, and nobody asks",
-                &kinds,
-                Bounds {
-                    steps: 2 + more,
-                    writes: more,
-                    ..ended
-                },
-            )
-        },
-        Scenario {
-            pairs: true,
-            ticks: vec![12],
-            ..scenario(
-                "two tokens",
-                &[Request, State],
-                Bounds {
-                    seals: 2,
-                    requests: 3,
-                    ends: 1,
-                    lost: more,
-                    ..state
-                },
-            )
-        },
-        Scenario {
-            settings: vec![
-                Settings::USUAL,
-                Settings {
-                    label: 1,
-                    ..Settings::USUAL
-                },
-            ],
-            ticks: vec![1, 12],
-            ..scenario(
-                "another label",
-                &[Request, Transport],
-                Bounds {
-                    settings: 1,
-                    revocations: 1,
-                    seals: 1 + more,
-                    ..ended
-                },
-            )
-        },
-    ]
+    scenarios! {
+        "used, and fail-overs": [Request]
+            seals 1, requests 2 + more, lost 1, ticks 1 + more, copies 1, fail_overs 2, restarts more; clocks: clocks.clone();
+        "used, and restarts": [Request]
+            seals 1, requests 2 + more, lost 1, ticks 1 + more, copies 1, restarts more, restores 1, losses 1;
+            clocks: clocks.clone();
+        "renewed": [Handle]
+            seals 1, requests 2 + more, writes 2, lost more, ticks 1 + more, copies 1, fail_overs 1; clocks: clocks.clone();
+        "written": [State] seals 1, requests 3, writes 2, ends more, lost 1 + more, ticks more;;
+        "written and ended": [State] seals 1, requests 3, writes 2, ends 1, lost 1 + more, ticks more;;
+        "written, and fail-overs": [State]
+            seals 1, requests 2, writes 1 + more, ends 1, ticks more, copies 1, fail_overs 1 + more; clocks: clocks.clone();
+        "ended, and losses": [State Transport Handle]
+            seals 1, requests 2, writes 1, ends 1, lost more, ticks 1 + more, copies 1, fail_overs 1, restarts more, losses 1;
+            clocks: clocks.clone(), ticks: if large { vec![1, 6] } else { vec![6] };
+        "ended, and evictions": [State Transport Handle]
+            seals 1, requests 2, writes 1, ends 1, ticks 1 + more, evictions 2 + more;;
+        "used, and evictions": [Request]
+            seals 1, requests 2 + more, lost 1, ticks 1 + more, copies 1, evictions 2 + more;;
+        "revoked": [Request State Transport Handle]
+            seals 1, requests 2, writes 1, revocations 1, lost more, ticks 1 + more, losses 1, evictions 1;
+            clocks: if large { clocks } else { vec![EVEN, APART[2]] };
+        "revoked, and evictions": [State Transport]
+            seals 1, requests 3, writes 1, revocations 1, ticks 1 + more, evictions 1 + more;;
+        "revoked, and a clock that is behind": [State Transport]
+            seals 1, requests 2, writes more, revocations 1, ticks 1 + more, steps 1; clocks: BEHIND.to_vec(), steps: vec![200, 400];
+        "ended, and settings": [State Transport]
+            seals 1, requests 1 + more, writes more, ends 1, forced more, ticks 2 + more, settings 1 + more;
+            ticks: vec![1, 301, 601, CEILING.as_secs()], clocks: vec![EVEN, LATE], settings: [&[shortest], &changes[..]].concat();
+        "written, and settings": [State]
+            seals 1, requests 3, writes 2, ticks 2, settings 1 + more; ticks: vec![601, 901], settings: changes.to_vec();
+        "without an end": [State Transport Handle]
+            seals 1, requests 2, writes more, ends 1, ticks 2 + more, settings more;
+            ticks: vec![1, 350, CEILING.as_secs() + 200], clocks: vec![EVEN, LATE], settings: vec![ENDLESS, USUAL];
+        "idle": [Transport]
+            seals 1, requests 3 + more, ends 1, lost more, ticks 3, losses 1;
+            ticks: vec![1, 31, 62], settings: vec![Settings { idle: Some(60), ..ENDLESS }];
+        "clocks": [Request Transport]
+            seals 1, requests 3, ends 1, ticks 1, restarts more, steps 2;
+            sweeps: false, steps: vec![-301, -200, 200, 400], settings: vec![SHORT];
+        "clocks, and nobody asks": [State Transport Handle]
+            seals 1, requests 2, writes more, ends 1, ticks 1 + more, steps 2 + more;
+            steps: vec![-200, 200], settings: vec![SHORT];
+        "two tokens": [Request State]
+            seals 2, requests 3, writes 2, ends 1, lost more, ticks more; pairs: true, ticks: vec![12];
+        "another label": [Request Transport]
+            seals 1 + more, requests 2, ends 1, revocations 1, ticks 1 + more, settings 1;
+            settings: vec![USUAL, RELABELLED], ticks: vec![1, 12];
+    }
 }
 
 fn named(name: &str) -> Scenario {
@@ -424,131 +174,24 @@ pub fn faults() -> Vec<Scenario> {
 /// What LEDGER.md says cannot be had: here the promise breaks, without a fault.
 #[must_use]
 pub fn limits() -> Vec<Scenario> {
-    let none = Bounds::default();
-    let used = Bounds {
-        seals: 1,
-        requests: 2,
-        ..none
-    };
-    let ended = Bounds {
-        ends: 1,
-        ticks: 1,
-        ..used
-    };
-    let limit = |scenario: Scenario, breaks| Scenario {
-        breaks: Some(breaks),
-        ..scenario
-    };
-    let usual = Settings::USUAL;
-    vec![
-        limit(
-            scenario(
-                "two masters",
-                &[Request],
-                Bounds {
-                    seals: 2,
-                    requests: 3,
-                    fail_overs: 1,
-                    splits: 1,
-                    ticks: 1,
-                    ..none
-                },
-            ),
-            Promise::SingleUse,
-        ),
-        limit(
-            scenario(
-                "evicted, and restarted",
-                &[Transport],
-                Bounds {
-                    evictions: 1,
-                    restarts: 1,
-                    ..ended
-                },
-            ),
-            Promise::Ended,
-        ),
-        limit(
-            scenario(
-                "evicted, and failed over",
-                &[Transport],
-                Bounds {
-                    evictions: 1,
-                    copies: 1,
-                    fail_overs: 1,
-                    ..ended
-                },
-            ),
-            Promise::Ended,
-        ),
-        limit(
-            scenario(
-                "evicted, and reset",
-                &[Transport],
-                Bounds {
-                    evictions: 1,
-                    resets: 1,
-                    ..ended
-                },
-            ),
-            Promise::Ended,
-        ),
-        limit(
-            Scenario {
-                steps: vec![400, -400],
-                settings: vec![Settings {
-                    ttl: Some(60),
-                    ..usual
-                }],
-                ..scenario(
-                    "ahead, and nobody asks",
-                    &[Transport],
-                    Bounds { steps: 2, ..ended },
-                )
-            },
-            Promise::Ended,
-        ),
-        limit(
-            Scenario {
-                settings: vec![usual, Settings { label: 1, ..usual }],
-                ticks: vec![12],
-                ..scenario(
-                    "back to a former label",
-                    &[Transport],
-                    Bounds {
-                        seals: 2,
-                        settings: 2,
-                        ticks: 2,
-                        ..ended
-                    },
-                )
-            },
-            Promise::Ended,
-        ),
-        limit(
-            Scenario {
-                settings: vec![
-                    usual,
-                    Settings {
-                        tolerance: 0,
-                        ..usual
-                    },
-                ],
-                clocks: vec![APART[0]],
-                ticks: vec![6],
-                ..scenario(
-                    "a smaller tolerance",
-                    &[Request],
-                    Bounds {
-                        requests: 3,
-                        fail_overs: 1,
-                        settings: 1,
-                        ticks: 1,
-                        ..used
-                    },
-                )
-            },
-            Promise::SingleUse,
-        ),
-    ]
+    scenarios! {
+        "two masters": [Request]
+            seals 2, requests 3, fail_overs 1, splits 1, ticks 1; breaks: Some(Promise::SingleUse);
+        "evicted, and restarted": [Transport]
+            seals 1, requests 2, ends 1, ticks 1, evictions 1, restarts 1; breaks: Some(Promise::Ended);
+        "evicted, and failed over": [Transport]
+            seals 1, requests 2, ends 1, ticks 1, evictions 1, copies 1, fail_overs 1; breaks: Some(Promise::Ended);
+        "evicted, and reset": [Transport]
+            seals 1, requests 2, ends 1, ticks 1, evictions 1, resets 1; breaks: Some(Promise::Ended);
+        "ahead, and nobody asks": [Transport]
+            seals 1, requests 2, ends 1, ticks 1, steps 2;
+            steps: vec![400, -400], settings: vec![SHORT], breaks: Some(Promise::Ended);
+        "back to a former label": [Transport]
+            seals 2, requests 2, ends 1, ticks 2, settings 2;
+            settings: vec![USUAL, RELABELLED], ticks: vec![12], breaks: Some(Promise::Ended);
+        "a smaller tolerance": [Request]
+            seals 1, requests 3, fail_overs 1, settings 1, ticks 1;
+            settings: vec![USUAL, Settings { tolerance: 0, ..USUAL }], clocks: vec![APART[0]], ticks: vec![6],
+            breaks: Some(Promise::SingleUse);
+    }
 }

@@ -1,14 +1,13 @@
 //! The engine by its documents: whatever JSON an adapter hands in, JSON comes out, a client's message never makes it fail,
-//! an event out of order changes nothing, and the state or cursor that is delivered is what a handler had sealed, for this caller
-//! and this request.
+//! an event out of order changes nothing, and what is delivered is what a handler handed over. For which caller and which request,
+//! the target `engine` says.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use arbitrary::Arbitrary;
-use sealwax::{Kind, RequestContext};
 use sealwax_mcp::ledger::Memory;
-use sealwax_mcp::{Exchange, Failed, Guard, TokenFields, document};
-use serde_json::{Map, Value, json};
+use sealwax_mcp::{Exchange, Failed, Guard, document};
+use serde_json::{Map, Value};
 
 use crate::told;
 use crate::world::{NOW, Ring, Still};
@@ -144,109 +143,17 @@ struct Begun {
     exchange: Exchange,
     /// The last step.
     step: Value,
-    request: Request,
-    /// The members of its result.
-    result: Value,
-}
-
-/// What a message brought.
-#[derive(Default)]
-struct Request {
-    method: String,
-    fields: Option<TokenFields>,
-    token: Value,
-    who: Option<Who>,
-    /// What its `requestState` is bound to.
-    context: Option<[u8; 32]>,
-}
-
-/// Issuer, client and subject: of an anonymous caller, nothing.
-#[derive(Clone, Debug, PartialEq)]
-struct Who([Option<String>; 3]);
-
-/// What is in a token, which exchange made it, and where it opens.
-struct Sealed {
-    payload: String,
-    by: usize,
-    opens: Opens,
-}
-
-#[derive(Debug, PartialEq)]
-enum Opens {
-    /// For this caller, and this context.
-    State(Who, [u8; 32]),
-    /// For this caller, or anybody, in this method.
-    Cursor(Option<Who>, String),
 }
 
 struct Run {
     guard: Guard,
-    settings: Value,
     memory: Memory,
     exchanges: Vec<Begun>,
-    /// What left, and for those of requests what is in them.
+    /// What left.
     tokens: Vec<String>,
-    sealed: HashMap<String, Sealed>,
+    /// What handlers handed over to be sealed.
+    handed: HashSet<String>,
     opened: bool,
-}
-
-impl Who {
-    fn of(principal: &Value) -> Self {
-        Self(["issuer", "client", "subject"].map(|name| principal[name].as_str().map(Into::into)))
-    }
-
-    fn is_anonymous(&self) -> bool {
-        self.0.iter().all(Option::is_none)
-    }
-}
-
-impl Request {
-    fn new(message: &Value, arguments: Option<&str>, settings: &Value) -> Self {
-        let method = message["method"].as_str().unwrap_or_default();
-        let notification = message["notification"] == true;
-        let fields = TokenFields::for_method(method).filter(|_| !notification);
-        let principal = Some(&message["principal"]).filter(|principal| !principal.is_null());
-        let context = message["target"].as_str().and_then(|target| {
-            let by_name = fields?.target == Some("name");
-            let arguments = arguments.filter(|_| by_name);
-            let only = settings["only"].get(target).filter(|_| by_name);
-            let context = match only.and_then(Value::as_array) {
-                Some(only) => {
-                    let only: Vec<_> = only.iter().filter_map(Value::as_str).collect();
-                    RequestContext::only(method, target, arguments, &only)
-                }
-                None => RequestContext::new(method, target, arguments),
-            };
-            Some(*context.ok()?.as_bytes())
-        });
-        Self {
-            method: method.into(),
-            fields,
-            token: message["token"].clone(),
-            who: principal.map(Who::of),
-            context,
-        }
-    }
-
-    fn is_state(&self) -> bool {
-        self.fields
-            .is_some_and(|fields| fields.kind == Kind::RequestState)
-    }
-
-    /// Where what its handler seals opens, and what it may bring.
-    fn opens(&self, public: bool) -> Opens {
-        let who = self.who.clone();
-        if self.is_state() {
-            let context = self.context.expect("it is bound");
-            return Opens::State(who.expect("a caller"), context);
-        }
-        // What an anonymous caller has is anybody's, too.
-        let who = match public {
-            true => None,
-            false => Some(who.expect("a caller")).filter(|who| !who.is_anonymous()),
-        };
-        Opens::Cursor(who, self.method.clone())
-    }
 }
 
 pub fn run(input: &[u8]) -> bool {
@@ -263,16 +170,12 @@ pub fn run(input: &[u8]) -> bool {
     let Ok(guard) = document::guard(codec, &settings) else {
         return false;
     };
-    let settings = serde_json::from_str(&settings).unwrap();
-    let memory = Memory::new(Memory::CAPACITY, NOW - 3600);
-    let (exchanges, tokens, sealed) = (Vec::new(), Vec::new(), HashMap::new());
     let mut run = Run {
         guard,
-        settings,
-        memory,
-        exchanges,
-        tokens,
-        sealed,
+        memory: Memory::new(Memory::CAPACITY, NOW - 3600),
+        exchanges: Vec::new(),
+        tokens: Vec::new(),
+        handed: HashSet::new(),
         opened: false,
     };
     for call in input.calls.iter().take(24) {
@@ -291,22 +194,23 @@ impl Run {
                 let (message, arguments) =
                     (message.text(&self.tokens), text(arguments, &self.tokens));
                 let message = serde_json::from_str(&message).unwrap_or_default();
-                let begun = told::message(&self.guard, &message, arguments.as_deref());
-                let request = Request::new(&message, arguments.as_deref(), &self.settings);
-                self.begun(begun, request);
+                self.begun(told::message(&self.guard, &message, arguments.as_deref()));
             }
             Call::Transport(message, initialize) => {
                 let (message, initialize) =
                     (message.text(&self.tokens), text(initialize, &self.tokens));
                 let message = serde_json::from_str(&message).unwrap_or_default();
-                let begun = told::transport(&self.guard, &message, initialize.as_deref());
-                self.begun(begun, Request::default());
+                self.begun(told::transport(
+                    &self.guard,
+                    &message,
+                    initialize.as_deref(),
+                ));
             }
             Call::Revoke(principal) => {
                 if let Ok(begun) =
                     document::revoke(&self.guard, &principal.text(&self.tokens), None)
                 {
-                    self.begun(begun, Request::default());
+                    self.begun(begun);
                 }
             }
             Call::Report(fault) => {
@@ -337,17 +241,15 @@ impl Run {
                 if let Ok(begun) =
                     document::handle(&self.exchanges[at].exchange, &op, value.as_deref())
                 {
-                    self.begun(begun, Request::default());
+                    self.begun(begun);
                 }
             }
             Call::Seal(which) => {
                 let Some(at) = self.which(*which) else { return };
                 let value = format!("\"{VALUE} {}\"", self.tokens.len());
-                if let Ok(token) = self.exchanges[at].exchange.seal_state(&value) {
-                    let opens = self.exchanges[at].request.opens(false);
-                    self.seals(at, &token, value, opens);
-                    self.tokens.push(token);
-                }
+                self.tokens
+                    .extend(self.exchanges[at].exchange.seal_state(&value));
+                self.handed.insert(value);
             }
             Call::Write(which, value) => {
                 let Some(at) = self.which(*which) else { return };
@@ -367,39 +269,9 @@ impl Run {
         usize::from(which).checked_rem(self.exchanges.len())
     }
 
-    fn begun(&mut self, (exchange, step): (Exchange, String), request: Request) {
+    fn begun(&mut self, (exchange, step): (Exchange, String)) {
         let step = self.step(&step);
-        self.exchanges.push(Begun {
-            exchange,
-            step,
-            request,
-            result: Value::Null,
-        });
-        self.delivered(self.exchanges.len() - 1);
-    }
-
-    /// Checks what is delivered: what was sealed.
-    fn delivered(&mut self, at: usize) {
-        let Begun { step, request, .. } = &self.exchanges[at];
-        let is_ours = request.fields.is_some() && step["builtinResult"].is_null();
-        if step["step"] != "deliver" || !is_ours || request.token.is_null() {
-            assert!(step["opened"].is_null(), "{step}");
-            return;
-        }
-        let token = request.token.as_str().expect("a text");
-        let opened = step["opened"].as_str().expect("it was opened, or refused");
-        let sealed = self.sealed.get(token).expect("it was sealed");
-        assert_eq!(sealed.payload, opened);
-        let public = matches!(sealed.opens, Opens::Cursor(None, _));
-        assert_eq!(sealed.opens, request.opens(public));
-        self.opened = true;
-    }
-
-    fn seals(&mut self, by: usize, token: &str, payload: String, opens: Opens) {
-        assert!(token.starts_with("sw1."));
-        let sealed = Sealed { payload, by, opens };
-        let before = self.sealed.insert(token.into(), sealed);
-        assert!(before.is_none(), "sealed twice");
+        self.exchanges.push(Begun { exchange, step });
     }
 
     /// Tells what was asked, or that it failed with `value`; or what became of a message.
@@ -415,46 +287,13 @@ impl Run {
         let Ok(step) = next else { return };
         let ends = ["respond", "reply", "done", "drop"].map(Value::from);
         assert!(!ends.contains(&begun.step["step"]), "it was over");
-        // An event may have other members, which the step did not ask for.
         let event: Value = serde_json::from_str(event).unwrap();
-        if begun.step["name"] == "principal" {
-            begun.request.who = Some(Who::of(&event));
-        } else if begun.step["step"] == "deliver" {
-            begun.result = event["result"]["members"].clone();
-        }
+        let members = &event["result"]["members"];
+        let handed = ["requestState", "nextCursor"].map(|name| members[name].as_str());
+        self.handed
+            .extend(handed.into_iter().flatten().map(Into::into));
         let step = self.step(&step);
         self.exchanges[at].step = step;
-        self.delivered(at);
-        self.responded(at);
-    }
-
-    /// Keeps the token that leaves with a result.
-    fn responded(&mut self, at: usize) {
-        let Begun {
-            step,
-            request,
-            result,
-            ..
-        } = &self.exchanges[at];
-        let Some(fields) = request.fields.filter(|_| step["step"] == "respond") else {
-            return;
-        };
-        // Whatever the method, it is the one that the adapter hands over.
-        let handed = ["requestState", "nextCursor"].map(|name| &result[name]);
-        let handed = handed.into_iter().find(|member| !member.is_null());
-        let sent = told::changed(json!({}), step);
-        let Some(token) = sent[fields.result].as_str() else {
-            return;
-        };
-        let text = handed.and_then(Value::as_str).expect("a text was sealed");
-        if token == text {
-            assert_eq!(self.sealed[token].by, at, "this handler sealed it");
-            return;
-        }
-        // A page that leaves as a private one is nobody else's.
-        let public = result["cacheScope"] == "public" && sent["cacheScope"].is_null();
-        let (token, text, opens) = (token.to_owned(), text.into(), request.opens(public));
-        self.seals(at, &token, text, opens);
     }
 
     /// Reads a step, and keeps what leaves with it.
@@ -471,6 +310,10 @@ impl Run {
             quiet.iter().all(|said| !said.to_string().contains(VALUE)),
             "{step}"
         );
+        if let Some(opened) = step["opened"].as_str() {
+            assert!(self.handed.contains(opened), "a handler handed it over");
+            self.opened = true;
+        }
         self.left(&step);
         step
     }

@@ -83,7 +83,8 @@ fn keys(text: &str) {
         Ok(key) => assert_eq!(key.to_text().unwrap().as_str(), text, "one spelling"),
         Err(error) => silent(&error, text),
     }
-    if let Err(error) = text.parse::<KeyRing>() {
+    let derived = Key::derive(text).err();
+    for error in text.parse::<KeyRing>().err().into_iter().chain(derived) {
         silent(&error, text);
     }
 }

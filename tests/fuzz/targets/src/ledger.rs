@@ -48,29 +48,10 @@ enum Text<'a> {
     Given(&'a str),
 }
 
+#[rustfmt::skip]
 const WORDS: [&str; 22] = [
-    "used",
-    "ended",
-    "revoked",
-    "unknown",
-    "expired",
-    "stale",
-    "ahead",
-    "full",
-    "lost",
-    "broken",
-    "unconfirmed",
-    "unsupported",
-    "once",
-    "unused",
-    "live",
-    "end",
-    "idle",
-    "head",
-    "force",
-    "1.2.3",
-    "",
-    "ok ",
+    "used", "ended", "revoked", "unknown", "expired", "stale", "ahead", "full", "lost", "broken", "unconfirmed", "unsupported",
+    "once", "unused", "live", "end", "idle", "head", "force", "1.2.3", "", "ok ",
 ];
 
 #[derive(Arbitrary, Debug)]

@@ -4,16 +4,14 @@
 //! `../fuzz_targets` runs them under libFuzzer, `tests/replay.rs` on the inputs that are kept, with stable Rust.
 
 mod abi;
+#[path = "../../../../tests/codec/alter.rs"]
 mod alter;
 mod arguments;
 mod documents;
 mod engine;
 mod foreign;
-mod identifiers;
-mod keys;
 mod leaks;
 mod ledger;
-mod sessions;
 mod streams;
 mod tokens;
 #[allow(dead_code, reason = "for the tests of the engine")]
@@ -26,13 +24,10 @@ mod world;
 pub type Target = (&'static str, fn(&[u8]) -> bool);
 
 /// All targets, in the order in which they run.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 9] = [
     ("tokens", tokens::run),
     ("foreign", foreign::run),
-    ("identifiers", identifiers::run),
-    ("keys", keys::run),
     ("arguments", arguments::run),
-    ("sessions", sessions::run),
     ("engine", engine::run),
     ("documents", documents::run),
     ("ledger", ledger::run),

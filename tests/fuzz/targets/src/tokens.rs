@@ -144,7 +144,7 @@ impl Bound<'_> {
     }
 }
 
-pub fn is_type(text: &str) -> bool {
+fn is_type(text: &str) -> bool {
     let mut chars = text.chars();
     matches!(chars.next(), Some('a'..='z'))
         && chars.all(|c| matches!(c, 'a'..='z' | '0'..='9'))

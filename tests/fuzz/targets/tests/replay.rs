@@ -36,6 +36,25 @@ fn kept_inputs_pass_and_reach_what_they_are_about() {
     }
 }
 
+/// What a fuzzer does first. Of arguments and of altered tokens, many more are tried so.
+#[test]
+#[cfg_attr(miri, ignore = "it takes hours")]
+fn kept_inputs_that_are_changed_pass() {
+    for (name, run) in TARGETS {
+        let inputs = inputs(name);
+        for (at, input) in inputs.iter().enumerate() {
+            let other = &inputs[(at + 1) % inputs.len()];
+            let Some(place) = at.checked_rem(input.len()) else {
+                continue;
+            };
+            let (before, after) = input.split_at(place);
+            run(&[before, &after[1..]].concat());
+            run(&[before, &[after[0] ^ 1 << (at % 8)], &after[1..]].concat());
+            run(&[before, &other[place.min(other.len())..]].concat());
+        }
+    }
+}
+
 /// The caller of the C ABI, of whose inputs Miri runs every nth.
 #[test]
 fn what_is_called_as_c_calls_it_keeps_to_the_header() {

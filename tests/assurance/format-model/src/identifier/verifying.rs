@@ -1,12 +1,10 @@
 //! The verification of SPEC.md, sections 6, 7 and 9, in its order, and without some of its checks.
 
 use super::{Body, Form, Minted, Ptag, Text, Ulid, Verifier};
-use crate::opening::CLOCK_TOLERANCE;
+use crate::opening::{CLOCK_TOLERANCE, checks};
 use crate::{Holder, Key};
 
-/// A check, which can be left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Check {
+checks! {
     /// 2: there is one spelling of the same bytes.
     Spelling,
     /// 2 and 3: the prefix is `sess_`, or the type asked for.
@@ -43,30 +41,6 @@ pub enum Check {
     IdOfBytes,
     /// The ledger refuses what ended.
     Ended,
-}
-
-impl Check {
-    /// All of them.
-    pub const ALL: [Self; 18] = [
-        Self::Spelling,
-        Self::Prefix,
-        Self::Ring,
-        Self::Domain,
-        Self::Audience,
-        Self::Type,
-        Self::KeyId,
-        Self::Ulid,
-        Self::Ptag,
-        Self::Tag,
-        Self::Lengths,
-        Self::Authentic,
-        Self::Holder,
-        Self::UlidOfPtag,
-        Self::NotYet,
-        Self::MaxAge,
-        Self::IdOfBytes,
-        Self::Ended,
-    ];
 }
 
 /// The checks that are left out.

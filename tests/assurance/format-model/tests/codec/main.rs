@@ -4,5 +4,4 @@
 mod base32;
 mod identifiers;
 mod sealed;
-mod sessions;
 mod world;

@@ -2,6 +2,7 @@
 
 use arbitrary::Arbitrary;
 
+use super::header;
 use super::memory::{Given, Room, Text};
 
 #[derive(Arbitrary, Debug)]
@@ -103,6 +104,21 @@ impl Function {
             Self::ClockNew => Kind::Clock,
             _ => return None,
         })
+    }
+
+    /// How many bytes of a struct of the caller it writes to.
+    pub fn fills(self) -> usize {
+        match self {
+            Self::Seal => header::SEALED,
+            Self::Open | Self::SessionRead => header::OPENED,
+            Self::MintId | Self::VerifyId | Self::NewHandle | Self::VerifyHandle => {
+                header::IDENTIFIER
+            }
+            Self::Inspect => header::INSPECTION,
+            Self::Context => 32,
+            Self::SetKeys => 1,
+            _ => 0,
+        }
     }
 
     /// Whether it writes to a buffer.

@@ -187,11 +187,7 @@ impl Caller {
             &raw const call.numbers[0]
         };
         let lifetime = Lifetime(call.numbers[0], null(3));
-        let lifetime: In = if null(4) {
-            ptr::null()
-        } else {
-            (&raw const lifetime).cast()
-        };
+        let lifetime = given(null(4), &lifetime);
         let kinds = [1, 2, 3, 4, 5, 127, 0, -1];
         let purpose = Purpose {
             kind: kinds[usize::from(call.kind % 8)],
@@ -199,11 +195,7 @@ impl Caller {
             session_id: c,
             context: d,
         };
-        let purpose: In = if null(5) {
-            ptr::null()
-        } else {
-            (&raw const purpose).cast()
-        };
+        let purpose = given(null(5), &purpose);
         let (mut object, mut text, mut len) = (ptr::null_mut(), ptr::null(), 0);
         let (give, texts_out, len_out): (Give, Texts, Len) = (
             if null(6) {
@@ -224,6 +216,8 @@ impl Caller {
         let frame = frame
             .as_ref()
             .map_or(a, |frame| Slice(frame.data(), frame.len()));
+        let (o, cap, written) = (out.data(), out.cap(), out.len());
+        let at = place.data();
         // SAFETY: as the header allows: each pointer is NULL, or to as much as is said; each object is NULL, or alive.
         let status = unsafe {
             match call.function {
@@ -236,11 +230,9 @@ impl Caller {
                 Function::KeyParse => sealwax_key_parse(a.0, a.1, give, error),
                 Function::KeyRead => {
                     let key: In = self.object(Kind::Key, first);
-                    let status = sealwax_key_id(key, place.data().cast(), error);
-                    place.checked(status, 4);
+                    place.checked(sealwax_key_id(key, at.cast(), error), 4);
                     let mut told = Told::new(false);
-                    let status =
-                        sealwax_key_to_text(key, out.data(), out.cap(), out.len(), told.data());
+                    let status = sealwax_key_to_text(key, o, cap, written, told.data());
                     told.checked(status);
                     self.buffer(&out, status);
                     return;
@@ -261,15 +253,11 @@ impl Caller {
                 }
                 Function::RingIds => {
                     let ring: In = self.object(Kind::Ring, first);
-                    sealwax_ring_ids(ring, out.data(), out.cap(), out.len(), error)
+                    sealwax_ring_ids(ring, o, cap, written, error)
                 }
                 Function::CodecNew => {
                     let limits = Limits([number, ptr::null(), &raw const call.numbers[1]]);
-                    let limits: In = if null(3) {
-                        ptr::null()
-                    } else {
-                        (&raw const limits).cast()
-                    };
+                    let limits = given(null(3), &limits);
                     sealwax_codec_new(
                         self.object(Kind::Ring, first),
                         a.0,
@@ -285,11 +273,7 @@ impl Caller {
                         self.object(Kind::Clock, second),
                     );
                     let limits = Limits([ptr::null(), number, ptr::null()]);
-                    let limits: In = if null(3) {
-                        ptr::null()
-                    } else {
-                        (&raw const limits).cast()
-                    };
+                    let limits = given(null(3), &limits);
                     sealwax_test_codec_new(ring, a.0, a.1, limits, clock, give, error)
                 }
                 Function::SetKeys => {
@@ -297,9 +281,7 @@ impl Caller {
                         self.object(Kind::Codec, first),
                         self.object(Kind::Ring, second),
                     );
-                    let status = sealwax_codec_set_keys(codec, ring, place.data().cast(), error);
-                    place.checked(status, 1);
-                    status
+                    sealwax_codec_set_keys(codec, ring, at.cast(), error)
                 }
                 Function::ViewNew => {
                     let codec: In = self.object(Kind::Codec, first);
@@ -323,142 +305,49 @@ impl Caller {
                     );
                     sealwax_check_ttl(call.numbers[0], error)
                 }
-                Function::Seal => {
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    let status = sealwax_seal_token(
-                        view,
-                        purpose,
-                        lifetime,
-                        ptr::null(),
-                        a.0,
-                        a.1,
-                        out_,
-                        cap,
-                        len_,
-                        place.data(),
-                        error,
-                    );
-                    place.checked(status, SEALED);
-                    status
-                }
-                Function::Open => {
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    let status = sealwax_open(
-                        view,
-                        purpose,
-                        number,
-                        a.0,
-                        a.1,
-                        out_,
-                        cap,
-                        len_,
-                        place.data(),
-                        error,
-                    );
-                    place.checked(status, OPENED);
-                    status
-                }
-                Function::MintId => {
-                    let status = sealwax_mint_session_id(
-                        view,
-                        out.data(),
-                        out.cap(),
-                        out.len(),
-                        place.data(),
-                        error,
-                    );
-                    place.checked(status, IDENTIFIER);
-                    status
-                }
-                Function::VerifyId => {
-                    let status =
-                        sealwax_verify_session_id(view, a.0, a.1, number, place.data(), error);
-                    place.checked(status, IDENTIFIER);
-                    status
-                }
-                Function::NewHandle => {
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    let status = sealwax_new_handle(
-                        view,
-                        a.0,
-                        a.1,
-                        number,
-                        out_,
-                        cap,
-                        len_,
-                        place.data(),
-                        error,
-                    );
-                    place.checked(status, IDENTIFIER);
-                    status
-                }
-                Function::VerifyHandle => {
-                    let status = sealwax_verify_handle(
-                        view,
-                        a.0,
-                        a.1,
-                        b.0,
-                        b.1,
-                        number,
-                        place.data(),
-                        error,
-                    );
-                    place.checked(status, IDENTIFIER);
-                    status
-                }
-                Function::SessionCreate => sealwax_session_create(
+                Function::Seal => sealwax_seal_token(
                     view,
+                    purpose,
                     lifetime,
+                    ptr::null(),
                     a.0,
                     a.1,
-                    out.data(),
-                    out.cap(),
-                    out.len(),
+                    o,
+                    cap,
+                    written,
+                    at,
                     error,
                 ),
-                Function::SessionMint => {
-                    sealwax_session_mint(view, out.data(), out.cap(), out.len(), error)
+                Function::Open => {
+                    sealwax_open(view, purpose, number, a.0, a.1, o, cap, written, at, error)
                 }
+                Function::MintId => sealwax_mint_session_id(view, o, cap, written, at, error),
+                Function::VerifyId => sealwax_verify_session_id(view, a.0, a.1, number, at, error),
+                Function::NewHandle => {
+                    sealwax_new_handle(view, a.0, a.1, number, o, cap, written, at, error)
+                }
+                Function::VerifyHandle => {
+                    sealwax_verify_handle(view, a.0, a.1, b.0, b.1, number, at, error)
+                }
+                Function::SessionCreate => {
+                    sealwax_session_create(view, lifetime, a.0, a.1, o, cap, written, error)
+                }
+                Function::SessionMint => sealwax_session_mint(view, o, cap, written, error),
                 Function::SessionOpen => sealwax_session_open(view, a.0, a.1, give, error),
                 Function::SessionRead => {
                     let session: In = self.object(Kind::Session, first);
-                    let status = match null(3) {
-                        true => sealwax_session_payload(
-                            session,
-                            out.data(),
-                            out.cap(),
-                            out.len(),
-                            place.data(),
-                            error,
-                        ),
-                        false => sealwax_session_id(
-                            session,
-                            out.data(),
-                            out.cap(),
-                            out.len(),
-                            place.data(),
-                            error,
-                        ),
-                    };
-                    place.checked(status, OPENED);
-                    status
+                    match null(3) {
+                        true => sealwax_session_payload(session, o, cap, written, at, error),
+                        false => sealwax_session_id(session, o, cap, written, at, error),
+                    }
                 }
                 Function::SessionRenew => {
                     let session: In = self.object(Kind::Session, second);
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    sealwax_session_renew(view, lifetime, session, a.0, a.1, out_, cap, len_, error)
+                    sealwax_session_renew(view, lifetime, session, a.0, a.1, o, cap, written, error)
                 }
                 Function::SessionFork => {
                     let session: In = self.object(Kind::Session, second);
-                    sealwax_session_fork(
-                        view,
-                        lifetime,
-                        session,
-                        out.data(),
-                        out.cap(),
-                        out.len(),
-                        error,
-                    )
+                    sealwax_session_fork(view, lifetime, session, o, cap, written, error)
                 }
                 Function::MachineNew => {
                     let codec: In = self.object(Kind::Codec, second);
@@ -469,76 +358,52 @@ impl Caller {
                 Function::MachineOn => {
                     sealwax_machine_on(machine, frame.0, frame.1, texts_out, len_out, error)
                 }
-                Function::Evaluate => {
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    sealwax_ledger_evaluate(
-                        a.0,
-                        a.1,
-                        call.numbers[0],
-                        b.0,
-                        b.1,
-                        out_,
-                        cap,
-                        len_,
-                        error,
-                    )
-                }
-                Function::Inspect => {
-                    let status = sealwax_inspect(a.0, a.1, place.data(), error);
-                    place.checked(status, INSPECTION);
-                    status
-                }
+                Function::Evaluate => sealwax_ledger_evaluate(
+                    a.0,
+                    a.1,
+                    call.numbers[0],
+                    b.0,
+                    b.1,
+                    o,
+                    cap,
+                    written,
+                    error,
+                ),
+                Function::Inspect => sealwax_inspect(a.0, a.1, at, error),
                 Function::Words => {
                     let ring: In = self.object(Kind::Ring, third);
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
                     match null(0) {
-                        true => sealwax_report_json(a.0, a.1, ring, out_, cap, len_, error),
+                        true => sealwax_report_json(a.0, a.1, ring, o, cap, written, error),
                         false => sealwax_report_words(
                             a.0,
                             a.1,
                             ring,
                             call.numbers[0],
-                            out_,
+                            o,
                             cap,
-                            len_,
+                            written,
                             error,
                         ),
                     }
                 }
                 Function::Context => {
-                    let status = sealwax_request_context(
-                        a.0,
-                        a.1,
-                        b.0,
-                        b.1,
-                        c.0,
-                        c.1,
-                        place.data().cast(),
-                        error,
-                    );
-                    place.checked(status, 32);
-                    status
+                    sealwax_request_context(a.0, a.1, b.0, b.1, c.0, c.1, at.cast(), error)
                 }
                 Function::Claims if null(0) => {
-                    sealwax_token_fields(a.0, a.1, out.data(), out.cap(), out.len(), error)
+                    sealwax_token_fields(a.0, a.1, o, cap, written, error)
                 }
-                Function::Claims => {
-                    sealwax_principal_from_claims(a.0, a.1, out.data(), out.cap(), out.len(), error)
-                }
-                Function::Answer => {
-                    let (out_, cap, len_) = (out.data(), out.cap(), out.len());
-                    sealwax_answer(
-                        a.0,
-                        a.1,
-                        i32::from(call.kind),
-                        b.0,
-                        b.1,
-                        out_,
-                        cap,
-                        len_,
-                        error,
-                    )
-                }
+                Function::Claims => sealwax_principal_from_claims(a.0, a.1, o, cap, written, error),
+                Function::Answer => sealwax_answer(
+                    a.0,
+                    a.1,
+                    i32::from(call.kind),
+                    b.0,
+                    b.1,
+                    o,
+                    cap,
+                    written,
+                    error,
+                ),
                 Function::ClockNew => sealwax_test_clock_new(call.numbers[0], give, error),
                 Function::ClockSet => {
                     sealwax_test_clock_set(self.object(Kind::Clock, first), call.numbers[0], error)
@@ -546,6 +411,7 @@ impl Caller {
             }
         };
         told.checked(status);
+        place.checked(status, call.function.fills());
         let is_answer = matches!(call.function, Function::MachineNew | Function::MachineOn);
         // SAFETY: no call came in between.
         unsafe { self.owned(status, text, len, is_answer) };
@@ -571,6 +437,14 @@ impl Caller {
         };
         // SAFETY: it is alive, or NULL, and nothing refers to it any more.
         unsafe { free(object) };
+    }
+}
+
+/// A struct of the caller, or NULL.
+fn given<T>(is_null: bool, this: &T) -> In {
+    match is_null {
+        true => ptr::null(),
+        false => ptr::from_ref(this).cast(),
     }
 }
 

@@ -26,14 +26,7 @@ impl Waiting {
                 if let Ok(text) = self.exchange.seal_state(&payload) {
                     let what = What::RequestState(self.request.context(world).expect("a context"));
                     let started_at = world.clock.now();
-                    world.keep(Token {
-                        text: text.clone(),
-                        what,
-                        who,
-                        payload,
-                        started_at,
-                        generation: 0,
-                    });
+                    world.keep(Token::new(text.clone(), what, who, payload, started_at));
                     self.sealed.push(text);
                 }
             }
@@ -57,26 +50,13 @@ impl Waiting {
                 }
             }
             Act::Mint { of, max_age, how } => {
-                let made = self.operate(
-                    world,
-                    *of,
-                    HandleOpKind::Mint {
-                        max_age: seconds(max_age),
-                    },
-                    None,
-                    how,
-                );
-                if let Some(made) = made {
+                let kind = HandleOpKind::Mint {
+                    max_age: seconds(max_age),
+                };
+                if let Some(made) = self.operate(world, *of, kind, None, how) {
                     let (text, what) = (made.handle.unwrap(), What::Handle(of.text()));
                     let started_at = world.clock.now();
-                    world.keep(Token {
-                        text,
-                        what,
-                        who,
-                        payload: made.id,
-                        started_at,
-                        generation: 0,
-                    });
+                    world.keep(Token::new(text, what, who, made.id, started_at));
                 }
             }
             Act::Check {

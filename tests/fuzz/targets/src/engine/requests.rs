@@ -457,13 +457,6 @@ impl Waiting {
             }
         };
         assert_eq!(opened, text.as_bytes());
-        world.keep(Token {
-            text: token.into(),
-            what,
-            who,
-            payload: text.into(),
-            started_at: now,
-            generation: 0,
-        });
+        world.keep(Token::new(token.into(), what, who, text.into(), now));
     }
 }

@@ -154,21 +154,11 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
             if let Some(text) = respond.header {
                 assert_eq!(method, Some("initialize"));
                 let opened = world.knowing(carried.who).session().open(&text).unwrap();
-                let (payload, what) = (
-                    String::from_utf8(opened.payload().to_vec()).unwrap(),
-                    What::Transport,
-                );
+                let payload = String::from_utf8(opened.payload().to_vec()).unwrap();
                 let negotiated: serde_json::Value = serde_json::from_str(&payload).unwrap();
                 assert_eq!(negotiated["protocolVersion"], "2025-06-18");
                 let (who, started_at) = (carried.who, opened.started_at());
-                world.keep(Token {
-                    text,
-                    what,
-                    who,
-                    payload,
-                    started_at,
-                    generation: 0,
-                });
+                world.keep(Token::new(text, What::Transport, who, payload, started_at));
             }
             false
         }

@@ -50,6 +50,20 @@ pub struct Token {
     pub generation: u32,
 }
 
+impl Token {
+    /// One without a predecessor.
+    pub fn new(text: String, what: What, who: Who, payload: String, started_at: u64) -> Self {
+        Self {
+            text,
+            what,
+            who,
+            payload,
+            started_at,
+            generation: 0,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     RequestState([u8; 32]),
@@ -225,17 +239,16 @@ impl World {
             .unwrap()
             .created_at_ms()
             / 1000;
-        let (text, what, payload) = (id.clone(), What::SessionId, payload.to_owned());
-        self.keep(Token {
-            text,
-            what,
+        let value = payload.to_owned();
+        self.keep(Token::new(
+            id.clone(),
+            What::SessionId,
             who,
-            payload: payload.clone(),
+            value,
             started_at,
-            generation: 0,
-        });
+        ));
         if let Some(state) = &metadata.state {
-            self.keep_state(id, state, who, &payload);
+            self.keep_state(id, state, who, payload);
         }
     }
 }

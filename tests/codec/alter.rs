@@ -4,6 +4,7 @@ use arbitrary::Arbitrary;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
+/// Places are counted round the length of the text, or of its bytes.
 #[derive(Arbitrary, Clone, Debug)]
 pub enum Change<'a> {
     Insert(u16, char),
@@ -51,10 +52,10 @@ impl Change<'_> {
                 }
                 chars.into_iter().collect()
             }
-            Self::Cut(at) => text.chars().take(usize::from(at)).collect(),
+            Self::Cut(at) => text.chars().take(place(at, text.len())).collect(),
             Self::Append(by) => text + by,
             Self::Splice(at) => {
-                let at = usize::from(at);
+                let at = place(at, text.len());
                 text.chars()
                     .take(at)
                     .chain(other.chars().skip(at))
@@ -69,16 +70,21 @@ impl Change<'_> {
             Self::SpliceBytes(at) => {
                 let other = decoded(other).map_or(Vec::new(), |(_, bytes)| bytes);
                 bytes(text, |bytes| {
-                    let at = usize::from(at).min(bytes.len()).min(other.len());
+                    let at = place(at, bytes.len()).min(other.len());
                     bytes.truncate(at);
                     bytes.extend_from_slice(&other[at..]);
                 })
             }
-            Self::CutBytes(at) => bytes(text, |bytes| bytes.truncate(usize::from(at))),
+            Self::CutBytes(at) => bytes(text, |bytes| bytes.truncate(place(at, bytes.len()))),
             Self::Spell(how) => spelled(&text, how),
             Self::Upper => text.to_uppercase(),
         }
     }
+}
+
+/// A place in so many, or their end.
+fn place(at: u16, len: usize) -> usize {
+    usize::from(at) % (len + 1)
 }
 
 /// Splits a text into its prefix and its bytes, if these are base64url in its one spelling.

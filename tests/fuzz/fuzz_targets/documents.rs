@@ -1,5 +1,0 @@
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|input: &[u8]| {
-    sealwax_fuzz_targets::run("documents", input);
-});
