@@ -20,7 +20,7 @@ VERSION = r"\d+\.\d+\.\d+"
 SPELLED = re.compile(rf'^((?:sealwax.* )?version = ")({VERSION})(?=")', re.MULTILINE)
 #: In each of Maven's files, and in documents that name an artifact.
 POM = re.compile(rf"(<artifactId>sealwax[\w-]*</artifactId>\s*<version>)({VERSION})(?=</version>)")
-LOCKED = re.compile(r'^name = "(sealwax[^"]*|xtask|altered)"\nversion = "([^"]+)"\ndependencies', re.MULTILINE)
+LOCKED = re.compile(r'^name = "(sealwax[^"]*|xtask)"\nversion = "([^"]+)"\ndependencies', re.MULTILINE)
 
 
 def spelled() -> Iterator[tuple[str, str]]:
