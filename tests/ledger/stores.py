@@ -176,6 +176,8 @@ class Player:
             if step.get("disconnects"):
                 self.server.disconnect()
                 is_connected = False
+                # Who notices it may connect anew without a word.
+                time.sleep(0.1)
             for left in reversed(range(1 if is_connected else TRIES)):
                 try:
                     self.step(step)

@@ -32,7 +32,8 @@ def made(address: str) -> sealwax.ledger.Ledger:
 
 async def main(address: str) -> None:
     ledger = None
-    for line in sys.stdin:
+    # Meanwhile the client may notice that a connection is over.
+    while line := await anyio.to_thread.run_sync(sys.stdin.readline):
         try:
             ledger = ledger or made(address)
             with anyio.fail_after(TIMEOUT):

@@ -47,7 +47,8 @@ fn command(line: &str) -> Result<Command, BoxError> {
     Ok(command)
 }
 
-#[tokio::main(flavor = "current_thread")]
+// What drives the connections must run while a line is waited for.
+#[tokio::main(flavor = "multi_thread", worker_threads = 1)]
 async fn main() -> Result<(), BoxError> {
     let store = std::env::args().nth(1).ok_or("expected a store")?;
     let mut made = None;
