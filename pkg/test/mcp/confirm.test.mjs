@@ -69,6 +69,8 @@ test("a question that has not left ends with its call, and its failure is nobody
   await server.connect(transport);
   transport.onmessage(withCapabilities({ elicitation: {} }));
   await came(({ id }) => id === 'first');
+  const timers = () => process.getActiveResourcesInfo().filter((of) => of === 'Timeout').length;
+  const before = timers();
   transport.onmessage({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call });
   await came(({ method }) => method === 'elicitation/create');
   // The test's runner fails for a rejection that nobody handles.
@@ -76,7 +78,7 @@ test("a question that has not left ends with its call, and its failure is nobody
   transport.onmessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
   await came(({ method }) => method === 'notifications/cancelled');
   await new Promise((over) => setTimeout(over, 20));
-  assert.deepEqual(ran, []);
+  assert.deepEqual([ran, timers()], [[], before]);
   await server.close();
 });
 
