@@ -22,8 +22,8 @@ def main(triple: str) -> None:
     shutil.copytree(PAGES, folder)
     for file in (built / target.command, *cargo.ROOT.glob("LICENSE-*"), cargo.ROOT / "cli/README.md"):
         shutil.copy(file, folder)
-    xtask = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--", "notices", "sealwax-cli"]
-    crates = subprocess.check_output([*xtask, "--target", triple], cwd=cargo.ROOT, text=True)
+    writes = ["cargo", "run", "--quiet", "--package", "xtask", "--bin", "notices", "--", "sealwax-cli"]
+    crates = subprocess.check_output([*writes, "--target", triple], cwd=cargo.ROOT, text=True)
     (folder / "THIRD-PARTY-NOTICES").write_text(crates + notices.runtime(target, static=True))
 
     name = f"sealwax-{cargo.VERSION}-{triple}"

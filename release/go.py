@@ -45,7 +45,7 @@ def write(folder: pathlib.Path) -> None:
         shutil.copyfile(SOURCE / name, target)
     for name in ("LICENSE-APACHE", "LICENSE-MIT"):
         shutil.copyfile(ROOT / name, folder / name)
-    notices = ["cargo", "run", "--quiet", "--package", "xtask", "--no-default-features", "--", "notices"]
+    notices = ["cargo", "run", "--quiet", "--package", "xtask", "--bin", "notices", "--"]
     with (folder / "THIRD-PARTY-NOTICES").open("w") as file:
         subprocess.run([*notices, "sealwax-c", "--target", "wasm32-wasip1"], cwd=ROOT, check=True, stdout=file)
 

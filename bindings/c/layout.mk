@@ -57,5 +57,5 @@ endif
 		$(FILL) $$file.cmake.in > '$(DEST)'/lib/cmake/sealwax/$$file.cmake || exit 1; \
 	done
 	install -m 644 $(ROOT)/LICENSE-* '$(DEST)/share/licenses/sealwax'
-	cargo run --quiet --package xtask --no-default-features -- notices sealwax-c --target $(TRIPLE) \
+	cargo run --quiet --package xtask --bin notices -- sealwax-c --target $(TRIPLE) \
 		> '$(DEST)/share/licenses/sealwax/THIRD-PARTY-NOTICES'

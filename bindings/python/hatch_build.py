@@ -97,8 +97,8 @@ def built(work: Path) -> tuple[Path, Path, Path]:
     names = {"Darwin": "libsealwax.dylib", "Windows": "sealwax.dll"}
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     notices = work / "THIRD-PARTY-NOTICES"
-    xtask = ("run", "--quiet", "--package", "xtask", "--no-default-features", "--")
-    notices.write_bytes(cargo(*xtask, "notices", "sealwax-c"))
+    writes = ("run", "--quiet", "--package", "xtask", "--bin", "notices", "--")
+    notices.write_bytes(cargo(*writes, "sealwax-c"))
     return (
         target / FOLDER / names.get(platform.system(), "libsealwax.so"),
         declarations(work),

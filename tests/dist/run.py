@@ -32,8 +32,7 @@ class Run:
     def __init__(self, dist: pathlib.Path, folder: pathlib.Path, parts: list[str]) -> None:
         self.dist, self.folder, self.parts = dist, folder, parts
         self.rows: list[page.Row] = []
-        vectors = sorted((ROOT / "tests/vectors").glob("*.json"))
-        vectors = [path for path in vectors if path.name not in ("guard.json", "ledger.json", "wire.json")]
+        vectors = [ROOT / "tests/vectors" / name for name in ("more.json", "v1.json")]
         self.vectors = output([sys.executable, ROOT / "bindings/c/tests/vectors.py", *vectors])
 
     def row(self, artefact: str, pattern: str, trial: Callable[[pathlib.Path], Told]) -> None:

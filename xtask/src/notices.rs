@@ -1,4 +1,4 @@
-//! `cargo xtask notices <package> [options of cargo tree]`: prints the notices that the licences of
+//! `cargo run -p xtask --bin notices -- <package> [options of cargo tree]`: prints the notices that the licences of
 //! a package's dependencies require it to include.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,12 @@ struct Crate {
     manifest_path: PathBuf,
 }
 
-pub fn print(package: &str, options: &[&str]) -> Result<()> {
+fn main() -> Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (package, options) = arguments
+        .split_first()
+        .ok_or("usage: notices <package> [options of cargo tree]")?;
     let used = used(package, options)?;
     let metadata: Metadata = serde_json::from_str(&cargo(&["metadata", "--format-version=1"])?)?;
     let mut listed = Vec::new();
