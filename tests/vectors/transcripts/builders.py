@@ -19,6 +19,7 @@ REQUIRED_ERROR = {
     "data": {"reason": "session_required"},
 }
 NOT_FOUND = {"code": -32043, "message": "Session not found"}
+LOST = {**NOT_FOUND, "data": {"sessionId": "$echo"}}
 NO_METHOD = {"code": -32601, "message": "Method not found"}
 LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
 MEMBER = {
@@ -36,7 +37,11 @@ NEGOTIATED = {
 
 
 class Transcripts(list[dict]):
-    """The transcripts of one subject, in order."""
+    """The transcripts of one subject, in order, and the settings of those that name none."""
+
+    def __init__(self, settings: dict | None = None) -> None:
+        super().__init__()
+        self.settings = settings or {}
 
     def case(
         self,
@@ -46,22 +51,25 @@ class Transcripts(list[dict]):
         settings: dict | None = None,
         not_: dict | None = None,
     ) -> None:
-        transcript = {"name": name, "fault": fault, "settings": settings or {}, "events": list(events)}
+        settings = self.settings if settings is None else settings
+        transcript = {"name": name, "fault": fault, "settings": settings, "events": list(events)}
         self.append(transcript if not_ is None else {**transcript, "not": not_})
+
+
+def compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 # ---- what comes in ----
 
 
-def params_of(method: str, **more: object) -> dict:
-    target = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}.get(method)
-    params: dict = {}
-    if target == "name":
-        params = {"name": "play"}
-    if target == "uri":
-        params = {"uri": "demo://play"}
-    if method == "tools/call":
-        params["arguments"] = ARGUMENTS
+def params_of(method: str, arguments: object = ARGUMENTS, **more: object) -> dict:
+    """Arguments that are None are absent."""
+    params: dict = {
+        "tools/call": {"name": "play"} if arguments is None else {"name": "play", "arguments": arguments},
+        "prompts/get": {"name": "play"},
+        "resources/read": {"uri": "demo://play"},
+    }.get(method, {})
     return {**params, **more}
 
 
@@ -113,6 +121,9 @@ def ask_back(state: object, **more: object) -> list:
     ]
 
 
+DONE = {"content": [{"type": "text", "text": "done"}]}
+
+
 def done(text: str = "done", **more: object) -> list:
     return ["return", {"content": [{"type": "text", "text": text}], **more}]
 
@@ -120,7 +131,7 @@ def done(text: str = "done", **more: object) -> list:
 def complete(method: str) -> tuple[list, dict]:
     """A complete result of a method, and what of it is compared."""
     result = {
-        "tools/call": {"content": [{"type": "text", "text": "done"}]},
+        "tools/call": DONE,
         "prompts/get": {"messages": []},
         "resources/read": {"contents": []},
     }[method]
@@ -133,6 +144,19 @@ def refused_state(**more: object) -> dict:
 
 def report(code: str, kind: str) -> list:
     return [{"code": code, "kind": kind}]
+
+
+def refusal(error: dict, code: str, kind: str = "session") -> dict:
+    """What is heard of a refusal, and what its report says."""
+    return {"answered": {"error": error}, "reported": report(code, kind)}
+
+
+def again(
+    token: object, *, method: str = "tools/call", arguments: object = ARGUMENTS, **expected: object
+) -> dict:
+    """A request that brings a state back, with these arguments of a tool."""
+    params = params_of(method, arguments, requestState=token)
+    return event(method, params=params, **{"asked": ["principal"], **expected})
 
 
 def at_a_tool(*operations: list, did: list, **more: object) -> dict:
@@ -154,6 +178,13 @@ def session_out(name: str = "s", payload: str | None = None, generation: int | N
     return found
 
 
+#: The session of a transcript, as its client has it; with the state that it began with; and one of the transport.
+S, FIRST, T = {"$session": "s"}, {"$session": "s", "version": 0}, {"$token": "t"}
+#: A session that came back without a state.
+ID_ALONE = {"$session": "s", "$absent": ["state"]}
+THREW = {"error": {"code": -32000, "message": "the handler's own"}}
+
+
 def create(name: str = "s", payload: str = '{"n":0}', **more: object) -> dict:
     expected = {
         "asked": ["principal", "begin"],
@@ -163,28 +194,67 @@ def create(name: str = "s", payload: str = '{"n":0}', **more: object) -> dict:
     return event("sessions/create", params={}, **{**expected, **more})
 
 
-def meta(**members: object) -> dict:
-    return {"_meta": {SESSION: session_out(**members)}}
+def meta(name: str = "s", payload: str | None = None, generation: int | None = None) -> dict:
+    """The metadata of a result: a session, with a state that holds this payload if one leaves."""
+    return {"_meta": {SESSION: session_out(name, payload, generation)}}
 
 
-def call(session: object, *, method: str = "tools/call", **expected: object) -> dict:
-    return event(method, session=session, **{"asked": ["principal"], **expected})
+def call(session: object, *operations: list, method: str = "tools/call", **expected: object) -> dict:
+    """A request in a session; with operations, a tool that does them."""
+    handler = {"handler": [*operations, done()]} if operations else {}
+    return event(method, session=session, **{"asked": ["principal"], **handler, **expected})
 
 
 def refused_session(session: object, code: str, *, method: str = "tools/call", **more: object) -> dict:
-    expected = {
-        "answered": {"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        "reported": report(code, "session"),
+    return call(session, method=method, **{**refusal(LOST, code), **more})
+
+
+def note(session: object = None, **expected: object) -> dict:
+    """A notification."""
+    return event("notifications/demo", params={}, session=session, notification=True, **expected)
+
+
+def delete(session: object = S, **more: object) -> dict:
+    """The client's end of a session, which passes unless something else is expected."""
+    expected = {"asked": ["principal"], "delivered": {}, "answered": {"result": {}}}
+    return event("sessions/delete", params={}, session=session, **{**expected, **more})
+
+
+def seen(value: object, generation: int = 0) -> dict:
+    """What a handler is given of a session."""
+    return {"session": {"value": value, "generation": generation}}
+
+
+def passed(value: object, generation: int = 0, *, name: str = "s") -> dict:
+    """What is seen of a session by a handler that only reads: no state leaves."""
+    return {
+        "handler": [done()],
+        "delivered": seen(value, generation),
+        "answered": {"result": meta(name)},
     }
-    return call(session, method=method, **{**expected, **more})
+
+
+def renewed(value: object) -> dict:
+    """What is seen of a session that is sealed again, though a handler only reads."""
+    return {**passed(value), "answered": {"result": meta("s", compact(value), 1)}}
+
+
+def written(value: object, before: object, generation: int = 0, *, name: str = "s", **more: object) -> dict:
+    """What is seen of a session that a handler writes."""
+    return {
+        "handler": [["write", value], done()],
+        "did": ["ok"],
+        "delivered": seen(before, generation),
+        "answered": {"result": meta(name, compact(value), generation + 1)},
+        **more,
+    }
 
 
 # ---- sessions of the transport ----
 
 
 def session_token(**more: object) -> dict:
-    payload = json.dumps(NEGOTIATED, separators=(",", ":"))
-    return {"$token": {"kind": "session", "as": "alice", "payload": payload, **more}}
+    return {"$token": {"kind": "session", "as": "alice", "payload": compact(NEGOTIATED), **more}}
 
 
 INITIALIZE = {
@@ -257,6 +327,17 @@ def bad_request(told: str) -> dict:
     }
 
 
+def not_found(token: object, code: str, *, verb: str = "POST", **more: object) -> dict:
+    """A request in a session of the transport that is answered by 404."""
+    expected = {"asked": ["principal"], "answered": {"status": 404}, **more, "reported": report(code, "session")}
+    return http(CALL if verb == "POST" else None, verb=verb, token=token, **expected)
+
+
+def ends(token: object = T, **more: object) -> dict:
+    """The client's end of a session of the transport."""
+    return http(None, verb="DELETE", token=token, **{"asked": ["principal"], "answered": {"status": 204}, **more})
+
+
 SEP = {"transport": {"sep1359": True}}
 SEP_ERROR = {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "$echo"}}
 
@@ -271,26 +352,6 @@ def revoke(who: str = "alice", *, done: bool = True, **more: object) -> dict:
     """What the operator of the server does."""
     expected = {"asked": [], "delivered": None, "answered": {"done": done}, "reported": []}
     return {"via": "operator", "as": who, "message": None, "revoke": who, **expected, **more}
-
-
-def passed(value: object, generation: int = 0) -> dict:
-    """What is seen of a session that the ledger let pass, by a handler that only reads."""
-    return {
-        "handler": [done()],
-        "delivered": {"session": {"value": value, "generation": generation}},
-        "answered": {"result": meta(name="s")},
-    }
-
-
-def written(value: object, before: object, generation: int = 0, **more: object) -> dict:
-    """What is seen of a session that a handler writes."""
-    return {
-        "handler": [["write", value], done()],
-        "did": ["ok"],
-        "delivered": {"session": {"value": before, "generation": generation}},
-        "answered": {"result": meta(name="s", payload=json.dumps(value), generation=generation + 1)},
-        **more,
-    }
 
 
 def stale(version: int, *, ran: bool = False) -> dict:
