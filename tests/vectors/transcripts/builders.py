@@ -151,9 +151,7 @@ def refusal(error: dict, code: str, kind: str = "session") -> dict:
     return {"answered": {"error": error}, "reported": report(code, kind)}
 
 
-def again(
-    token: object, *, method: str = "tools/call", arguments: object = ARGUMENTS, **expected: object
-) -> dict:
+def again(token: object, *, method: str = "tools/call", arguments: object = ARGUMENTS, **expected: object) -> dict:
     """A request that brings a state back, with these arguments of a tool."""
     params = params_of(method, arguments, requestState=token)
     return event(method, params=params, **{"asked": ["principal"], **expected})

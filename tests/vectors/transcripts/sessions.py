@@ -1,12 +1,18 @@
 """Data-layer sessions: read, written, renewed and refused."""
 
 from .builders import (
+    DONE,
+    ID_ALONE,
     INTERNAL,
+    LOST,
     NOT_FOUND,
     SESSION,
     SESSIONS,
+    THREW,
     UNAUTHENTICATED,
+    S,
     Transcripts,
+    again,
     ask_back,
     call,
     create,
@@ -14,235 +20,176 @@ from .builders import (
     done,
     event,
     meta,
-    params_of,
+    passed,
+    refusal,
     refused_session,
-    report,
+    renewed,
+    seen,
     state_token,
+    written,
 )
 
-transcripts = Transcripts()
+transcripts = Transcripts(SESSIONS)
 case = transcripts.case
 
-case("session: begins with what the author gives", create(), settings=SESSIONS, fault="nothing is sealed")
-NAMES_IT = {
-    "handler": [["sessionId"], done()],
-    "delivered": {"session": {"value": {"n": 0}, "generation": 0}},
-    "answered": {"result": {"content": [{"type": "text", "text": "done"}]}},
-}
+ZERO, ONE = {"n": 0}, {"n": 1}
+WRITTEN = meta("s", '{"n":1}', 1)
+
+case("session: begins with what the author gives", create(), fault="nothing is sealed")
+
+
+def named(session: str, *, by: str) -> dict:
+    """A handler that hears the id of a session."""
+    return call(
+        {"$session": session}, ["sessionId"], delivered=seen(ZERO), answered={"result": DONE}, did=[{"$id": by}]
+    )
+
+
 case(
     "session: a handler knows it by an id",
     create(),
-    call({"$session": "s"}, **NAMES_IT, did=[{"$id": "one"}]),
-    call({"$session": "s"}, **NAMES_IT, did=[{"$id": "one"}]),
-    create(name="other"),
-    call({"$session": "other"}, **NAMES_IT, did=[{"$id": "another"}]),
-    settings=SESSIONS,
+    named("s", by="one"),
+    named("s", by="one"),
+    create("other"),
+    named("other", by="another"),
     fault="the id is another one for each request, or the same for two sessions",
 )
 case(
     "session: is read, written, and read again",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["session"], ["write", {"n": 1}], done()],
-        did=[{"value": {"n": 0}, "generation": 0}, "ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":1}', generation=1)},
+        S,
+        ["session"],
+        ["write", ONE],
+        did=[{"value": ZERO, "generation": 0}, "ok"],
+        delivered=seen(ZERO),
+        answered={"result": WRITTEN},
     ),
     call(
-        {"$session": "s"},
-        handler=[["session"], done()],
-        did=[{"value": {"n": 1}, "generation": 1}],
-        delivered={"session": {"value": {"n": 1}, "generation": 1}},
-        answered={"result": meta(name="s")},
+        S,
+        ["session"],
+        did=[{"value": ONE, "generation": 1}],
+        delivered=seen(ONE, 1),
+        answered={"result": meta()},
     ),
-    settings=SESSIONS,
     fault="what was written is lost",
 )
-for named, members, after in [
+for name, members, after in [
     ("a day", {}, 86_400),
     ("a minute", {"ttl": 60}, 60),
     ("25 hours", {"ttl": 90_000}, 90_000),
-    ("without end", {"noExpiry": True}, None),
 ]:
-    # What comes back late is sealed again.
-    again = {"payload": '{"n":0}', "generation": 1} if after else {}
     case(
-        f"session: lives {named}",
+        f"session: lives {name}",
         create(),
-        call(
-            {"$session": "s"},
-            after=(after or 100_000) - 1,
-            handler=[done()],
-            delivered={"session": {"value": {"n": 0}, "generation": 0}},
-            answered={"result": meta(name="s", **again)},
-        ),
-        *([refused_session({"$session": "s"}, "expired", after=after)] if after else []),
-        settings={"sessions": {**SESSIONS["sessions"], **members}},
+        # What comes back late is sealed again.
+        call(S, after=after - 1, **renewed(ZERO)),
+        refused_session(S, "expired", after=after),
+        settings={"sessions": {"initial": ZERO, **members}},
         fault="another lifetime",
     )
+case(
+    "session: lives without end",
+    create(),
+    call(S, after=99_999, **passed(ZERO)),
+    settings={"sessions": {"initial": ZERO, "noExpiry": True}},
+    fault="another lifetime",
+)
+OWN = {"com.example/own": {"n": 2}}
 case(
     "session: stands beside the metadata of the result",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["write", {"n": 1}], done(_meta={"com.example/own": {"n": 2}})],
+        S,
+        handler=[["write", ONE], done(_meta=OWN)],
         did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={
-            "result": {
-                "_meta": {
-                    "com.example/own": {"n": 2},
-                    **meta(name="s", payload='{"n":1}', generation=1)["_meta"],
-                }
-            }
-        },
+        delivered=seen(ZERO),
+        answered={"result": {"_meta": {**OWN, **WRITTEN["_meta"]}}},
     ),
-    settings=SESSIONS,
     fault="the metadata is replaced",
 )
 case(
     "session: what was written is read within the request",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["write", {"n": 1}], ["session"], ["write", {"n": 2}], done()],
-        did=["ok", {"value": {"n": 1}, "generation": 0}, "ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":2}', generation=1)},
+        S,
+        ["write", ONE],
+        ["session"],
+        ["write", {"n": 2}],
+        did=["ok", {"value": ONE, "generation": 0}, "ok"],
+        delivered=seen(ZERO),
+        answered={"result": meta("s", '{"n":2}', 1)},
     ),
-    settings=SESSIONS,
     fault="the first write stays",
 )
 case(
     "session: nothing written, the id alone goes back",
     create(),
-    call(
-        {"$session": "s"},
-        handler=[done()],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": {"_meta": {SESSION: {"$session": "s", "$absent": ["state"]}}}},
-    ),
-    settings=SESSIONS,
+    call(S, handler=[done()], delivered=seen(ZERO), answered={"result": {"_meta": {SESSION: ID_ALONE}}}),
     fault="every answer has a new state",
 )
 case(
     "session: a JSON-RPC error discards the write",
     create(),
-    call(
-        {"$session": "s"},
-        handler=[["write", {"n": 1}], ["throw"]],
-        did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"error": {"code": -32000, "message": "the handler's own"}},
-    ),
-    settings=SESSIONS,
+    call(S, **written(ONE, ZERO, handler=[["write", ONE], ["throw"]], answered=THREW)),
     fault="a write leaves with an error",
 )
 case(
     "session: a tool's own error keeps the write",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["write", {"n": 1}], done(isError=True)],
+        S,
+        handler=[["write", ONE], done(isError=True)],
         did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": {"isError": True, **meta(name="s", payload='{"n":1}', generation=1)}},
+        delivered=seen(ZERO),
+        answered={"result": {"isError": True, **WRITTEN}},
     ),
-    settings=SESSIONS,
     fault="a write is lost",
 )
-case(
-    "session: half of its life over, it is renewed though nothing was written",
-    call(
-        {"$session": {"name": "s", "payload": '{"n":3}', "age": 43200, "as": "alice"}},
-        handler=[done()],
-        delivered={"session": {"value": {"n": 3}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":3}', generation=1)},
-    ),
-    settings=SESSIONS,
-    fault="it ends while it is used",
-)
-case(
-    "session: of an older key is sealed anew",
-    call(
-        {"$session": {"name": "s", "payload": '{"n":3}', "key": "old", "as": "alice"}},
-        handler=[done()],
-        delivered={"session": {"value": {"n": 3}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":3}', generation=1)},
-    ),
-    settings=SESSIONS,
-    fault="it ends with its key",
-)
+for name, made, fault in [
+    ("half of its life over, it is renewed though nothing was written", {"age": 43200}, "it ends while it is used"),
+    ("of an older key is sealed anew", {"key": "old"}, "it ends with its key"),
+]:
+    sealed = {"$session": {"name": "s", "payload": '{"n":3}', **made, "as": "alice"}}
+    case(f"session: {name}", call(sealed, **renewed({"n": 3})), fault=fault)
 case(
     "session: a lifetime of its own",
-    call(
-        {"$session": {"name": "s", "payload": "1", "age": 50, "ttl": 60, "as": "alice"}},
-        handler=[["write", 2], done()],
-        did=["ok"],
-        delivered={"session": {"value": 1, "generation": 0}},
-        answered={"result": meta(name="s", payload="2", generation=1)},
-    ),
-    call(
-        {"$session": {"payload": "1", "age": 61, "ttl": 60, "as": "alice"}},
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("expired", "session"),
-    ),
+    call({"$session": {"name": "s", "payload": "1", "age": 50, "ttl": 60, "as": "alice"}}, **written(2, 1)),
+    refused_session({"$session": {"payload": "1", "age": 61, "ttl": 60, "as": "alice"}}, "expired"),
     settings={"sessions": {"initial": 1, "ttl": 60}},
     fault="the lifetime is the kind's",
 )
+PUBLIC = {"cacheScope": "public", "ttlMs": 5}
+PRIVATE = {"cacheScope": "private", "ttlMs": 0}
 case(
     "session: a result that is public becomes private",
     create(),
-    event(
-        "resources/read",
-        session={"$session": "s"},
-        asked=["principal"],
-        handler=[["write", {"n": 1}], ["return", {"contents": [], "cacheScope": "public", "ttlMs": 5}]],
+    call(
+        S,
+        method="resources/read",
+        handler=[["write", ONE], ["return", {"contents": [], **PUBLIC}]],
         did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={
-            "result": {
-                "contents": [],
-                "cacheScope": "private",
-                "ttlMs": 0,
-                **meta(name="s", payload='{"n":1}', generation=1),
-            }
-        },
+        delivered=seen(ZERO),
+        answered={"result": {"contents": [], **PRIVATE, **WRITTEN}},
     ),
-    settings=SESSIONS,
     fault="scope left public",
 )
 case(
     "session: a list is verified, does not show it, and its page is private",
     create(),
-    event(
-        "tools/list",
-        params={},
-        session={"$session": "s"},
-        asked=["principal"],
-        handler=[
-            ["session"],
-            ["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "public", "ttlMs": 5}],
-        ],
+    call(
+        S,
+        method="tools/list",
+        handler=[["session"], ["return", {"tools": [], "nextCursor": "page 2", **PUBLIC}]],
         did=[None],
         delivered={"session": None, "cursor": None},
-        answered={
-            "result": {
-                "nextCursor": cursor_token(),
-                "cacheScope": "private",
-                "ttlMs": 0,
-                **meta(name="s"),
-            }
-        },
+        answered={"result": {"nextCursor": cursor_token(), **PRIVATE, **meta()}},
     ),
-    settings=SESSIONS,
     fault="a list depends on a session",
 )
 case(
     "session: a list refuses one that is not good",
     refused_session({"$session": {"as": "bob"}}, "principal_mismatch", method="tools/list"),
-    settings=SESSIONS,
     fault="a list does not look at it",
 )
 for name, code, made in [
@@ -260,7 +207,6 @@ for name, code, made in [
     case(
         f"session: {name} is refused",
         refused_session({"$session": {"as": "alice", **made}}, code),
-        settings=SESSIONS,
         fault="a check of the seal is left out",
     )
 for name, value in [
@@ -271,90 +217,52 @@ for name, value in [
 ]:
     case(
         f"session: {name} is refused",
-        call(
-            value,
-            answered={"error": NOT_FOUND},
-            reported=report("malformed", "session"),
-        ),
-        settings=SESSIONS,
+        call(value, **refusal(NOT_FOUND, "malformed")),
         fault="what is no session is none",
     )
 case(
     "session: it is refused before anything of the request is looked at",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(change="flip")),
+    again(
+        state_token(change="flip"),
         session={"$session": {"as": "bob"}},
-        asked=["principal"],
-        answered={"error": {**NOT_FOUND, "data": {"sessionId": "$echo"}}},
-        reported=report("principal_mismatch", "session"),
+        **refusal(LOST, "principal_mismatch"),
     ),
-    settings=SESSIONS,
     fault="the order of checks",
 )
 case(
     "session: both at once, a state and a write",
     create(),
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token()),
-        session={"$session": "s"},
-        asked=["principal"],
-        handler=[["write", {"n": 1}], ask_back('{"asked":2}')],
+    again(
+        state_token(),
+        session=S,
+        handler=[["write", ONE], ask_back('{"asked":2}')],
         did=["ok"],
-        delivered={"state": '{"asked":1}', "session": {"value": {"n": 0}, "generation": 0}},
-        answered={
-            "result": {
-                "requestState": state_token(payload='{"asked":2}'),
-                **meta(name="s", payload='{"n":1}', generation=1),
-            }
-        },
+        delivered={"state": '{"asked":1}', **seen(ZERO)},
+        answered={"result": {"requestState": state_token(payload='{"asked":2}'), **WRITTEN}},
     ),
-    settings=SESSIONS,
     fault="one of the two is left out",
 )
+TAKES_NONE = {"code": -32602, "message": "Invalid params: sessions/create takes no session"}
 case(
     "session: sessions/create takes none",
     create(),
-    event(
-        "sessions/create",
-        params={},
-        session={"$session": "s"},
-        answered={"error": {"code": -32602, "message": "Invalid params: sessions/create takes no session"}},
-        reported=report("malformed", "session"),
-    ),
-    settings=SESSIONS,
+    event("sessions/create", params={}, session=S, **refusal(TAKES_NONE, "malformed")),
     fault="a session begins in a session",
 )
 case(
     "session: for nobody none begins",
-    create(
-        who="nobody",
-        asked=["principal"],
-        delivered=None,
-        answered={"error": UNAUTHENTICATED},
-        reported=report("unauthenticated", "session"),
-    ),
-    settings=SESSIONS,
+    create(who="nobody", asked=["principal"], delivered=None, **refusal(UNAUTHENTICATED, "unauthenticated")),
     fault="whoever is nobody has a session",
 )
 case(
     "session: too large a first value is the author's mistake",
-    create(delivered=None, answered={"error": INTERNAL}, reported=report("too_large", "session")),
+    create(delivered=None, **refusal(INTERNAL, "too_large")),
     settings={"sessions": {"initial": "x" * 4095}},
     fault="it is answered as a refusal",
 )
 case(
     "session: too large a write is the author's mistake, and discards the result",
     create(),
-    call(
-        {"$session": "s"},
-        handler=[["write", "x" * 4095], done()],
-        did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"error": INTERNAL},
-        reported=report("too_large", "session"),
-    ),
-    settings=SESSIONS,
+    call(S, **{**written("x" * 4095, ZERO), **refusal(INTERNAL, "too_large")}),
     fault="a write is lost in silence",
 )

@@ -1,254 +1,167 @@
 """Data-layer sessions: forked, required, deleted, and named in a header."""
 
 from .builders import (
+    DONE,
+    FIRST,
     LEDGER,
     NO_METHOD,
     REQUIRED_ERROR,
     SESSIONS,
+    S,
     Transcripts,
     call,
     create,
-    done,
     event,
     meta,
-    params_of,
-    report,
+    note,
+    passed,
+    refusal,
+    seen,
     session_out,
+    written,
 )
 
-transcripts = Transcripts()
+transcripts = Transcripts(SESSIONS)
 case = transcripts.case
+
+ZERO = {"n": 0}
 
 case(
     "session: a fork begins with what came",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["fork", "f"], done()],
+        S,
+        ["fork", "f"],
         did=[session_out("f", '{"n":0}', 0)],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s")},
+        delivered=seen(ZERO),
+        answered={"result": meta()},
     ),
-    call(
-        {"$session": "f"},
-        handler=[done()],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="f")},
-    ),
-    settings=SESSIONS,
+    call({"$session": "f"}, **passed(ZERO, name="f")),
     fault="a fork is the same session",
 )
 case(
     "session: a fork begins with what was written",
     create(),
     call(
-        {"$session": "s"},
-        handler=[["write", {"n": 5}], ["fork", "f"], done()],
+        S,
+        ["write", {"n": 5}],
+        ["fork", "f"],
         did=["ok", session_out("f", '{"n":5}', 0)],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":5}', generation=1)},
+        delivered=seen(ZERO),
+        answered={"result": meta("s", '{"n":5}', 1)},
     ),
-    settings=SESSIONS,
     fault="a fork begins with what came",
 )
 case(
     "session: two at once have the same generation",
     create(),
-    call(
-        {"$session": "s"},
-        handler=[["write", {"n": 1}], done()],
-        did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":1}', generation=1)},
-    ),
-    call(
-        {"$session": "s", "version": 0},
-        handler=[["write", {"n": 2}], done()],
-        did=["ok"],
-        delivered={"session": {"value": {"n": 0}, "generation": 0}},
-        answered={"result": meta(name="s", payload='{"n":2}', generation=1)},
-    ),
-    settings=SESSIONS,
+    call(S, **written({"n": 1}, ZERO)),
+    call(FIRST, **written({"n": 2}, ZERO)),
     fault="an older state is refused without a store",
 )
 case(
     "session: where none is sent there is none",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[["session"], done()],
-        did=[None],
-        delivered={"session": None},
-        answered={"result": {"$absent": ["_meta"]}},
-    ),
-    settings=SESSIONS,
+    call(None, ["session"], did=[None], delivered={"session": None}, answered={"result": {"$absent": ["_meta"]}}),
     fault="a session is made up",
     not_={"rust": "rmcp writes an empty _meta"},
 )
 case(
     "session: writing where there is none is the author's mistake",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[["write", 1], done()],
+    call(
+        None,
+        ["write", 1],
         did=[{"error": "invalid_argument"}],
         delivered={"session": None},
         answered={"result": {}},
     ),
-    settings=SESSIONS,
     fault="a write is lost in silence",
-    not_={sdk: "there is no session to write to" for sdk in ("typescript", "python", "rust", "java")},
+    not_=dict.fromkeys(("typescript", "python", "rust", "java"), "there is no session to write to"),
 )
-# Revision 2026-07-28 has no ping.
-PING = {"era": "legacy"}
+
+# ---- required ----
+
+REQUIRED = {"sessions": {"initial": 0, "required": True}}
+NEEDS_ONE = refusal(REQUIRED_ERROR, "malformed")
+
+
+def finishes(result: dict, *, asked: tuple = ("principal",)) -> dict:
+    return {"asked": asked, "handler": [["return", result]], "delivered": {}, "answered": {"result": {}}}
+
+
 NO_PING = {"rust": "rmcp answers ping by itself"}
-for name, required, method, is_required in [
-    ("a tool by its name", {"tools": ["play"]}, "tools/call", True),
-    ("another tool", {"tools": ["other"]}, "tools/call", False),
-    ("a prompt of a tool's name", {"tools": ["play"]}, "prompts/get", False),
-    ("a method by its name", {"methods": ["resources/read"]}, "resources/read", True),
-    ("another method", {"methods": ["resources/read"]}, "tools/call", False),
-    ("everything", True, "tools/call", True),
-    ("everything: a method of the author's own", True, "demo/play", True),
-    ("everything but a list", True, "tools/list", False),
-    ("everything but ping", True, "ping", False),
+for name, required, method, expected in [
+    ("a tool by its name", {"tools": ["play"]}, "tools/call", NEEDS_ONE),
+    ("another tool", {"tools": ["other"]}, "tools/call", finishes(DONE)),
+    ("a prompt of a tool's name", {"tools": ["play"]}, "prompts/get", finishes({"messages": []})),
+    ("a method by its name", {"methods": ["resources/read"]}, "resources/read", NEEDS_ONE),
+    ("another method", {"methods": ["resources/read"]}, "tools/call", finishes(DONE)),
+    ("everything", True, "tools/call", NEEDS_ONE),
+    ("everything: a method of the author's own", True, "demo/play", NEEDS_ONE),
+    ("everything but a list", True, "tools/list", finishes({"tools": []}, asked=())),
+    # Revision 2026-07-28 has no ping.
+    ("everything but ping", True, "ping", {"era": "legacy", **finishes({}, asked=())}),
 ]:
-    finish = {
-        "tools/call": done(),
-        "prompts/get": ["return", {"messages": []}],
-        "tools/list": ["return", {"tools": []}],
-        "ping": ["return", {}],
-    }.get(method, ["return", {}])
-    carries = method in ("tools/call", "prompts/get", "resources/read")
-    expected: dict = (
-        {"answered": {"error": REQUIRED_ERROR}, "reported": report("malformed", "session")}
-        if is_required
-        else {
-            "asked": ["principal"] if carries else [],
-            "handler": [finish],
-            "delivered": {},
-            "answered": {"result": {}},
-        }
-    )
     case(
         f"session required: {name}",
-        event(method, params=params_of(method), **expected, **(PING if method == "ping" else {})),
+        event(method, **expected),
         settings={"sessions": {"initial": 0, "required": required}},
         fault="what needs a session runs without",
-        **({"not_": NO_PING} if method == "ping" else {}),
+        not_=NO_PING if method == "ping" else None,
     )
 case(
     "session required: one that is good passes",
     create(payload="0"),
-    call(
-        {"$session": "s"},
-        handler=[done()],
-        delivered={"session": {"value": 0, "generation": 0}},
-        answered={"result": meta(name="s")},
-    ),
-    settings={"sessions": {"initial": 0, "required": True}},
+    call(S, **passed(0)),
+    settings=REQUIRED,
     fault="everything is refused",
 )
 case(
     "session required: everything but a notification",
-    event(
-        "notifications/demo",
-        params={},
-        notification=True,
-        handler=[["session"]],
-        did=[None],
-        delivered={"session": None},
-    ),
-    settings={"sessions": {"initial": 0, "required": True}},
+    note(handler=[["session"]], did=[None], delivered={"session": None}),
+    settings=REQUIRED,
     fault="a notification is lost, and its client cannot know why",
 )
 case(
     "session delete: without a memory there is no such method",
     create(),
-    event("sessions/delete", params={}, session={"$session": "s"}, answered={"error": NO_METHOD}),
-    settings=SESSIONS,
+    event("sessions/delete", params={}, session=S, answered={"error": NO_METHOD}),
     fault="a promise that nothing keeps",
 )
 case(
     "session delete: it needs one",
-    event(
-        "sessions/delete",
-        params={},
-        answered={"error": REQUIRED_ERROR},
-        reported=report("malformed", "session"),
-    ),
+    event("sessions/delete", **NEEDS_ONE),
     settings={**LEDGER, **SESSIONS},
     fault="nothing is deleted, and it is said that it was",
 )
+
+# ---- named in a header ----
+
+MISMATCH = {"code": -32020, "message": "Header mismatch: Mcp-Session-Id is not the session of the body"}
+ITS_ID = {"$session": "s", "member": "sessionId"}
+READ = {**passed(ZERO), "answered": {"result": {}}}
+DIFFERS = event("tools/call", session=S, **refusal(MISMATCH, "malformed"))
 case(
     "session header: one that agrees passes",
     create(),
-    {
-        **call(
-            {"$session": "s"},
-            handler=[done()],
-            delivered={"session": {"value": {"n": 0}, "generation": 0}},
-            answered={"result": {}},
-        ),
-        "header": {"$session": "s", "member": "sessionId"},
-    },
-    settings=SESSIONS,
+    {**call(S, **READ), "header": ITS_ID},
     fault="every header is refused",
 )
 case(
     "session header: one that differs is refused before anybody is asked",
     create(),
-    {
-        **event(
-            "tools/call",
-            session={"$session": "s"},
-            answered={
-                "error": {
-                    "code": -32020,
-                    "message": "Header mismatch: Mcp-Session-Id is not the session of the body",
-                }
-            },
-            reported=report("malformed", "session"),
-        ),
-        "header": "sess_other",
-    },
-    settings=SESSIONS,
+    {**DIFFERS, "header": "sess_other"},
     fault="header and body name two sessions",
 )
 case(
     "session header: two are none that agrees",
     create(),
-    {
-        **event(
-            "tools/call",
-            session={"$session": "s"},
-            answered={
-                "error": {
-                    "code": -32020,
-                    "message": "Header mismatch: Mcp-Session-Id is not the session of the body",
-                }
-            },
-            reported=report("malformed", "session"),
-        ),
-        "header": [{"$session": "s", "member": "sessionId"}, "sess_other"],
-    },
-    settings=SESSIONS,
+    {**DIFFERS, "header": [ITS_ID, "sess_other"]},
     fault="the first of two is compared, and a proxy takes the other",
     not_={"engine": "a guard makes one text of them"},
 )
 case(
     "session header: in earlier revisions it is the transport's own",
     create(era="legacy"),
-    {
-        **call(
-            {"$session": "s"},
-            era="legacy",
-            handler=[done()],
-            delivered={"session": {"value": {"n": 0}, "generation": 0}},
-            answered={"result": {}},
-        ),
-        "header": "the transport's",
-    },
-    settings=SESSIONS,
+    {**call(S, era="legacy", **READ), "header": "the transport's"},
     fault="systems 1 and 2 exclude each other",
 )
