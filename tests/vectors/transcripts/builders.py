@@ -115,10 +115,7 @@ def event(
 
 def ask_back(state: object, **more: object) -> list:
     """What a handler returns that asks the client something."""
-    return [
-        "return",
-        {"resultType": "input_required", "requestState": state, **more},
-    ]
+    return ["return", {"resultType": "input_required", "requestState": state, **more}]
 
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
@@ -126,6 +123,22 @@ DONE = {"content": [{"type": "text", "text": "done"}]}
 
 def done(text: str = "done", **more: object) -> list:
     return ["return", {"content": [{"type": "text", "text": text}], **more}]
+
+
+def asks_back(state: object, *, given: str | None = None, **result: object) -> dict:
+    """A handler that is given a state and asks back with another, and what of its result is compared."""
+    return {"handler": [ask_back(state)], "delivered": {"state": given}, "answered": {"result": result}}
+
+
+def runs(given: str | None = None, result: dict = DONE) -> dict:
+    """A handler that is given this state, and is done."""
+    return {"handler": [done()], "delivered": {"state": given}, "answered": {"result": result}}
+
+
+def reads(state: str | None, result: dict = DONE) -> dict:
+    """A handler that reads its state, and is done."""
+    found = {"handler": [["state"], done()], "did": [state]}
+    return {**found, "delivered": {"state": state}, "answered": {"result": result}}
 
 
 def complete(method: str) -> tuple[list, dict]:
@@ -155,6 +168,26 @@ def again(token: object, *, method: str = "tools/call", arguments: object = ARGU
     """A request that brings a state back, with these arguments of a tool."""
     params = params_of(method, arguments, requestState=token)
     return event(method, params=params, **{"asked": ["principal"], **expected})
+
+
+def refused_again(
+    token: object, code: str, *, method: str = "tools/call", arguments: object = ARGUMENTS, who: str = "alice"
+) -> dict:
+    """A request that brings a state back, and is refused."""
+    params = params_of(method, arguments, requestState=token)
+    expected = {"answered": {"error": STATE_ERROR}, "asked": ["principal"], "reported": report(code, "request-state")}
+    return event(method, params=params, who=who, **expected)
+
+
+def listing(*cursor: object, method: str = "tools/list", **expected: object) -> dict:
+    """A list's first page, or the one that a cursor is for."""
+    params = {"cursor": cursor[0]} if cursor else {}
+    return event(method, params=params, **{"asked": ["principal"], **expected})
+
+
+def returns(page: dict, sent: dict, *, given: str | None = None) -> dict:
+    """A handler that is given a cursor and returns a page, and what is sent of it."""
+    return {"handler": [["return", page]], "delivered": {"cursor": given}, "answered": {"result": sent}}
 
 
 def at_a_tool(*operations: list, did: list, **more: object) -> dict:
@@ -197,8 +230,8 @@ def meta(name: str = "s", payload: str | None = None, generation: int | None = N
     return {"_meta": {SESSION: session_out(name, payload, generation)}}
 
 
-def call(session: object, *operations: list, method: str = "tools/call", **expected: object) -> dict:
-    """A request in a session; with operations, a tool that does them."""
+def call(session: object = None, *operations: list, method: str = "tools/call", **expected: object) -> dict:
+    """A request in a session, or in none; with operations, a tool that does them."""
     handler = {"handler": [*operations, done()]} if operations else {}
     return event(method, session=session, **{"asked": ["principal"], **handler, **expected})
 

@@ -1,71 +1,61 @@
 """requestState: sealed as it leaves, opened as it comes back."""
 
 from .builders import (
+    DONE,
     INTERNAL,
     INVALID_PARAMS,
     Transcripts,
+    again,
     ask_back,
+    asks_back,
+    call,
     complete,
     cursor_token,
     done,
-    event,
     params_of,
-    refused_state,
+    reads,
+    refusal,
+    refused_again,
     report,
+    runs,
     state_token,
 )
 
 transcripts = Transcripts()
 case = transcripts.case
 
-
+ASKED = '{"asked":1}'
 LARGE = 'argument "id": expected numbers of magnitude below 2^53: pass a larger one as a string'
 NONE_NAMED = "arguments: expected an object with at least one of the named members"
+ONLY = {"only": {"play": ["id"]}}
+BY_ITS_TYPES = "the SDK's types refuse it before the guard: TestWhatTheSDKRefusesByItself"
+NO_SUCH_MEMBER = {
+    "rust": "rmcp's complete results have no such member",
+    "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
+}
+ASKS = {"handler": [ask_back(ASKED)], "delivered": {"state": None}}
+#: What comes of a call that binds nothing.
+DELIVERED = runs(result={**DONE, "$absent": ["isError"]})
 
 
-def unbound(why: str) -> dict:
+def unbound(why: str, **handler: object) -> dict:
     """What comes of a call to which no state can be bound: the model hears why."""
     content = [{"type": "text", "text": f"Invalid arguments. {why}"}]
-    return {
-        "asked": ["principal"],
-        "answered": {"result": {"isError": True, "content": content}},
-        "reported": report("invalid_request", "request-state"),
-    }
-
-
-DELIVERED = {
-    "asked": ["principal"],
-    "handler": [done()],
-    "delivered": {"state": None},
-    "answered": {"result": {"content": [{"type": "text", "text": "done"}], "$absent": ["isError"]}},
-}
-ASKS = {"handler": [ask_back('{"asked":1}')], "delivered": {"state": None}}
+    heard = {"answered": {"result": {"isError": True, "content": content}}}
+    return {"asked": ["principal"], **heard, "reported": report("invalid_request", "request-state"), **handler}
 
 
 for method in ("tools/call", "prompts/get", "resources/read"):
     finish, answer = complete(method)
+    sealed = state_token(method)
     case(
         f"requestState: {method}: what is asked back leaves sealed",
-        event(
-            method,
-            asked=["principal"],
-            handler=[ask_back('{"asked":1}')],
-            delivered={"state": None},
-            answered={"result": {"resultType": "input_required", "requestState": state_token(method)}},
-        ),
+        call(method=method, **asks_back(ASKED, resultType="input_required", requestState=sealed)),
         fault="a state leaves as it is",
     )
     case(
         f"requestState: {method}: what comes back is opened for the handler",
-        event(
-            method,
-            params=params_of(method, requestState=state_token(method)),
-            asked=["principal"],
-            handler=[["state"], finish],
-            did=['{"asked":1}'],
-            delivered={"state": '{"asked":1}'},
-            answered=answer,
-        ),
+        again(sealed, method=method, **{**reads(ASKED), "handler": [["state"], finish], "answered": answer}),
         fault="a handler sees no state",
     )
     for name, code, change in [
@@ -81,203 +71,108 @@ for method in ("tools/call", "prompts/get", "resources/read"):
     ]:
         case(
             f"requestState: {method}: {name} is refused",
-            event(
-                method,
-                params=params_of(method, requestState=state_token(method, **change)),
-                **refused_state(reported=report(code, "request-state")),
-            ),
+            refused_again(state_token(method, **change), code, method=method),
             fault="a check of the seal is left out",
         )
 
-case(
-    "requestState: of other arguments is refused",
-    event(
-        "tools/call",
-        params={"name": "play", "arguments": {"id": 8}, "requestState": state_token()},
-        **refused_state(reported=report("unauthentic", "request-state")),
-    ),
-    fault="the arguments are not bound",
-)
-case(
-    "requestState: of other arguments, that are absent, is refused",
-    event(
-        "tools/call",
-        params={"name": "play", "requestState": state_token()},
-        **refused_state(reported=report("unauthentic", "request-state")),
-    ),
-    fault="absent arguments are the same as any",
-)
+for name, arguments, fault in [
+    ("of other arguments", {"id": 8}, "the arguments are not bound"),
+    ("of other arguments, that are absent,", None, "absent arguments are the same as any"),
+]:
+    case(
+        f"requestState: {name} is refused",
+        refused_again(state_token(), "unauthentic", arguments=arguments),
+        fault=fault,
+    )
 case(
     "requestState: of another method is refused",
-    event(
-        "prompts/get",
-        params={"name": "play", "requestState": state_token("tools/call", context=["tools/call", "play", None])},
-        **refused_state(reported=report("unauthentic", "request-state")),
-    ),
+    refused_again(state_token(context=["tools/call", "play", None]), "unauthentic", method="prompts/get"),
     fault="the method is not bound",
 )
 case(
     "requestState: a cursor is none",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=cursor_token()),
-        **refused_state(reported=report("wrong_purpose", "request-state")),
-    ),
+    refused_again(cursor_token(), "wrong_purpose"),
     fault="the kind is not compared",
 )
 for name, value in [("a number", 7), ("true", True), ("a list", ["x"]), ("an object", {"x": 1})]:
     case(
         f"requestState: {name} is refused",
-        event(
-            "tools/call",
-            params=params_of("tools/call", requestState=value),
-            **refused_state(reported=report("malformed", "request-state")),
-        ),
+        refused_again(value, "malformed"),
         fault="what is no text passes",
-        not_={"go": "the SDK's types refuse it before the guard: TestWhatTheSDKRefusesByItself"},
+        not_={"go": BY_ITS_TYPES},
     )
 case(
     "requestState: an empty text is refused",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=""),
-        **refused_state(reported=report("malformed", "request-state")),
-    ),
+    refused_again("", "malformed"),
     fault="an empty state is none",
     not_={"go": "the SDK cannot tell an empty text from none: TestWhatTheSDKRefusesByItself"},
 )
 case(
     "requestState: what is too large is refused",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(change="double", payload="x" * 4000)),
-        **refused_state(reported=report("too_large", "request-state")),
-    ),
+    refused_again(state_token(change="double", payload="x" * 4000), "too_large"),
     fault="the limit is not held",
 )
 case(
     "requestState: plain JSON, as a forger writes it, is refused",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState='{"asked":1}'),
-        **refused_state(reported=report("malformed", "request-state")),
-    ),
+    refused_again(ASKED, "malformed"),
     fault="what a client wrote reaches the handler",
 )
-case(
-    "requestState: null is absent",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=None),
-        asked=["principal"],
-        handler=[["state"], done()],
-        did=[None],
-        delivered={"state": None},
-        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
-    ),
-    fault="null is refused",
-)
+case("requestState: null is absent", again(None, **reads(None)), fault="null is refused")
 case(
     "requestState: the name of the member in another language's manner is none",
-    event(
-        "tools/call",
-        params=params_of("tools/call", request_state='{"asked":1}'),
-        asked=["principal"],
-        handler=[["state"], done()],
-        did=[None],
-        delivered={"state": None},
-        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
-    ),
+    call(params=params_of("tools/call", request_state=ASKED), **reads(None)),
     fault="an alias reaches the handler",
     not_={"python": "the SDK knows it by that name, so it is refused there: test_hooks.py"},
 )
 case(
     "requestState: of an older key opens, and what leaves has the newest",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(key="old")),
-        asked=["principal"],
+    again(
+        state_token(key="old"),
         handler=[["state"], ask_back('{"asked":2}')],
-        did=['{"asked":1}'],
-        delivered={"state": '{"asked":1}'},
+        did=[ASKED],
+        delivered={"state": ASKED},
         answered={"result": {"requestState": state_token(payload='{"asked":2}', key="new")}},
     ),
     fault="the ring is not tried",
 )
 case(
     "requestState: lives as long as the settings say",
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(age=700, ttl=900)),
-        asked=["principal"],
-        handler=[ask_back('{"asked":2}')],
-        delivered={"state": '{"asked":1}'},
-        answered={"result": {"requestState": state_token(payload='{"asked":2}', ttl=900)}},
+    again(
+        state_token(age=700, ttl=900),
+        **asks_back('{"asked":2}', given=ASKED, requestState=state_token(payload='{"asked":2}', ttl=900)),
     ),
     settings={"requestStateTtl": 900},
     fault="the lifetime is not given to what leaves",
 )
-case(
-    "requestState: only the named arguments count",
-    event(
-        "tools/call",
-        params={
-            "name": "play",
-            "arguments": {"id": 7, "trace": "b"},
-            "requestState": state_token(context=["tools/call", "play", {"id": 7}]),
-        },
-        asked=["principal"],
-        handler=[done()],
-        delivered={"state": '{"asked":1}'},
-        answered={"result": {}},
+for name, only, fault in [
+    ("", ONLY["only"], "all arguments count"),
+    (
+        ", of several tools of each its own",
+        {"first": ["trace"], "play": ["id"], "third": ["trace"]},
+        "the settings of one tool take the place of another's",
     ),
-    settings={"only": {"play": ["id"]}},
-    fault="all arguments count",
-)
-case(
-    "requestState: only the named arguments count, of several tools of each its own",
-    event(
-        "tools/call",
-        params={
-            "name": "play",
-            "arguments": {"id": 7, "trace": "b"},
-            "requestState": state_token(context=["tools/call", "play", {"id": 7}]),
-        },
-        asked=["principal"],
-        handler=[done()],
-        delivered={"state": '{"asked":1}'},
-        answered={"result": {}},
-    ),
-    settings={"only": {"first": ["trace"], "play": ["id"], "third": ["trace"]}},
-    fault="the settings of one tool take the place of another's",
-)
+]:
+    case(
+        f"requestState: only the named arguments count{name}",
+        again(state_token(), arguments={"id": 7, "trace": "b"}, **runs(ASKED, {})),
+        settings={"only": only},
+        fault=fault,
+    )
 case(
     "requestState: a named argument that differs is refused",
-    event(
-        "tools/call",
-        params={
-            "name": "play",
-            "arguments": {"id": 8, "trace": "a"},
-            "requestState": state_token(context=["tools/call", "play", {"id": 7}]),
-        },
-        **refused_state(reported=report("unauthentic", "request-state")),
-    ),
-    settings={"only": {"play": ["id"]}},
+    refused_again(state_token(), "unauthentic", arguments={"id": 8, "trace": "a"}),
+    settings=ONLY,
     fault="no argument counts",
 )
 case(
     "requestState: without any named argument no state can be sealed or opened",
-    event("tools/call", params={"name": "play"}, **DELIVERED),
-    event("tools/call", params={"name": "play", "arguments": {"other": 1}}, **{**unbound(NONE_NAMED), **ASKS}),
-    event("tools/call", params={"name": "play", "requestState": state_token()}, **unbound(NONE_NAMED)),
-    event(
-        "prompts/get",
-        params={"name": "play", "requestState": state_token("prompts/get")},
-        asked=["principal"],
-        answered={"error": INVALID_PARAMS},
-        reported=report("invalid_request", "request-state"),
+    call(params={"name": "play"}, **DELIVERED),
+    call(params=params_of("tools/call", {"other": 1}), **unbound(NONE_NAMED, **ASKS)),
+    again(state_token(), arguments=None, **unbound(NONE_NAMED)),
+    again(
+        state_token("prompts/get"), method="prompts/get", **refusal(INVALID_PARAMS, "invalid_request", "request-state")
     ),
-    settings={"only": {"play": ["id"]}},
+    settings=ONLY,
     fault="a misspelt name binds to nothing",
 )
 for name, arguments in [
@@ -286,87 +181,59 @@ for name, arguments in [
     ("a large negative integer", {"id": [-(2**53)]}),
     ("a large number", {"id": 6.02214076e23}),
 ]:
-    params = {"name": "play", "arguments": arguments}
     case(
         f"requestState: {name} is delivered, and only a state is not bound to it",
-        event("tools/call", params=params, **DELIVERED),
-        event("tools/call", params=params, **{**unbound(LARGE), **ASKS}),
-        event("tools/call", params={**params, "requestState": state_token()}, **unbound(LARGE)),
+        call(params=params_of("tools/call", arguments), **DELIVERED),
+        call(params=params_of("tools/call", arguments), **unbound(LARGE, **ASKS)),
+        again(state_token(), arguments=arguments, **unbound(LARGE)),
         fault="every tool is refused for what it never binds",
     )
 NO_ARGUMENTS = state_token(context=["tools/call", "play", None])
-for name, arguments in [("no arguments", {}), ("empty arguments", {"arguments": {}})]:
+for name, arguments in [("no arguments", None), ("empty arguments", {})]:
     case(
         f"requestState: {name} are the call without any",
-        event(
-            "tools/call",
-            params={"name": "play", **arguments},
-            asked=["principal"],
-            handler=[ask_back('{"asked":1}')],
-            delivered={"state": None},
-            answered={"result": {"requestState": NO_ARGUMENTS}},
-        ),
-        event(
-            "tools/call",
-            params={"name": "play", **arguments, "requestState": NO_ARGUMENTS},
-            asked=["principal"],
-            handler=[done()],
-            delivered={"state": '{"asked":1}'},
-            answered={"result": {}},
-        ),
+        call(params=params_of("tools/call", arguments), **asks_back(ASKED, requestState=NO_ARGUMENTS)),
+        again(NO_ARGUMENTS, arguments=arguments, **runs(ASKED, {})),
         fault="what a gateway adds or leaves out makes another call",
     )
 case(
     "requestState: what cannot be bound does not matter beside the named arguments",
-    event(
-        "tools/call",
-        params={"name": "play", "arguments": {"id": 7, "trace": 2**60}},
-        asked=["principal"],
-        handler=[ask_back({"$state": {"asked": 1}})],
-        delivered={"state": None},
-        answered={"result": {"requestState": state_token(context=["tools/call", "play", {"id": 7}])}},
+    call(
+        params=params_of("tools/call", {"id": 7, "trace": 2**60}),
+        **asks_back({"$state": {"asked": 1}}, requestState=state_token()),
     ),
-    settings={"only": {"play": ["id"]}},
+    settings=ONLY,
     fault="all arguments count",
 )
 case(
     "requestState: arguments of a resource are not bound",
-    event(
-        "resources/read",
+    call(
+        method="resources/read",
         params={"uri": "demo://play", "arguments": {"id": 9}, "requestState": state_token("resources/read")},
-        asked=["principal"],
         handler=[["return", {"contents": []}]],
-        delivered={"state": '{"asked":1}'},
+        delivered={"state": ASKED},
         answered={"result": {"contents": []}},
     ),
     fault="extra arguments of resources/read are bound",
 )
+GOT = {"$token": "got"}
+MADE = call(**asks_back({"$state": {"asked": 1}}, requestState=state_token(name="got")))
 case(
     "requestState: what an author gets for a state is the token that leaves",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[ask_back({"$state": {"asked": 1}})],
-        delivered={"state": None},
-        answered={"result": {"requestState": state_token(name="got")}},
-    ),
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState={"$token": "got"}),
-        asked=["principal"],
+    MADE,
+    again(
+        GOT,
         handler=[["state"], ask_back({"$state": {"asked": 2}})],
-        did=['{"asked":1}'],
-        delivered={"state": '{"asked":1}'},
+        did=[ASKED],
+        delivered={"state": ASKED},
         answered={"result": {"requestState": state_token(payload='{"asked":2}')}},
     ),
     fault="it is sealed twice",
 )
 case(
     "requestState: what an author gets for a state shows nothing at any other place",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[["return", {"content": [{"type": "text", "text": {"$state": {"asked": 1}}}]}]],
+    call(
+        handler=[done({"$state": {"asked": 1}})],
         delivered={"state": None},
         answered={"result": {"content": [{"type": "text", "text": state_token()}]}},
     ),
@@ -374,88 +241,37 @@ case(
 )
 case(
     "requestState: what an author gets for a state belongs to this request",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[ask_back({"$state": {"asked": 1}})],
-        delivered={"state": None},
-        answered={"result": {"requestState": state_token(name="got")}},
-    ),
-    event(
-        "tools/call",
-        params={"name": "play", "arguments": {"id": 8}, "requestState": {"$token": "got"}},
-        **refused_state(reported=report("unauthentic", "request-state")),
-    ),
-    event(
-        "tools/call",
-        who="bob",
-        params=params_of("tools/call", requestState={"$token": "got"}),
-        **refused_state(reported=report("principal_mismatch", "request-state")),
-    ),
+    MADE,
+    refused_again(GOT, "unauthentic", arguments={"id": 8}),
+    refused_again(GOT, "principal_mismatch", who="bob"),
     fault="the binding of the request is left out",
 )
 for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own", "the tool's own")]:
     case(
         f"requestState: a complete result with {name} does not leave",
-        event(
-            "tools/call",
-            asked=["principal"],
+        call(
             handler=[done(requestState=state)],
             delivered={"state": None},
-            answered={"error": INTERNAL},
-            reported=report("invalid_argument", "request-state"),
+            **refusal(INTERNAL, "invalid_argument", "request-state"),
         ),
         fault="a state leaves in plaintext",
-        not_={
-            "rust": "rmcp's complete results have no such member",
-            "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
-        },
+        not_=NO_SUCH_MEMBER,
     )
 case(
     "requestState: a complete result whose member of that name is null has none",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[done(requestState=None)],
-        delivered={"state": None},
-        answered={"result": {"content": [{"type": "text", "text": "done"}]}},
-    ),
+    call(**{**runs(), "handler": [done(requestState=None)]}),
     fault="null is a state",
-    not_={
-        "rust": "rmcp's complete results have no such member",
-        "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
-    },
+    not_=NO_SUCH_MEMBER,
 )
 case(
     "requestState: what is too large to seal is the server's trouble",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[ask_back("x" * 4097)],
-        delivered={"state": None},
-        answered={"error": INTERNAL},
-        reported=report("too_large", "request-state"),
-    ),
+    call(**{**asks_back("x" * 4097), **refusal(INTERNAL, "too_large", "request-state")}),
     fault="it is answered as a refusal",
 )
 case(
     "requestState: a state that is empty is one",
-    event(
-        "tools/call",
-        asked=["principal"],
-        handler=[ask_back("")],
-        delivered={"state": None},
-        answered={"result": {"requestState": state_token(payload="")}},
-    ),
-    event(
-        "tools/call",
-        params=params_of("tools/call", requestState=state_token(payload="")),
-        asked=["principal"],
-        handler=[["state"], done()],
-        did=[""],
-        delivered={"state": ""},
-        answered={"result": {}},
-    ),
+    call(**asks_back("", requestState=state_token(payload=""))),
+    again(state_token(payload=""), **reads("", {})),
     fault="an empty state is taken for none",
     not_={
         "rust": "State is JSON of a type, and an empty text is none: request_state.rs",
@@ -464,9 +280,7 @@ case(
 )
 case(
     "requestState: asking back without a state leaves none",
-    event(
-        "tools/call",
-        asked=["principal"],
+    call(
         handler=[["return", {"resultType": "input_required", "inputRequests": {}}]],
         delivered={"state": None},
         answered={"result": {"resultType": "input_required", "$absent": ["requestState"]}},
