@@ -9,44 +9,36 @@ from .builders import (
     Transcripts,
     cursor_token,
     event,
-    report,
+    listing,
+    refusal,
+    returns,
 )
 
 transcripts = Transcripts()
 case = transcripts.case
 
+LAST, MORE = {"tools": []}, {"tools": [], "nextCursor": "page 2"}
+PUBLIC = {"cacheScope": "public", "ttlMs": 5}
+ANYBODYS = cursor_token(**{"as": "anonymous"})
+
 for method in LISTS:
-    finish = ["return", {MEMBER[method]: []}]
+    member, sealed = MEMBER[method], cursor_token(method)
     case(
         f"cursor: {method}: leaves sealed and comes back",
-        event(
-            method,
-            params={},
-            asked=["principal"],
-            handler=[["return", {MEMBER[method]: [], "nextCursor": "page 2"}]],
-            delivered={"cursor": None},
-            answered={"result": {"nextCursor": cursor_token(method)}},
-        ),
-        event(
-            method,
-            params={"cursor": cursor_token(method)},
-            asked=["principal"],
-            handler=[finish],
-            delivered={"cursor": "page 2"},
-            answered={"result": {MEMBER[method]: [], "$absent": ["nextCursor"]}},
+        listing(method=method, **returns({member: [], "nextCursor": "page 2"}, {"nextCursor": sealed})),
+        listing(
+            sealed, method=method, **returns({member: []}, {member: [], "$absent": ["nextCursor"]}, given="page 2")
         ),
         fault="a cursor leaves as it is",
     )
 case(
     "cursor: what a list opened is no state, and reading one is a mistake",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token()},
-        asked=["principal"],
-        handler=[["state"], ["return", {"tools": []}]],
+    listing(
+        cursor_token(),
+        handler=[["state"], ["return", LAST]],
         did=[{"error": "invalid_argument"}],
         delivered={"cursor": "page 2"},
-        answered={"result": {"tools": []}},
+        answered={"result": LAST},
     ),
     fault="a cursor is read as a state",
 )
@@ -61,13 +53,7 @@ for name, code, change in [
 ]:
     case(
         f"cursor: {name} is refused",
-        event(
-            "tools/list",
-            params={"cursor": cursor_token(**change)},
-            asked=["principal"],
-            answered={"error": CURSOR_ERROR},
-            reported=report(code, "cursor"),
-        ),
+        listing(cursor_token(**change), **refusal(CURSOR_ERROR, code, "cursor")),
         fault="a check of the seal is left out",
     )
 NO_TEXT = {
@@ -77,184 +63,71 @@ NO_TEXT = {
 for name, value, reasons in [("a plain text", "page 2", None), ("a number", 2, NO_TEXT), ("an object", {}, NO_TEXT)]:
     case(
         f"cursor: {name} is refused",
-        event(
-            "tools/list",
-            params={"cursor": value},
-            asked=["principal"],
-            answered={"error": CURSOR_ERROR},
-            reported=report("malformed", "cursor"),
-        ),
+        listing(value, **refusal(CURSOR_ERROR, "malformed", "cursor")),
         fault="what a client wrote reaches the handler",
         not_=reasons,
     )
 case(
     "cursor: null is absent",
-    event(
-        "tools/list",
-        params={"cursor": None},
-        handler=[["return", {"tools": []}]],
-        delivered={"cursor": None},
-        answered={"result": {"tools": []}},
-    ),
+    event("tools/list", params={"cursor": None}, **returns(LAST, LAST)),
     fault="null is refused",
 )
 case(
     "cursor: in the earlier revision too",
-    event(
-        "tools/list",
-        params={},
-        era="legacy",
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token()}},
-    ),
+    listing(era="legacy", **returns(MORE, {"nextCursor": cursor_token()})),
     fault="one revision is left out",
 )
 case(
     "cursor: of a public page is anybody's",
-    event(
-        "tools/list",
-        params={},
-        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "public", "ttlMs": 5}]],
-        delivered={"cursor": None},
-        answered={
-            "result": {
-                "nextCursor": cursor_token(**{"as": "anonymous"}),
-                "cacheScope": "public",
-                "ttlMs": 5,
-            }
-        },
-    ),
-    event(
-        "tools/list",
-        params={"cursor": cursor_token(**{"as": "anonymous"})},
-        who="bob",
-        asked=["principal"],
-        handler=[["return", {"tools": []}]],
-        delivered={"cursor": "page 2"},
-        answered={"result": {"tools": []}},
-    ),
+    event("tools/list", **returns({**MORE, **PUBLIC}, {"nextCursor": ANYBODYS, **PUBLIC})),
+    listing(ANYBODYS, who="bob", **returns(LAST, LAST, given="page 2")),
     fault="a cursor of a public page is one user's",
 )
 case(
     "cursor: of a public page is of its list all the same",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token("prompts/list", **{"as": "anonymous"})},
-        asked=["principal"],
-        answered={"error": CURSOR_ERROR},
-        reported=report("unauthentic", "cursor"),
-    ),
+    listing(cursor_token("prompts/list", **{"as": "anonymous"}), **refusal(CURSOR_ERROR, "unauthentic", "cursor")),
     fault="a public cursor is not bound",
 )
+PRIVATE = {"cacheScope": "private", "ttlMs": 5}
 case(
     "cursor: of a private page is the user's",
-    event(
-        "tools/list",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "private", "ttlMs": 5}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token(), "cacheScope": "private", "ttlMs": 5}},
-    ),
+    listing(**returns({**MORE, **PRIVATE}, {"nextCursor": cursor_token(), **PRIVATE})),
     fault="every cursor is anybody's",
 )
+EMPTY = cursor_token(payload="")
 case(
     "cursor: an empty text is one",
-    event(
-        "tools/list",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": ""}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token(payload="")}},
-    ),
-    event(
-        "tools/list",
-        params={"cursor": cursor_token(payload="")},
-        asked=["principal"],
-        handler=[["return", {"tools": []}]],
-        delivered={"cursor": ""},
-        answered={"result": {"tools": []}},
-    ),
+    listing(**returns({"tools": [], "nextCursor": ""}, {"nextCursor": EMPTY})),
+    listing(EMPTY, **returns(LAST, LAST, given="")),
     fault="an empty cursor is taken for none",
     not_={"go": "the SDK cannot tell an empty text from none"},
 )
-for name, who, public in [
-    ("a private page", "alice", False),
-    ("a public page", "alice", True),
-    ("a public page for anybody", "anonymous", True),
+for name, who, asked, scope, whose in [
+    ("a private page", "alice", ["principal"], {}, "alice"),
+    ("a public page", "alice", [], PUBLIC, "anonymous"),
+    ("a public page for anybody", "anonymous", [], PUBLIC, "anonymous"),
 ]:
-    scope = {"cacheScope": "public", "ttlMs": 5} if public else {}
+    page = {**MORE, **scope}
+    sealed = cursor_token(name="c", **{"as": whose})
     case(
         f"cursor: {name} that does not advance has the same one again",
-        event(
-            "tools/list",
-            params={},
-            who=who,
-            asked=[] if public else ["principal"],
-            handler=[["return", {"tools": [], "nextCursor": "page 2", **scope}]],
-            delivered={"cursor": None},
-            answered={
-                "result": {"nextCursor": cursor_token(name="c", **{"as": "anonymous" if public else who})},
-            },
-        ),
-        event(
-            "tools/list",
-            params={"cursor": {"$token": "c"}},
-            who=who,
-            asked=["principal"],
-            handler=[["return", {"tools": [], "nextCursor": "page 2", **scope}]],
-            delivered={"cursor": "page 2"},
-            answered={"result": {"nextCursor": {"$token": "c"}}},
-        ),
+        listing(who=who, asked=asked, **returns(page, {"nextCursor": sealed})),
+        listing({"$token": "c"}, who=who, **returns(page, {"nextCursor": {"$token": "c"}}, given="page 2")),
         fault="a client cannot see that a list goes round",
     )
 case(
     "cursor: of a public page is not sent again in a private one",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token(**{"as": "anonymous"})},
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": "page 2"},
-        answered={"result": {"nextCursor": cursor_token()}},
-    ),
-    event(
-        "tools/list",
-        params={"cursor": cursor_token()},
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2", "cacheScope": "public", "ttlMs": 5}]],
-        delivered={"cursor": "page 2"},
-        answered={"result": {"nextCursor": cursor_token(**{"as": "anonymous"})}},
-    ),
+    listing(ANYBODYS, **returns(MORE, {"nextCursor": cursor_token()}, given="page 2")),
+    listing(cursor_token(), **returns({**MORE, **PUBLIC}, {"nextCursor": ANYBODYS}, given="page 2")),
     fault="one user's cursor stands in a page for everybody",
 )
 case(
     "cursor: nobody cannot have one of a private page",
-    event(
-        "tools/list",
-        params={},
-        who="nobody",
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"error": UNAUTHENTICATED},
-        reported=report("unauthenticated", "cursor"),
-    ),
+    listing(who="nobody", **{**returns(MORE, {}), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")}),
     fault="a page of nobody's leaves",
 )
 case(
     "cursor: what is too large to seal is the server's trouble",
-    event(
-        "tools/list",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "x" * 4097}]],
-        delivered={"cursor": None},
-        answered={"error": INTERNAL},
-        reported=report("too_large", "cursor"),
-    ),
+    listing(**{**returns({"tools": [], "nextCursor": "x" * 4097}, {}), **refusal(INTERNAL, "too_large", "cursor")}),
     fault="it is answered as a refusal",
 )

@@ -1,16 +1,27 @@
 """Methods of the author's own."""
 
-from .builders import CURSOR_ERROR, UNAUTHENTICATED, Transcripts, cursor_token, event, report
+from .builders import CURSOR_ERROR, UNAUTHENTICATED, Transcripts, cursor_token, event, listing, refusal, returns
 
 transcripts = Transcripts()
 case = transcripts.case
+
+OK = ["return", {"ok": True}]
+LAST, MORE = {"things": []}, {"things": [], "nextCursor": "page 2"}
+SEALED = cursor_token("demo/play")
+ENDS = {**LAST, "$absent": ["nextCursor"]}
+
+
+def play(*cursor: object, **expected: object) -> dict:
+    """The author's method; with a cursor, its next page."""
+    return listing(*cursor, method="demo/play", **expected)
+
 
 case(
     "own method: what the client sent is not the guard's, and reading it is a mistake",
     event(
         "demo/play",
         params={"requestState": '{"asked":1}'},
-        handler=[["state"], ["return", {"ok": True}]],
+        handler=[["state"], OK],
         did=[{"error": "invalid_argument"}],
         delivered={},
         answered={"result": {"ok": True}},
@@ -19,70 +30,25 @@ case(
 )
 case(
     "own method: a list of the author's own carries a cursor",
-    event(
-        "demo/things/list",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token("demo/things/list")}},
-    ),
+    listing(method="demo/things/list", **returns(MORE, {"nextCursor": cursor_token("demo/things/list")})),
     fault="only the known lists are sealed",
 )
 case(
     "own method: a cursor that is null is none",
-    event(
-        "demo/play",
-        params={"cursor": None},
-        handler=[["return", {"ok": True, "nextCursor": None}]],
-        delivered={"cursor": None},
-        answered={"result": {"ok": True}},
-    ),
+    event("demo/play", params={"cursor": None}, **returns({"ok": True, "nextCursor": None}, {"ok": True})),
     fault="null is a cursor",
 )
 case(
     "own method: whatever its name, its cursor leaves sealed and comes back",
-    event(
-        "demo/play",
-        params={},
-        asked=["principal"],
-        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token("demo/play")}},
-    ),
-    event(
-        "demo/play",
-        params={"cursor": cursor_token("demo/play")},
-        asked=["principal"],
-        handler=[["return", {"things": []}]],
-        delivered={"cursor": "page 2"},
-        answered={"result": {"things": [], "$absent": ["nextCursor"]}},
-    ),
-    event(
-        "demo/play",
-        params={"cursor": cursor_token("tools/list")},
-        asked=["principal"],
-        answered={"error": CURSOR_ERROR},
-        reported=report("unauthentic", "cursor"),
-    ),
-    event(
-        "demo/play",
-        params={"cursor": "page 2"},
-        asked=["principal"],
-        answered={"error": CURSOR_ERROR},
-        reported=report("malformed", "cursor"),
-    ),
+    play(**returns(MORE, {"nextCursor": SEALED})),
+    play(SEALED, **returns(LAST, ENDS, given="page 2")),
+    play(cursor_token("tools/list"), **refusal(CURSOR_ERROR, "unauthentic", "cursor")),
+    play("page 2", **refusal(CURSOR_ERROR, "malformed", "cursor")),
     fault="only names that end in /list are lists",
 )
 case(
     "own method: a cursor under a name that nobody has is the client's mistake, and raises no alarm",
-    event(
-        "x" * 1025,
-        params={"cursor": "page 2"},
-        asked=["principal"],
-        answered={"error": CURSOR_ERROR},
-        reported=report("malformed", "cursor"),
-    ),
+    listing("page 2", method="x" * 1025, **refusal(CURSOR_ERROR, "malformed", "cursor")),
     fault="whoever sends it is told that the server failed",
     not_={
         "typescript": "the guard leaves unknown methods to the SDK",
@@ -91,37 +57,23 @@ case(
 )
 case(
     "own method: a handle and a cursor of it are of one caller, who is asked for once",
-    event(
-        "demo/play",
-        params={},
-        asked=["principal"],
-        handler=[["mint", "basket", {"as": "h"}], ["return", {"things": [], "nextCursor": "page 2"}]],
+    play(
+        handler=[["mint", "basket", {"as": "h"}], ["return", MORE]],
         did=[{"$handle": "h"}],
         delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token("demo/play")}},
+        answered={"result": {"nextCursor": SEALED}},
     ),
-    event(
-        "demo/play",
-        params={"cursor": cursor_token("demo/play")},
-        asked=["principal"],
-        handler=[["check", "basket", {"$handle": "h"}], ["return", {"things": []}]],
+    play(
+        SEALED,
+        handler=[["check", "basket", {"$handle": "h"}], ["return", LAST]],
         did=[{"$handle": "h"}],
         delivered={"cursor": "page 2"},
-        answered={"result": {"things": [], "$absent": ["nextCursor"]}},
+        answered={"result": ENDS},
     ),
     fault="what began late asks again, or for somebody else",
 )
 case(
     "own method: nobody has a cursor of it, and its handler ran",
-    event(
-        "demo/play",
-        params={},
-        who="nobody",
-        asked=["principal"],
-        handler=[["return", {"things": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"error": UNAUTHENTICATED},
-        reported=report("unauthenticated", "cursor"),
-    ),
+    play(who="nobody", **{**returns(MORE, {}), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")}),
     fault="what began late leaves unsealed",
 )

@@ -4,79 +4,47 @@ from .builders import (
     INTERNAL,
     UNAUTHENTICATED,
     Transcripts,
-    ask_back,
+    again,
+    asks_back,
+    call,
     event,
     params_of,
-    refused_state,
-    report,
+    refusal,
+    refused_again,
+    returns,
     state_token,
 )
 
 transcripts = Transcripts()
 case = transcripts.case
 
-for who, code, error in [
-    ("nobody", "unauthenticated", UNAUTHENTICATED),
-    ("thrower", "invalid_argument", INTERNAL),
-]:
+NOBODY = refusal(UNAUTHENTICATED, "unauthenticated", "request-state")
+for who, refused in [("nobody", NOBODY), ("thrower", refusal(INTERNAL, "invalid_argument", "request-state"))]:
     case(
         f"principal: {who}: the handler does not run",
-        event(
-            "tools/call",
-            who=who,
-            asked=["principal"],
-            answered={"error": error},
-            reported=report(code, "request-state"),
-        ),
+        call(who=who, **refused),
         fault="whoever is nobody is anonymous",
     )
 case(
     "principal: nobody, with a state that is good: the handler does not run",
-    event(
-        "tools/call",
-        who="nobody",
-        params=params_of("tools/call", requestState=state_token()),
-        asked=["principal"],
-        answered={"error": UNAUTHENTICATED},
-        reported=report("unauthenticated", "request-state"),
-    ),
+    again(state_token(), who="nobody", **NOBODY),
     fault="whoever is nobody is anonymous",
 )
 case(
     "principal: anonymous by name has tokens of its own",
-    event(
-        "tools/call",
-        who="anonymous",
-        asked=["principal"],
-        handler=[ask_back("x")],
-        delivered={"state": None},
-        answered={"result": {"requestState": state_token(payload="x", **{"as": "anonymous"})}},
-    ),
-    event(
-        "tools/call",
-        who="anonymous",
-        params=params_of("tools/call", requestState=state_token()),
-        **refused_state(reported=report("principal_mismatch", "request-state")),
-    ),
+    call(who="anonymous", **asks_back("x", requestState=state_token(payload="x", **{"as": "anonymous"}))),
+    refused_again(state_token(), "principal_mismatch", who="anonymous"),
     fault="anonymous opens everybody's",
 )
 case(
     "principal: a list without a cursor asks nobody",
-    event(
-        "tools/list",
-        params={},
-        who="nobody",
-        handler=[["return", {"tools": []}]],
-        delivered={"cursor": None},
-        answered={"result": {"tools": [], "$absent": ["nextCursor"]}},
-    ),
+    event("tools/list", who="nobody", **returns({"tools": []}, {"tools": [], "$absent": ["nextCursor"]})),
     fault="the principal is asked of everything",
 )
 case(
     "principal: a method that carries nothing asks nobody",
     event(
         "demo/play",
-        params={},
         who="nobody",
         handler=[["return", {"ok": True}]],
         delivered={},
