@@ -126,8 +126,9 @@ def done(text: str = "done", **more: object) -> list:
 
 
 def asks_back(state: object, *, given: str | None = None, **result: object) -> dict:
-    """A handler that is given a state and asks back with another, and what of its result is compared."""
-    return {"handler": [ask_back(state)], "delivered": {"state": given}, "answered": {"result": result}}
+    """A handler that is given a state and asks back with another, and what of its result is compared, if it leaves."""
+    answered = {"answered": {"result": result}} if result else {}
+    return {"handler": [ask_back(state)], "delivered": {"state": given}, **answered}
 
 
 def runs(given: str | None = None, result: dict = DONE) -> dict:
@@ -185,9 +186,10 @@ def listing(*cursor: object, method: str = "tools/list", **expected: object) -> 
     return event(method, params=params, **{"asked": ["principal"], **expected})
 
 
-def returns(page: dict, sent: dict, *, given: str | None = None) -> dict:
-    """A handler that is given a cursor and returns a page, and what is sent of it."""
-    return {"handler": [["return", page]], "delivered": {"cursor": given}, "answered": {"result": sent}}
+def returns(page: dict, sent: dict | None = None, *, given: str | None = None) -> dict:
+    """A handler that is given a cursor and returns a page, and what is sent of it, if it leaves."""
+    answered = {"answered": {"result": sent}} if sent else {}
+    return {"handler": [["return", page]], "delivered": {"cursor": given}, **answered}
 
 
 def at_a_tool(*operations: list, did: list, **more: object) -> dict:

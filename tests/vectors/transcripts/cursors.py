@@ -123,11 +123,11 @@ case(
 )
 case(
     "cursor: nobody cannot have one of a private page",
-    listing(who="nobody", **{**returns(MORE, {}), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")}),
+    listing(who="nobody", **returns(MORE), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")),
     fault="a page of nobody's leaves",
 )
 case(
     "cursor: what is too large to seal is the server's trouble",
-    listing(**{**returns({"tools": [], "nextCursor": "x" * 4097}, {}), **refusal(INTERNAL, "too_large", "cursor")}),
+    listing(**returns({"tools": [], "nextCursor": "x" * 4097}), **refusal(INTERNAL, "too_large", "cursor")),
     fault="it is answered as a refusal",
 )

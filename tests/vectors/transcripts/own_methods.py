@@ -74,6 +74,6 @@ case(
 )
 case(
     "own method: nobody has a cursor of it, and its handler ran",
-    play(who="nobody", **{**returns(MORE, {}), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")}),
+    play(who="nobody", **returns(MORE), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")),
     fault="what began late leaves unsealed",
 )

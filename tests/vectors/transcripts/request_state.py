@@ -33,7 +33,6 @@ NO_SUCH_MEMBER = {
     "rust": "rmcp's complete results have no such member",
     "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
 }
-ASKS = {"handler": [ask_back(ASKED)], "delivered": {"state": None}}
 #: What comes of a call that binds nothing.
 DELIVERED = runs(result={**DONE, "$absent": ["isError"]})
 
@@ -167,7 +166,7 @@ case(
 case(
     "requestState: without any named argument no state can be sealed or opened",
     call(params={"name": "play"}, **DELIVERED),
-    call(params=params_of("tools/call", {"other": 1}), **unbound(NONE_NAMED, **ASKS)),
+    call(params=params_of("tools/call", {"other": 1}), **unbound(NONE_NAMED, **asks_back(ASKED))),
     again(state_token(), arguments=None, **unbound(NONE_NAMED)),
     again(
         state_token("prompts/get"), method="prompts/get", **refusal(INVALID_PARAMS, "invalid_request", "request-state")
@@ -184,7 +183,7 @@ for name, arguments in [
     case(
         f"requestState: {name} is delivered, and only a state is not bound to it",
         call(params=params_of("tools/call", arguments), **DELIVERED),
-        call(params=params_of("tools/call", arguments), **unbound(LARGE, **ASKS)),
+        call(params=params_of("tools/call", arguments), **unbound(LARGE, **asks_back(ASKED))),
         again(state_token(), arguments=arguments, **unbound(LARGE)),
         fault="every tool is refused for what it never binds",
     )
@@ -265,7 +264,7 @@ case(
 )
 case(
     "requestState: what is too large to seal is the server's trouble",
-    call(**{**asks_back("x" * 4097), **refusal(INTERNAL, "too_large", "request-state")}),
+    call(**asks_back("x" * 4097), **refusal(INTERNAL, "too_large", "request-state")),
     fault="it is answered as a refusal",
 )
 case(
