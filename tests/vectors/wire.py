@@ -45,9 +45,14 @@ def claims(revision: str) -> str:
     return PING.replace("}", ',"params":{' + CLAIM.replace("%s", revision) + "}}")
 
 
-def post(name: str, body: object, *, session: str | None = "{t}", settings: dict | None = None, **more: object) -> None:
-    head = {name: more.pop(name) for name in ("version", "encoding", "method") if name in more}
-    http = {"method": "POST", **head, "body": body}
+def request(
+    name: str, body: object = None, *, session: object = "{t}", settings: dict | None = None, **more: object
+) -> None:
+    """A request with these headers, and what comes of it."""
+    head = {name: more.pop(name) for name in ("method", "version", "encoding") if name in more}
+    http = {"method": "POST", **head}
+    if body is not None:
+        http["body"] = body
     if session is not None:
         http["session"] = session
     CASES.append({"name": name, "settings": settings or {}, "http": http, **more})
@@ -55,15 +60,33 @@ def post(name: str, body: object, *, session: str | None = "{t}", settings: dict
 
 def passes(name: str, body: str, *, to: str | None = None, **more: object) -> None:
     asks = [] if more.get("session", "") is None else ["principal"]
-    post(name, body, **{"asks": asks, **more}, delivers={} if to is None else {"body": to})
+    request(name, body, **{"asks": asks, **more}, delivers={} if to is None else {"body": to})
 
 
-def unread(name: str, body: object, told: str, **more: object) -> None:
-    post(name, body, replies={"status": 400, "body": told}, logged="malformed", **more)
+def refused(
+    name: str, body: object, status: int, told: str | None = None, *, logged: str = "malformed", **more: object
+) -> None:
+    replies = {"status": status} if told is None else {"status": status, "body": told}
+    request(name, body, **more, replies=replies, logged=logged)
 
 
 def lines(name: str, *passed: list, settings: dict = SEP, **more: object) -> None:
     CASES.append({"name": name, "settings": settings, "lines": list(passed), **more})
+
+
+def to_sdk(line: str, gets: str | None = None) -> list[list]:
+    """A line of the client's, and what the SDK gets: the same if it is not named."""
+    return [["in", line], ["to", line if gets is None else gets]]
+
+
+def to_client(line: str, gets: str | None = None) -> list[list]:
+    """A line of the SDK's, and what the client gets: the same if it is not named."""
+    return [["from", line], ["out", line if gets is None else gets]]
+
+
+def answered(line: str, told: str) -> list[list]:
+    """A line of the client's that never reaches the SDK."""
+    return [["in", line], ["out", told]]
 
 
 # ---- what is a message ----
@@ -89,7 +112,7 @@ for name, body in {
     "a number with a zero before it": PING.replace("7", "07"),
     "a batch that does not end": f"[{PING}",
 }.items():
-    unread(f"http: {name} is no message", body, PARSE)
+    refused(f"http: {name} is no message", body, 400, PARSE)
 for name, body in {
     "a text": '"ping"',
     "null": "null",
@@ -117,15 +140,16 @@ for name, body in {
     "a batch of what is no message": "[7]",
     "a batch with a member twice": "[" + PING.replace("}", ',"id":8}') + "]",
 }.items():
-    unread(f"http: {name} is refused", body, invalid())
-post("http: a body that is too large", {"large": True}, replies={"status": 413}, logged="malformed")
-post("http: a body that is encoded", PING, encoding="gzip", replies={"status": 415}, logged="malformed")
+    refused(f"http: {name} is refused", body, 400, invalid())
+refused("http: a body that is too large", {"large": True}, 413)
+refused("http: a body that is encoded", PING, 415, encoding="gzip")
 passes("http: a body that is encoded as it is", PING, encoding="identity")
 
 # ---- the revision, and the session ----
 
 BAD = '{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"Bad Request: expected %s"}}'
 NONE = BAD % "Mcp-Session-Id"
+NONE_OF_NO_ID = NONE.replace('"id":7', '"id":null')
 for name, body, version in [
     ("the header says so", PING, MODERN),
     ("header and message say so", claims(MODERN), MODERN),
@@ -144,59 +168,29 @@ for name, body, version in [
     ("nothing of a revision", PING, ""),
 ]:
     head = {} if version is None else {"version": version}
-    told = NONE if "method" in body and body[0] == "{" else NONE.replace('"id":7', '"id":null')
-    unread(f"http: a session is needed: {name}", body, told, session=None, **head)
-post(
-    "http: two sessions are refused",
-    PING,
-    session={"several": True},
-    asks=["principal"],
-    replies={"status": 404},
-    logged="malformed",
+    told = NONE if "method" in body and body[0] == "{" else NONE_OF_NO_ID
+    refused(f"http: a session is needed: {name}", body, 400, told, session=None, **head)
+ASKS, SEVERAL = {"asks": ["principal"]}, {"several": True}
+refused("http: two sessions are refused", PING, 404, session=SEVERAL, **ASKS)
+OTHER_VERSION = BAD % "MCP-Protocol-Version to be what was negotiated"
+refused("http: two revisions are refused", PING, 400, OTHER_VERSION, version=SEVERAL, **ASKS)
+refused("http: a session that was altered", PING, 404, session="{bad}", **ASKS, logged="unauthentic")
+request("http: a stream of the server's has no body", method="GET", **ASKS, delivers={})
+request(
+    "http: no session ends without a ledger",
+    method="DELETE",
+    replies={"status": 405, "allow": "GET, POST"},
 )
-post(
-    "http: two revisions are refused",
-    PING,
-    version={"several": True},
-    asks=["principal"],
-    replies={"status": 400, "body": BAD % "MCP-Protocol-Version to be what was negotiated"},
-    logged="malformed",
+refused(
+    "http: a stream needs a session whatever its revision is",
+    None,
+    400,
+    NONE_OF_NO_ID,
+    method="GET",
+    version=MODERN,
+    session=None,
 )
-post(
-    "http: a session that was altered",
-    PING,
-    session="{bad}",
-    asks=["principal"],
-    replies={"status": 404},
-    logged="unauthentic",
-)
-CASES.append(
-    {
-        "name": "http: a stream of the server's has no body",
-        "settings": {},
-        "http": {"method": "GET", "session": "{t}"},
-        "asks": ["principal"],
-        "delivers": {},
-    }
-)
-CASES.append(
-    {
-        "name": "http: no session ends without a ledger",
-        "settings": {},
-        "http": {"method": "DELETE", "session": "{t}"},
-        "replies": {"status": 405, "allow": "GET, POST"},
-    }
-)
-CASES.append(
-    {
-        "name": "http: a stream needs a session whatever its revision is",
-        "settings": {},
-        "http": {"method": "GET", "version": MODERN},
-        "replies": {"status": 400, "body": NONE.replace('"id":7', '"id":null')},
-        "logged": "malformed",
-    }
-)
-CASES.append({"name": "http: another method passes", "settings": {}, "http": {"method": "OPTIONS"}, "delivers": {}})
+request("http: another method passes", method="OPTIONS", session=None, delivers={})
 
 # ---- sessions in messages ----
 
@@ -208,9 +202,7 @@ for name, body, to in [
     ("in an answer", '{"id":7,"result":{"sessionId":"{t}","n":1.0}}', '{"id":7,"result":{"n":1.0}}'),
     ("alone in an answer", '{"id":7,"result":{"sessionId":"{t}"}}', '{"id":7,"result":{}}'),
 ]:
-    passes(
-        f"http: a session in a message is removed: {name}", body, to=to, session=None, asks=["principal"], settings=SEP
-    )
+    passes(f"http: a session in a message is removed: {name}", body, to=to, session=None, **ASKS, settings=SEP)
 passes(
     "http: a session that is null is removed",
     '{"id":7,"method":"ping","sessionId":null}',
@@ -224,124 +216,124 @@ for name, body, told in [
     ("as a request", '{"id":7,"method":"session/terminate","sessionId":"{t}"}', {"status": 200, "body": NO_METHOD}),
     ("as a notification", '{"method":"session/terminate","sessionId":"{t}"}', {"status": 202}),
 ]:
-    post(f"http: session/terminate without a ledger, {name}", body, session=None, settings=SEP, replies=told)
+    request(f"http: session/terminate without a ledger, {name}", body, session=None, settings=SEP, replies=told)
 
 # ---- answers ----
 
-BOTH = {"session": "{t}", "settings": SEP, "asks": ["principal"]}
 IN = PING.replace("}", ',"sessionId":"{t}"}')
 OUT = DONE.replace('"result":{', '"result":{"sessionId":"{t}",')
 NOTE = '{"jsonrpc":"2.0","method":"notifications/demo","params":{"a":"\\ud800 \u00e9"}}'
 NOTED = '{"sessionId":"{t}",' + NOTE[1:]
 
 
-def answered(name: str, kind: str, body: str, leaves: str, **more: object) -> None:
-    more = {"in": IN, "to": PING, "status": 200, **BOTH, **more}
-    answer = {"status": more.pop("status"), "type": kind, "body": body}
-    if "has" in more:
-        answer["session"] = more.pop("has")
-    passes(f"http: {name}", more.pop("in"), to=more.pop("to"), answer=answer, leaves=leaves, **more)
+def answer(
+    name: str,
+    kind: str,
+    body: str,
+    leaves: str | None = None,
+    *,
+    sent: str = IN,
+    to: str | None = PING,
+    status: int = 200,
+    **more: object,
+) -> None:
+    """What the SDK answers to a message, and what the client gets: the same if it is not named."""
+    more = {"settings": SEP, **ASKS, **more}
+    given = {"status": status, "type": kind, "body": body}
+    passes(f"http: {name}", sent, to=to, answer=given, leaves=body if leaves is None else leaves, **more)
 
 
 JSON, SSE = "application/json", "text/event-stream"
-answered("an answer has the session", JSON, DONE, OUT)
-answered("an answer has the session, by another type", "application/json; charset=utf-8", " " + DONE, " " + OUT)
-answered(
+answer("an answer has the session", JSON, DONE, OUT)
+answer("an answer has the session, by another type", "application/json; charset=utf-8", " " + DONE, " " + OUT)
+answer(
     "an answer that has one has another",
     JSON,
     '{"id":7,"result":{"sessionId":7}}',
     '{"id":7,"result":{"sessionId":"{t}"}}',
 )
-answered("an error has no place for the session", JSON, '{"id":7,"error":{"code":1}}', '{"id":7,"error":{"code":1}}')
-answered("an answer that ends too early", JSON, DONE[:-9], DONE[:-9])
+answer("an error has no place for the session", JSON, '{"id":7,"error":{"code":1}}')
+answer("an answer that ends too early", JSON, DONE[:-9])
 for name, end in [("LF", "\n"), ("CR", "\r"), ("CR LF", "\r\n")]:
     stream = ": hello\nevent: message\nid: 3\ndata: %s\n\nretry: 5\n\ndata:%s\nid: 4\n\n"
     leaves = ": hello\nevent: message\nid: 3\ndata: %s\n\nretry: 5\n\ndata: %s\nid: 4\n\n"
-    answered(
+    answer(
         f"events whose lines end with {name}",
         SSE,
         (stream % (NOTE, DONE)).replace("\n", end),
         (leaves % (NOTED, OUT)).replace("\n", end),
     )
-answered(
+answer(
     "an event of several lines of data leaves as one",
     SSE,
     'data: {"id":7,\ndata:"result":\nevent: message\ndata: {}}\n\n',
     'data: {"id":7, "result": {"sessionId":"{t}"}}\nevent: message\n\n',
 )
-answered(
+answer(
     "an event of several lines that end with CR LF",
     SSE,
     'data: {"id":7,\r\ndata: "result":{}}\r\n\r\n',
     'data: {"id":7, "result":{"sessionId":"{t}"}}\r\n\r\n',
 )
-answered(
-    "a text over two lines of data is no message",
-    SSE,
-    'data: {"id":7,"result":{"a":"\ndata: "}}\n\n',
-    'data: {"id":7,"result":{"a":"\ndata: "}}\n\n',
-)
-answered("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n", "data: hello\ndata\n\ndata: [1\n\n")
-answered("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
-answered("an event store's replay", SSE, f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")
-answered("another type passes as it is", "text/plain", DONE, DONE)
-answered("a client that uses the header alone", JSON, DONE, DONE, **{"in": PING, "to": None})
+answer("a text over two lines of data is no message", SSE, 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
+answer("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n")
+answer("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
+answer("an event store's replay", SSE, f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")
+answer("another type passes as it is", "text/plain", DONE)
+answer("a client that uses the header alone", JSON, DONE, sent=PING, to=None)
 
-BEGIN = {"in": INITIALIZE, "to": None, "session": None, "asks": [], "asked": ["principal"], "settings": {}}
-answered("initialize begins a session", JSON, BEGUN, BEGUN, header="{new}", **BEGIN)
-answered(
-    "initialize begins a session in the message too", JSON, BEGUN, WITH_ID, header="{new}", **{**BEGIN, "settings": SEP}
-)
-answered(
+OF_NONE = {"to": None, "session": None, "asks": []}
+
+
+def begins(
+    name: str,
+    kind: str,
+    body: str,
+    leaves: str | None = None,
+    *,
+    sent: str = INITIALIZE,
+    settings: dict = SEP,
+) -> None:
+    """What the SDK answers to `initialize`, and what the client gets: in the header, a session."""
+    asked = {"header": "{new}", "asked": ["principal"]}
+    answer(name, kind, body, leaves, sent=sent, settings=settings, **OF_NONE, **asked)
+
+
+begins("initialize begins a session", JSON, BEGUN, settings={})
+begins("initialize begins a session in the message too", JSON, BEGUN, WITH_ID)
+begins(
     "initialize whose result has a time of its own at its end",
     JSON,
     BEGUN[:-2] + ',"sessionTimeout":5}}',
     BEGUN.replace('"result":{', '"result":{"sessionId":"{new}",')[:-2] + ',"sessionTimeout":600}}',
-    header="{new}",
-    **{**BEGIN, "settings": SEP},
 )
-answered(
+begins(
     "initialize in events, after another message",
     SSE,
     f"data: {NOTE}\n\nid: 1\ndata: {BEGUN}\n\n",
     f"data: {NOTE}\n\nid: 1\ndata: {WITH_ID}\n\n",
-    header="{new}",
-    **{**BEGIN, "settings": SEP},
 )
 OTHER = BEGUN.replace('"i"', '"j"')
-answered(
+begins(
     "initialize in events, after the answer to another request",
     SSE,
     f"data: {OTHER}\n\ndata: {BEGUN}\n\n",
     f"data: {OTHER}\n\ndata: {WITH_ID}\n\n",
-    header="{new}",
-    **{**BEGIN, "settings": SEP},
 )
-answered(
-    "initialize whose id the SDK spells otherwise",
-    JSON,
-    BEGUN,
-    BEGUN,
-    header="{new}",
-    **{**BEGIN, "in": INITIALIZE.replace('"i"', '"\\u0069"')},
-)
-answered(
-    "an error begins no session",
-    JSON,
-    '{"id":"i","error":{"code":1}}',
-    '{"id":"i","error":{"code":1}}',
-    **{**BEGIN, "asked": []},
-)
-answered("another status begins no session", JSON, BEGUN, BEGUN, status=503, **{**BEGIN, "asked": []})
+SPELLED = INITIALIZE.replace('"i"', '"\\u0069"')
+begins("initialize whose id the SDK spells otherwise", JSON, BEGUN, sent=SPELLED, settings={})
+NO_SESSION = {"sent": INITIALIZE, **OF_NONE, "settings": {}, "asked": []}
+answer("an error begins no session", JSON, '{"id":"i","error":{"code":1}}', **NO_SESSION)
+answer("another status begins no session", JSON, BEGUN, status=503, **NO_SESSION)
 FAILED = '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}'
 for name, kind, body, more in [
     ("a server that has sessions of its own is told", JSON, BEGUN, {"session": "x"}),
-    ("another message's result begins no session", JSON, BEGUN.replace('"i"', '"j"'), {}),
+    ("another message's result begins no session", JSON, OTHER, {}),
     ("initialize whose answer ends too early", JSON, BEGUN[:-9], {}),
     ("initialize whose events end too early", SSE, f"data: {BEGUN}\n", {}),
     ("initialize whose answer is no JSON", JSON, "NaN", {}),
 ]:
-    post(
+    request(
         f"http: {name}",
         INITIALIZE,
         session=None,
@@ -350,10 +342,10 @@ for name, kind, body, more in [
         instead={"status": 500, "body": FAILED % '"i"'},
         logged="invalid_argument",
     )
-post(
+request(
     "http: a handler that fails",
     PING,
-    asks=["principal"],
+    **ASKS,
     delivers={},
     broke="handler: expected a response, found TypeError",
     instead={"status": 500, "body": FAILED % 7},
@@ -362,13 +354,8 @@ post(
 
 # ---- lines ----
 
-lines(
-    "stdio: a line keeps its bytes",
-    ["in", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}\r\n'],
-    ["to", ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'],
-    ["from", DONE],
-    ["out", DONE],
-)
+SPACED = ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'
+lines("stdio: a line keeps its bytes", *to_sdk(SPACED + "\r\n", SPACED), *to_client(DONE))
 lines("stdio: an empty line is none", ["in", " \n"])
 for name, line, told in [
     ("no JSON", "hello", PARSE),
@@ -377,204 +364,128 @@ for name, line, told in [
     ("a batch", f"[{PING}]", invalid()),
     ("a member twice", PING.replace("}", ',"id":8}'), invalid()),
 ]:
-    lines(f"stdio: {name} is answered", ["in", line], ["out", told], logged="malformed")
+    lines(f"stdio: {name} is answered", *answered(line, told), logged="malformed")
 lines(
     "stdio: an id in progress is refused, and free once it is answered",
-    ["in", PING],
-    ["to", PING],
-    ["in", PING.replace("ping", "tools/list")],
-    ["out", invalid("7")],
-    ["from", DONE],
-    ["out", DONE],
-    ["in", PING],
-    ["to", PING],
+    *to_sdk(PING),
+    *answered(PING.replace("ping", "tools/list"), invalid("7")),
+    *to_client(DONE),
+    *to_sdk(PING),
     logged="malformed",
 )
-ANSWER_OF = '{"jsonrpc":"2.0","id":%s,"result":{}}'
 lines(
     "stdio: ids that are spelled alike are one",
-    ["in", PING.replace("7", '"\\u0061"')],
-    ["to", PING.replace("7", '"\\u0061"')],
-    ["in", PING.replace("7", '"a"')],
-    ["out", invalid('"a"')],
-    ["from", ANSWER_OF % '"a"'],
-    ["out", ANSWER_OF % '"a"'],
+    *to_sdk(PING.replace("7", '"\\u0061"')),
+    *answered(PING.replace("7", '"a"'), invalid('"a"')),
+    *to_client('{"jsonrpc":"2.0","id":"a","result":{}}'),
     logged="malformed",
 )
-lines(
-    "stdio: a text and a number are two ids",
-    ["in", PING],
-    ["to", PING],
-    ["in", PING.replace("7", '"7"')],
-    ["to", PING.replace("7", '"7"')],
-)
+lines("stdio: a text and a number are two ids", *to_sdk(PING), *to_sdk(PING.replace("7", '"7"')))
 CANCEL = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
 lines(
     "stdio: the answer to a cancelled request is dropped, and its id is free",
-    ["in", PING],
-    ["to", PING],
-    ["in", CANCEL],
-    ["to", CANCEL],
+    *to_sdk(PING),
+    *to_sdk(CANCEL),
     ["from", DONE],
-    ["in", PING],
-    ["to", PING],
-    ["from", DONE],
-    ["out", DONE],
+    *to_sdk(PING),
+    *to_client(DONE),
 )
 lines(
     "stdio: what cancels nothing at the SDK cancels nothing here",
-    ["in", PING],
-    ["to", PING],
-    ["in", CANCEL.replace("7", '7,"reason":7')],
-    ["to", CANCEL.replace("7", '7,"reason":7')],
-    ["from", DONE],
-    ["out", DONE],
+    *to_sdk(PING),
+    *to_sdk(CANCEL.replace("7", '7,"reason":7')),
+    *to_client(DONE),
 )
-lines("stdio: an answer without an id passes", ["from", invalid()], ["out", invalid()])
-lines("stdio: what is no message passes", ["from", "hello"], ["out", "hello"])
-REPLAY = (
-    '{"jsonrpc":"2.0","id":{id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},'
-    '"clientInfo":{"name":"c","version":"1"}}}'
-)
+lines("stdio: an answer without an id passes", *to_client(invalid()))
+lines("stdio: what is no message passes", *to_client("hello"))
 lines(
     "stdio: a notification that the SDK cannot read has no answer",
-    ["in", NOTE],
-    ["to", NOTE],
+    *to_sdk(NOTE),
     ["broke", ""],
-    ["in", PING],
-    ["to", PING],
+    *to_sdk(PING),
 )
-DEEP = '{"id":7,"result":' + deep(200) + ',"session_id":1,"id":7}'
+REPLAY = INITIALIZE.replace('"i"', "{id}")
+REPLAYED = BEGUN.replace('"i"', "{id}")
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 LOST = (
     '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
 )
-ONE = [
-    ["in", IN],
-    ["replay", REPLAY],
-    ["from", BEGUN.replace('"i"', "{id}")],
-    ["to", f"{STARTED}\n{PING}"],
-]
+ONE = [["in", IN], ["replay", REPLAY], ["from", REPLAYED], ["to", f"{STARTED}\n{PING}"]]
 lines(
     "stdio: a session outlives the process",
     *ONE,
-    ["from", DONE],
-    ["out", OUT],
-    ["in", IN],
-    ["to", PING],
-    asks=["principal", "principal"],
+    *to_client(DONE, OUT),
+    *to_sdk(IN, PING),
+    asks=["principal"] * 2,
 )
-lines(
-    "stdio: a session that the SDK does not begin again is refused",
-    ["in", IN],
-    ["replay", REPLAY],
-    ["from", '{"id":{id},"error":{"code":-32602,"message":"no"}}'],
-    ["out", LOST],
-    asks=["principal"],
-    logged="malformed",
-)
-lines(
-    "stdio: one with another revision is refused",
-    ["in", IN],
-    ["replay", REPLAY],
-    ["from", BEGUN.replace('"i"', "{id}").replace(LEGACY, "2025-06-18")],
-    ["out", LOST],
-    asks=["principal"],
-    logged="malformed",
-)
-FAILED = '{"id":"i","error":{"code":1}}'
-FIRST = [["in", INITIALIZE], ["to", INITIALIZE], ["from", BEGUN], ["out", WITH_ID]]
-lines("stdio: initialize begins a session", *FIRST, asks=["principal"])
-lines(
-    "stdio: initialize that fails begins none",
-    ["in", INITIALIZE],
-    ["to", INITIALIZE],
-    ["from", FAILED],
-    ["out", FAILED],
-    *ONE,
-    asks=["principal"],
-)
+for name, replayed in [
+    ("a session that the SDK does not begin again", '{"id":{id},"error":{"code":-32602,"message":"no"}}'),
+    ("one with another revision", REPLAYED.replace(LEGACY, "2025-06-18")),
+]:
+    lines(
+        f"stdio: {name} is refused",
+        ["in", IN],
+        ["replay", REPLAY],
+        *to_client(replayed, LOST),
+        **ASKS,
+        logged="malformed",
+    )
+FAILS = [*to_sdk(INITIALIZE), *to_client('{"id":"i","error":{"code":1}}')]
+FIRST = [*to_sdk(INITIALIZE), *to_client(BEGUN, WITH_ID)]
+lines("stdio: initialize begins a session", *FIRST, **ASKS)
+lines("stdio: initialize that fails begins none", *FAILS, *ONE, **ASKS)
 lines(
     "stdio: a second initialize that fails leaves the first",
     *FIRST,
-    ["in", INITIALIZE],
-    ["to", INITIALIZE],
-    ["from", FAILED],
-    ["out", FAILED],
-    ["in", IN],
-    ["to", PING],
-    asks=["principal", "principal"],
+    *FAILS,
+    *to_sdk(IN, PING),
+    asks=["principal"] * 2,
 )
 lines(
     "stdio: an initialize in progress has begun nothing yet",
-    ["in", INITIALIZE],
-    ["to", INITIALIZE],
+    *to_sdk(INITIALIZE),
     ["in", IN],
     ["replay", REPLAY],
-    ["from", FAILED],
-    ["out", FAILED],
-    ["from", BEGUN.replace('"i"', "{id}")],
+    *to_client('{"id":"i","error":{"code":1}}'),
+    ["from", REPLAYED],
     ["to", f"{STARTED}\n{PING}"],
-    asks=["principal"],
+    **ASKS,
 )
-TWO = [
-    *FIRST,
-    ["in", IN],
-    ["to", PING],
-    ["from", NOTE],
-    ["out", NOTED],
-    ["in", IN.replace("7", '"8"').replace("{t}", "{u}")],
-    ["to", PING.replace("7", '"8"')],
-]
 lines(
     "stdio: a message of the server's own has the session of its request",
-    *TWO,
+    *FIRST,
+    *to_sdk(IN, PING),
+    *to_client(NOTE, NOTED),
+    *to_sdk(IN.replace("7", '"8"').replace("{t}", "{u}"), PING.replace("7", '"8"')),
     ["of", '"8"', NOTE],
     ["out", NOTED.replace("{t}", "{u}")],
     ["of", "7", NOTE],
     ["out", NOTED],
-    ["from", NOTE],
-    ["out", NOTE],
-    ["from", DONE.replace("7", '"8"')],
-    ["out", OUT.replace("7", '"8"').replace("{t}", "{u}")],
-    ["from", NOTE],
-    ["out", NOTED],
+    *to_client(NOTE),
+    *to_client(DONE.replace("7", '"8"'), OUT.replace("7", '"8"').replace("{t}", "{u}")),
+    *to_client(NOTE, NOTED),
     asks=["principal"] * 3,
 )
-lines(
-    "stdio: without SEP-1359 a message stays as it is",
-    ["in", IN],
-    ["to", IN],
-    ["from", DONE],
-    ["out", DONE],
-    settings={},
-)
+lines("stdio: without SEP-1359 a message stays as it is", *to_sdk(IN), *to_client(DONE), settings={})
 TODAY = claims(MODERN).replace(',"params"', ',"sessionId":"{t}","params"')
-lines("stdio: revision 2026-07-28 passes as it is", ["in", TODAY], ["to", TODAY], ["from", DONE], ["out", DONE])
-lines(
-    "stdio: an answer of the server's is paired as it is",
-    ["in", PING],
-    ["to", PING],
-    ["from", DEEP],
-    ["out", DEEP],
-    ["in", PING],
-    ["to", PING],
-)
+lines("stdio: revision 2026-07-28 passes as it is", *to_sdk(TODAY), *to_client(DONE))
+DEEP = '{"id":7,"result":' + deep(200) + ',"session_id":1,"id":7}'
+lines("stdio: an answer of the server's is paired as it is", *to_sdk(PING), *to_client(DEEP), *to_sdk(PING))
 lines(
     "stdio: a request that the SDK cannot read is answered, and its id is free",
-    ["in", PING],
-    ["to", PING],
+    *to_sdk(PING),
     ["broke", ""],
     ["out", invalid("7")],
-    ["in", PING],
-    ["to", PING],
+    *to_sdk(PING),
     logged="malformed",
 )
 lines(
     "stdio: a client's answer has its session removed",
     *FIRST,
-    ["in", '{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}'],
-    ["to", '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'],
+    *to_sdk(
+        '{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}',
+        '{"jsonrpc":"2.0","id":1,"result":{"a":1}}',
+    ),
     asks=["principal"] * 2,
 )
 

@@ -290,6 +290,7 @@ def session_token(**more: object) -> dict:
     return {"$token": {"kind": "session", "as": "alice", "payload": compact(NEGOTIATED), **more}}
 
 
+TOO_LONG = session_token(payload=json.dumps({**NEGOTIATED, "x": "y" * 3200}))
 INITIALIZE = {
     "method": "initialize",
     "params": {
@@ -372,7 +373,8 @@ def ends(token: object = T, **more: object) -> dict:
 
 
 SEP = {"transport": {"sep1359": True}}
-SEP_ERROR = {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "$echo"}}
+SEP_ERROR_BARE = {"code": -32003, "message": "Invalid or expired session"}
+SEP_ERROR = {**SEP_ERROR_BARE, "data": {"sessionId": "$echo"}}
 
 # ---- the ledger ----
 

@@ -3,25 +3,32 @@
 from .builders import (
     CALL,
     FAILING,
+    FIRST,
     INTERNAL,
     LEDGER,
     PASSED,
     STATE_ERROR,
     WITH_SESSIONS,
+    S,
+    T,
     Transcripts,
+    again,
     ask_back,
     at_a_tool,
     begin,
     call,
     create,
     cursor_token,
+    delete,
     done,
+    ends,
     event,
     http,
+    listing,
     meta,
-    params_of,
     passed,
-    report,
+    refusal,
+    returns,
     revoke,
     stale,
     state_token,
@@ -32,29 +39,21 @@ transcripts = Transcripts()
 case = transcripts.case
 
 ZERO = {"sessions": {"initial": 0}}
-S, FIRST = {"$session": "s"}, {"$session": "s", "version": 0}
-T = {"$token": "t"}
-
-
-def again(token: object, **expected: object) -> dict:
-    return event("tools/call", params=params_of("tools/call", requestState=token), asked=["principal"], **expected)
-
-
-def asks(**more: object) -> dict:
-    """A tool that asks back, and what of it is compared."""
-    sent = {"resultType": "input_required", "requestState": state_token(payload='{"asked":2}')}
-    return {"handler": [ask_back('{"asked":2}')], "answered": {"result": sent}, **more}
-
+BEGUN = create(payload="0", happened=["sealed session new"])
+WRITES = {**written(1, 0), "happened": ["opened session new 0", "sealed session new"]}
+#: A tool that asks back, and what of it is compared.
+ASKS = {
+    "handler": [ask_back('{"asked":2}')],
+    "answered": {"result": {"resultType": "input_required", "requestState": state_token(payload='{"asked":2}')}},
+}
 
 case(
     "events: a state is sealed, and opened, by the key that made it",
-    event(
-        "tools/call", asked=["principal"], delivered={"state": None}, **asks(), happened=["sealed request-state new"]
-    ),
+    call(delivered={"state": None}, **ASKS, happened=["sealed request-state new"]),
     again(
         state_token(key="old", age=60),
         delivered={"state": '{"asked":1}'},
-        **asks(),
+        **ASKS,
         happened=["opened request-state old 60", "sealed request-state new"],
     ),
     fault="the last token of an old key is not seen",
@@ -63,21 +62,17 @@ case(
     "events: what is refused did not happen",
     again(
         state_token(**{"as": "bob"}),
-        answered={"error": STATE_ERROR},
-        reported=report("principal_mismatch", "request-state"),
+        **refusal(STATE_ERROR, "principal_mismatch", "request-state"),
         happened=[],
     ),
     fault="what is refused counts as opened",
 )
 case(
     "events: a state that does not leave was not sealed",
-    event(
-        "tools/call",
-        asked=["principal"],
+    call(
         handler=[done(requestState="1")],
         delivered={"state": None},
-        answered={"error": INTERNAL},
-        reported=report("invalid_argument", "request-state"),
+        **refusal(INTERNAL, "invalid_argument", "request-state"),
         happened=[],
     ),
     fault="what does not leave counts as sealed",
@@ -100,22 +95,21 @@ case(
 )
 case(
     "events: what a ledger cannot judge was not opened",
-    again(
-        state_token(), answered={"error": INTERNAL}, reported=report("ledger_unavailable", "request-state"), happened=[]
-    ),
+    again(state_token(), **refusal(INTERNAL, "ledger_unavailable", "request-state"), happened=[]),
     settings=FAILING,
     fault="it counts before all checks",
 )
+PUBLIC = {"as": "anonymous"}
 case(
     "events: a page that is anybody's",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token(**{"as": "anonymous"})},
+    listing(
+        cursor_token(**PUBLIC),
         who="bob",
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 3", "cacheScope": "public"}]],
-        delivered={"cursor": "page 2"},
-        answered={"result": {"nextCursor": cursor_token(payload="page 3", **{"as": "anonymous"})}},
+        **returns(
+            {"tools": [], "nextCursor": "page 3", "cacheScope": "public"},
+            {"nextCursor": cursor_token(payload="page 3", **PUBLIC)},
+            given="page 2",
+        ),
         happened=["opened cursor new 0", "sealed cursor new"],
     ),
     fault="a public page is left out",
@@ -135,15 +129,15 @@ case(
 )
 case(
     "events: a session is begun, read, written and forked",
-    create(payload="0", happened=["sealed session new"]),
+    BEGUN,
     call(S, **passed(0), happened=["opened session new 0"]),
-    call(S, **written(1, 0), happened=["opened session new 0", "sealed session new"]),
+    call(S, **WRITES),
     call(
         S,
-        handler=[["fork", "f"], done()],
+        ["fork", "f"],
         did=[{"$session": "f", "payload": "1", "generation": 0}],
         delivered={},
-        answered={"result": meta(name="s")},
+        answered={"result": meta()},
         happened=["opened session new 0", "sealed session new"],
     ),
     settings=ZERO,
@@ -153,7 +147,7 @@ case(
     "events: an older key is needed as long as the ids that it made",
     call(
         {"$session": {"as": "alice", "payload": "0", "key": "old", "age": 60}},
-        handler=[["write", 1], done()],
+        ["write", 1],
         did=["ok"],
         delivered={},
         answered={"result": {}},
@@ -164,44 +158,30 @@ case(
 )
 case(
     "events: a state that is stale was not opened, and one that lost is not sealed",
-    create(payload="0", happened=["sealed session new"]),
-    call(FIRST, **written(1, 0), happened=["opened session new 0", "sealed session new"]),
+    BEGUN,
+    call(FIRST, **WRITES),
     call(FIRST, **stale(1), happened=[]),
     settings=WITH_SESSIONS,
     fault="what is stale counts",
 )
 case(
     "events: a session that is deleted ends",
-    create(payload="0", happened=["sealed session new"]),
-    event(
-        "sessions/delete",
-        params={},
-        session=S,
-        asked=["principal"],
-        delivered={},
-        answered={"result": {}},
-        happened=["ended session new"],
-    ),
+    BEGUN,
+    delete(happened=["ended session new"]),
     settings=WITH_SESSIONS,
     fault="an end counts as opened",
 )
+REFERENCE, SEALED, NEXT = {"$handle": "h"}, {"$handle": "i"}, {"$handle": "j"}
 case(
     "events: handles, of which those that are the key of a row name no key of the ring",
     at_a_tool(
         ["mint", "basket", {"as": "h"}],
-        ["check", "basket", {"$handle": "h"}],
-        ["end", "basket", {"$handle": "h"}],
+        ["check", "basket", REFERENCE],
+        ["end", "basket", REFERENCE],
         ["seal", "basket", ["apple"], {"as": "i"}],
-        ["open", "basket", {"$handle": "i"}],
-        ["renew", "basket", {"$handle": "i"}, ["pear"], {"as": "j"}],
-        did=[
-            {"$handle": "h"},
-            {"$handle": "h"},
-            "ok",
-            {"$handle": "i"},
-            {"value": ["apple"]},
-            {"$handle": "j"},
-        ],
+        ["open", "basket", SEALED],
+        ["renew", "basket", SEALED, ["pear"], {"as": "j"}],
+        did=[REFERENCE, REFERENCE, "ok", SEALED, {"value": ["apple"]}, NEXT],
         happened=[
             "sealed handle",
             "opened handle 0",
@@ -219,7 +199,7 @@ case(
     "events: a session of the transport",
     begin(happened=["sealed session new"]),
     http(CALL, token=T, **PASSED, after=600, happened=["opened session new 600"]),
-    http(None, verb="DELETE", token=T, asked=["principal"], answered={"status": 204}, happened=["ended session new"]),
+    ends(happened=["ended session new"]),
     settings=LEDGER,
     fault="a session of the transport is not counted",
 )

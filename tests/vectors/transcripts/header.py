@@ -1,20 +1,21 @@
 """Sessions of the transport: Mcp-Session-Id."""
 
-import json
-
 from .builders import (
     CALL,
     INITIALIZE,
     INTERNAL,
     LEDGER,
-    NEGOTIATED,
     PASSED,
+    TOO_LONG,
     UNAUTHENTICATED,
+    T,
     Transcripts,
     bad_request,
     begin,
     done,
+    ends,
     http,
+    not_found,
     report,
     session_token,
 )
@@ -22,11 +23,19 @@ from .builders import (
 transcripts = Transcripts()
 case = transcripts.case
 
-ONE = "Mcp-Session-Id"
+NEEDS_ONE = bad_request("Mcp-Session-Id")
+OTHER_VERSION = bad_request("MCP-Protocol-Version to be what was negotiated")
+OPTIONAL = {"transport": {"required": False}}
+
+
+def failed(status: int, error: dict, code: str) -> dict:
+    return {"answered": {"status": status, "message": {"error": error}}, "reported": report(code, "session")}
+
+
 case(
     "header: initialize begins a session, which later requests bring back",
     begin(),
-    http(CALL, token={"$token": "t"}, **PASSED),
+    http(CALL, token=T, **PASSED),
     fault="no session begins",
 )
 case(
@@ -36,27 +45,20 @@ case(
 )
 case(
     "header: another version than what was negotiated is refused before the ledger is asked",
-    http(
-        CALL,
-        token=session_token(),
-        version="2025-06-18",
-        asked=["principal"],
-        commands=[],
-        **bad_request("MCP-Protocol-Version to be what was negotiated"),
-    ),
+    http(CALL, token=session_token(), version="2025-06-18", asked=["principal"], commands=[], **OTHER_VERSION),
     settings=LEDGER,
     fault="the version is not compared",
 )
-case("header: without one, a request is refused", http(CALL, **bad_request(ONE)), fault="it passes")
+case("header: without one, a request is refused", http(CALL, **NEEDS_ONE), fault="it passes")
 case(
     "header: without one, a request passes where none is required",
     http(CALL, **PASSED),
-    settings={"transport": {"required": False}},
+    settings=OPTIONAL,
     fault="it is refused all the same",
 )
 case(
     "header: without one, GET is refused",
-    http(None, verb="GET", **bad_request(ONE)),
+    http(None, verb="GET", **NEEDS_ONE),
     fault="it passes",
     not_={"fastmcp": "FastMCP has no route for GET where it is stateless"},
 )
@@ -68,6 +70,9 @@ for verb in ("OPTIONS", "PUT"):
         fault="a browser that asks first is refused",
         not_={"java": "HttpServlet answers it by itself"} if verb == "OPTIONS" else None,
     )
+
+# ---- what is not found ----
+
 for name, code, change in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
     ("expired", "expired", {"age": 30 * 86400 + 1}),
@@ -80,15 +85,10 @@ for name, code, change in [
 ]:
     case(
         f"header: {name} is not found",
-        http(
-            CALL,
-            token=session_token(**change),
-            asked=["principal"],
-            answered={"status": 404},
-            reported=report(code, "session"),
-        ),
+        not_found(session_token(**change), code),
         fault="a check of the seal is left out",
     )
+NAMES_IT = {**PASSED, "handler": [["sessionId"], done()]}
 SERVES = {"transport": {"onLost": "serve"}}
 for name, code, change in [
     ("has expired", "expired", {"age": 30 * 86400 + 1}),
@@ -97,12 +97,7 @@ for name, code, change in [
 ]:
     case(
         f"header: one that {name} is served without its values, where the author says so",
-        http(
-            CALL,
-            token=session_token(**change),
-            **{**PASSED, "handler": [["sessionId"], done()], "did": [None]},
-            reported=report(code, "session"),
-        ),
+        http(CALL, token=session_token(**change), **NAMES_IT, did=[None], reported=report(code, "session")),
         settings=SERVES,
         fault="a client that begins no session is locked out",
     )
@@ -114,128 +109,67 @@ for name, code, change in [
 ]:
     case(
         f"header: one {name} is not found, even where lost ones are served",
-        http(
-            CALL,
-            token=session_token(**change),
-            asked=["principal"],
-            answered={"status": 404},
-            reported=report(code, "session"),
-        ),
+        not_found(session_token(**change), code),
         settings=SERVES,
         fault="it is served",
     )
 case(
     "header: one that was ended is not found, even where lost ones are served",
     begin(),
-    http(None, verb="DELETE", token={"$token": "t"}, asked=["principal"], answered={"status": 204}),
-    http(
-        CALL,
-        token={"$token": "t"},
-        asked=["principal"],
-        answered={"status": 404},
-        reported=report("ended", "session"),
-    ),
+    ends(),
+    not_found(T, "ended"),
     settings={**SERVES, **LEDGER},
     fault="it is served",
 )
 case(
     "header: a lost one is not ended",
-    http(
-        None,
-        verb="DELETE",
-        token=session_token(age=30 * 86400 + 1),
-        asked=["principal"],
-        answered={"status": 404},
-        reported=report("expired", "session"),
-    ),
+    not_found(session_token(age=30 * 86400 + 1), "expired", verb="DELETE"),
     settings={**SERVES, **LEDGER},
     fault="DELETE is served",
 )
-NAMES_IT = {**PASSED, "handler": [["sessionId"], done()]}
 case(
     "header: a handler knows its session by an id",
     begin(),
-    http(CALL, token={"$token": "t"}, **NAMES_IT, did=[{"$id": "one"}]),
-    http(CALL, token={"$token": "t"}, **NAMES_IT, did=[{"$id": "one"}]),
+    http(CALL, token=T, **NAMES_IT, did=[{"$id": "one"}]),
+    http(CALL, token=T, **NAMES_IT, did=[{"$id": "one"}]),
     http(CALL, token=session_token(), **NAMES_IT, did=[{"$id": "another"}]),
     fault="the id is another one for each request, or the same for two sessions",
 )
-case(
-    "header: what is no token is not found",
-    http(CALL, token="1234", asked=["principal"], answered={"status": 404}, reported=report("malformed", "session")),
-    fault="any text is a session",
-)
-case(
-    "header: one that is too long is not found",
-    http(
-        CALL,
-        token=session_token(payload=json.dumps({**NEGOTIATED, "x": "y" * 3200})),
-        asked=["principal"],
-        answered={"status": 404},
-        reported=report("too_large", "session"),
-    ),
-    fault="the limit is not held",
-)
+case("header: what is no token is not found", not_found("1234", "malformed"), fault="any text is a session")
+case("header: one that is too long is not found", not_found(TOO_LONG, "too_large"), fault="the limit is not held")
+
+# ---- where none begins ----
+
+CAPABLE = {**INITIALIZE["params"], "capabilities": {"experimental": {"x": {"y": "z" * 3200}}}}
+LARGE = {"message": {**INITIALIZE, "params": CAPABLE}}
 case(
     "header: what was negotiated may be too large for one",
-    {
-        **begin(
-            answered={"status": 500, "message": {"error": INTERNAL}},
-            reported=report("too_large", "session"),
-        ),
-        "message": {
-            **INITIALIZE,
-            "params": {**INITIALIZE["params"], "capabilities": {"experimental": {"x": {"y": "z" * 3200}}}},
-        },
-    },
+    {**begin(**failed(500, INTERNAL, "too_large")), **LARGE},
     fault="a header that proxies refuse",
 )
+SERVED = {"status": 200, "message": {"result": {"protocolVersion": "2025-11-25"}}}
 case(
     "header: where none is required, a client that declares too much for one is served without",
-    {
-        **begin(
-            answered={"status": 200, "message": {"result": {"protocolVersion": "2025-11-25"}}},
-            reported=report("too_large", "session"),
-        ),
-        "message": {
-            **INITIALIZE,
-            "params": {**INITIALIZE["params"], "capabilities": {"experimental": {"x": {"y": "z" * 3200}}}},
-        },
-    },
+    {**begin(answered=SERVED, reported=report("too_large", "session")), **LARGE},
     http(CALL, **PASSED),
-    settings={"transport": {"required": False}},
+    settings=OPTIONAL,
     fault="a client that would be served hears an error",
 )
-case(
-    "header: for nobody none begins",
-    begin(
-        who="nobody",
-        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
-        reported=report("unauthenticated", "session"),
-    ),
-    fault="whoever is nobody has a session",
-)
+NOBODY = {"who": "nobody", **failed(400, UNAUTHENTICATED, "unauthenticated")}
+case("header: for nobody none begins", begin(**NOBODY), fault="whoever is nobody has a session")
 case(
     "header: where the caller cannot be found out none begins",
-    begin(
-        who="thrower",
-        answered={"status": 500, "message": {"error": INTERNAL}},
-        reported=report("invalid_argument", "session"),
-    ),
+    begin(who="thrower", **failed(500, INTERNAL, "invalid_argument")),
     fault="the server's fault is the caller's",
 )
 case(
     "header: nobody has no session",
-    http(
-        CALL,
-        token=session_token(),
-        who="nobody",
-        asked=["principal"],
-        answered={"status": 400, "message": {"error": UNAUTHENTICATED}},
-        reported=report("unauthenticated", "session"),
-    ),
+    http(CALL, token=session_token(), asked=["principal"], **NOBODY),
     fault="whoever is nobody has a session",
 )
+
+# ---- where one ends ----
+
 case(
     "header: DELETE without a memory is not offered",
     http(None, verb="DELETE", token=session_token(), answered={"status": 405, "headers": {"allow": "GET, POST"}}),
@@ -244,35 +178,20 @@ case(
 case(
     "header: DELETE with another version ends nothing",
     begin(),
-    http(
-        None,
-        verb="DELETE",
-        token={"$token": "t"},
-        version="2025-06-18",
-        asked=["principal"],
-        **bad_request("MCP-Protocol-Version to be what was negotiated"),
-    ),
-    http(CALL, token={"$token": "t"}, **PASSED),
+    ends(version="2025-06-18", **OTHER_VERSION),
+    http(CALL, token=T, **PASSED),
     settings=LEDGER,
     fault="the version is compared after an end",
 )
 case(
     "header: DELETE needs one",
-    http(None, verb="DELETE", **bad_request(ONE)),
-    settings={**LEDGER, "transport": {"required": False}},
+    http(None, verb="DELETE", **NEEDS_ONE),
+    settings={**LEDGER, **OPTIONAL},
     fault="nothing is ended, and it is said that it was",
 )
 case(
     "header: DELETE of another's is not found, and ends nothing",
-    http(
-        None,
-        verb="DELETE",
-        who="bob",
-        token=session_token(),
-        asked=["principal"],
-        answered={"status": 404},
-        reported=report("principal_mismatch", "session"),
-    ),
+    not_found(session_token(), "principal_mismatch", verb="DELETE", who="bob"),
     settings=LEDGER,
     fault="anybody can end a session",
 )

@@ -15,15 +15,16 @@ from .builders import (
     create,
     cursor_token,
     delete,
-    done,
-    event,
+    listing,
     meta,
     note,
     passed,
     refusal,
     refused_session,
     report,
+    returns,
     revoke,
+    runs,
     seen,
     session_out,
     state_token,
@@ -42,13 +43,8 @@ OPENS_BOTH = (["check", "basket", H], ["open", "basket", SELF_CONTAINED])
 
 def page(token: object, **more: object) -> dict:
     """A request of the second page, which passes unless something else is expected."""
-    usual = {
-        "asked": ["principal"],
-        "handler": [["return", {"tools": []}]],
-        "delivered": {"cursor": "page 2"},
-        "answered": {"result": {}},
-    }
-    return event("tools/list", params={"cursor": token}, **{**usual, **more})
+    usual = {**returns({"tools": []}, given="page 2"), "answered": {"result": {}}}
+    return listing(token, **{**usual, **more})
 
 
 # ---- what ended ----
@@ -176,13 +172,7 @@ BOBS, ANYBODYS = {"age": 60, "as": "bob"}, cursor_token(age=60, **{"as": "anonym
 case(
     "ledger: whoever else there is goes on when a principal is revoked",
     revoke(),
-    again(
-        state_token(**BOBS),
-        who="bob",
-        handler=[done()],
-        delivered={"state": '{"asked":1}'},
-        answered={"result": {}},
-    ),
+    again(state_token(**BOBS), who="bob", **runs('{"asked":1}', {})),
     page(cursor_token(**BOBS), who="bob"),
     settings=LEDGER,
     fault="all are signed out",
@@ -205,12 +195,8 @@ case(
 case(
     "ledger: a page that leaves after the revocation is good",
     revoke(),
-    event(
-        "tools/list",
-        asked=["principal"],
-        handler=[["return", {"tools": [], "nextCursor": "page 2"}]],
-        delivered={"cursor": None},
-        answered={"result": {"nextCursor": cursor_token(name="c")}},
+    listing(
+        **returns({"tools": [], "nextCursor": "page 2"}, {"nextCursor": cursor_token(name="c")}),
         reported=[],
         after=1,
     ),

@@ -15,12 +15,13 @@ from .builders import (
     call,
     create,
     cursor_token,
-    done,
-    event,
+    listing,
     passed,
     refusal,
     refused_session,
     report,
+    returns,
+    runs,
     seen,
     stale,
     state_token,
@@ -35,12 +36,7 @@ TOKEN = state_token(name="t")
 
 def second_round(token: object, **expected: object) -> dict:
     """A request with a state that passes, unless something else is expected."""
-    usual = {
-        "commands": ["admit"],
-        "handler": [done()],
-        "delivered": {"state": '{"asked":1}'},
-        "answered": {"result": {}},
-    }
+    usual = {"commands": ["admit"], **runs('{"asked":1}', {})}
     return again(token, **{**usual, **expected})
 
 
@@ -107,13 +103,7 @@ TWICE = {"commands": ["admit", "admit"]}
 closed("nothing", failed(state_token(), **TWICE))
 closed(
     "no cursor of a user",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token()},
-        asked=["principal"],
-        **TWICE,
-        **refusal(INTERNAL, "ledger_unavailable", "cursor"),
-    ),
+    listing(cursor_token(), **TWICE, **refusal(INTERNAL, "ledger_unavailable", "cursor")),
 )
 closed(
     "no session",
@@ -133,13 +123,10 @@ closed(
 )
 case(
     "ledger: what is not asked about passes though the ledger fails",
-    event(
-        "tools/list",
-        params={"cursor": cursor_token(**{"as": "anonymous"})},
-        asked=["principal"],
+    listing(
+        cursor_token(**{"as": "anonymous"}),
         commands=[],
-        handler=[["return", {"tools": []}]],
-        delivered={"cursor": "page 2"},
+        **returns({"tools": []}, given="page 2"),
         answered={"result": {}},
     ),
     settings=FAILING,

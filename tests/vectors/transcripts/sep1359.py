@@ -7,6 +7,8 @@ from .builders import (
     PASSED,
     SEP,
     SEP_ERROR,
+    SEP_ERROR_BARE,
+    T,
     Transcripts,
     bad_request,
     begin,
@@ -15,12 +17,25 @@ from .builders import (
     session_token,
 )
 
-transcripts = Transcripts()
+transcripts = Transcripts(SEP)
 case = transcripts.case
+
+REMEMBERED = {**LEDGER, **SEP}
+TERMINATE = {"method": "session/terminate"}
 
 
 def sep(message: dict, inside: object, **more: object) -> dict:
+    """A request with a session in its message."""
     return http({**message, "sessionId": inside}, **more)
+
+
+def answered(**message: object) -> dict:
+    return {"answered": {"status": 200, "message": message}}
+
+
+def refused(inside: object, code: str, *, error: dict = SEP_ERROR, who: str = "alice") -> dict:
+    heard = {**answered(error=error), "reported": report(code, "session")}
+    return sep(CALL, inside, who=who, asked=["principal"], **heard)
 
 
 case(
@@ -29,59 +44,37 @@ case(
         answered={
             "status": 200,
             "headers": {"mcp-session-id": {"$token": {"kind": "session", "as": "alice", "name": "t", "json": {}}}},
-            "message": {"result": {"sessionId": {"$token": "t"}, "sessionTimeout": 2592000}},
+            "message": {"result": {"sessionId": T, "sessionTimeout": 2592000}},
         }
     ),
-    settings=SEP,
     fault="the message has none",
 )
 case(
     "sep1359: messages carry it both ways",
-    sep(
-        CALL,
-        session_token(name="t"),
-        **{**PASSED, "answered": {"status": 200, "message": {"result": {"sessionId": {"$token": "t"}}}}},
-    ),
-    settings=SEP,
+    sep(CALL, session_token(name="t"), **{**PASSED, **answered(result={"sessionId": T})}),
     fault="the answer has none",
 )
+WITHOUT = {**PASSED, **answered(result={"$absent": ["sessionId"]})}
 case(
     "sep1359: a peer that uses the header alone gets none in messages",
-    http(
-        CALL,
-        token=session_token(),
-        **{**PASSED, "answered": {"status": 200, "message": {"result": {"$absent": ["sessionId"]}}}},
-    ),
-    settings=SEP,
+    http(CALL, token=session_token(), **WITHOUT),
     fault="everybody gets it",
 )
 case(
     "sep1359: null in a message is none",
-    sep(
-        CALL,
-        None,
-        token=session_token(),
-        **{**PASSED, "answered": {"status": 200, "message": {"result": {"$absent": ["sessionId"]}}}},
-    ),
+    sep(CALL, None, token=session_token(), **WITHOUT),
     sep(CALL, None, **bad_request("Mcp-Session-Id")),
-    settings=SEP,
     fault="null is a session that is not good",
 )
 case(
     "sep1359: a lifetime of its own is told",
-    begin(
-        answered={
-            "status": 200,
-            "message": {"result": {"sessionTimeout": 60}},
-        }
-    ),
+    begin(**answered(result={"sessionTimeout": 60})),
     settings={"transport": {"sep1359": True, "ttl": 60}},
     fault="the timeout is the kind's",
 )
 case(
     "sep1359: header and message that differ are refused before anybody is asked",
     sep(CALL, session_token(), token="1234", **bad_request("Mcp-Session-Id and sessionId to be one")),
-    settings=SEP,
     fault="one of the two is taken",
 )
 for name, code, change in [
@@ -91,102 +84,44 @@ for name, code, change in [
 ]:
     case(
         f"sep1359: {name} is answered in the message",
-        sep(
-            CALL,
-            session_token(**change),
-            asked=["principal"],
-            answered={"status": 200, "message": {"error": SEP_ERROR}},
-            reported=report(code, "session"),
-        ),
-        settings=SEP,
+        refused(session_token(**change), code),
         fault="a check of the seal is left out",
     )
-for name, value in [("a number", 7), ("a text", "1234")]:
-    error = SEP_ERROR if isinstance(value, str) else {"code": -32003, "message": "Invalid or expired session"}
+for name, value, error in [("a number", 7, SEP_ERROR_BARE), ("a text", "1234", SEP_ERROR)]:
     case(
         f"sep1359: {name} is answered in the message",
-        sep(
-            CALL,
-            value,
-            asked=["principal"],
-            answered={"status": 200, "message": {"error": error}},
-            reported=report("malformed", "session"),
-        ),
-        settings=SEP,
+        refused(value, "malformed", error=error),
         fault="it is taken for absent",
     )
 case(
     "sep1359: session/terminate without a memory is no method",
-    sep(
-        {"method": "session/terminate"},
-        session_token(),
-        answered={"status": 200, "message": {"error": NO_METHOD}},
-    ),
-    settings=SEP,
+    sep(TERMINATE, session_token(), **answered(error=NO_METHOD)),
     fault="a promise that nothing keeps",
 )
 case(
     "sep1359: session/terminate ends it",
-    sep(
-        {"method": "session/terminate"},
-        session_token(name="t"),
-        asked=["principal"],
-        answered={"status": 200, "message": {"result": {}}},
-    ),
-    sep(
-        CALL,
-        {"$token": "t"},
-        asked=["principal"],
-        answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("ended", "session"),
-    ),
-    settings={**LEDGER, **SEP},
+    sep(TERMINATE, session_token(name="t"), asked=["principal"], **answered(result={})),
+    refused(T, "ended"),
+    settings=REMEMBERED,
     fault="the end is forgotten",
 )
+NEEDS_AN_ID = bad_request("session/terminate to have an id")
 case(
     "sep1359: session/terminate without an id ends nothing",
-    {
-        **sep(
-            {"method": "session/terminate"},
-            session_token(name="t"),
-            **bad_request("session/terminate to have an id"),
-        ),
-        "notification": True,
-    },
-    sep(CALL, {"$token": "t"}, **PASSED),
-    settings={**LEDGER, **SEP},
+    {**sep(TERMINATE, session_token(name="t"), **NEEDS_AN_ID), "notification": True},
+    sep(CALL, T, **PASSED),
+    settings=REMEMBERED,
     fault="a notification ends a session",
 )
 case(
     "sep1359: one that another principal sends is over for both",
-    sep(
-        CALL,
-        session_token(name="t"),
-        who="bob",
-        asked=["principal"],
-        answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("principal_mismatch", "session"),
-    ),
-    sep(
-        CALL,
-        {"$token": "t"},
-        asked=["principal"],
-        answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("ended", "session"),
-    ),
-    settings={**LEDGER, **SEP},
+    refused(session_token(name="t"), "principal_mismatch", who="bob"),
+    refused(T, "ended"),
+    settings=REMEMBERED,
     fault="a stolen session goes on",
 )
 case(
     "sep1359: without a memory one that another sends is refused",
-    sep(
-        CALL,
-        session_token(),
-        who="bob",
-        asked=["principal"],
-        answered={"status": 200, "message": {"error": SEP_ERROR}},
-        reported=report("principal_mismatch", "session"),
-    ),
-    settings=SEP,
+    refused(session_token(), "principal_mismatch", who="bob"),
     fault="it is asked to end without a memory",
 )

@@ -2,13 +2,30 @@
 
 import json
 
-from .builders import CALL, INITIALIZE, LEDGER, NEGOTIATED, PASSED, SEP, SEP_ERROR, Transcripts, report, session_token
+from .builders import (
+    CALL,
+    DONE,
+    INITIALIZE,
+    LEDGER,
+    NEGOTIATED,
+    PASSED,
+    SEP,
+    SEP_ERROR,
+    SEP_ERROR_BARE,
+    TOO_LONG,
+    T,
+    Transcripts,
+    refusal,
+    report,
+    session_token,
+)
 
-transcripts = Transcripts()
+transcripts = Transcripts(SEP)
 case = transcripts.case
 
 
 def line(message: dict, *, inside: object = None, who: str = "alice", **expected: object) -> dict:
+    """A line of the client's, in a session if there is one inside."""
     message = dict(message)
     if inside is not None:
         message["sessionId"] = inside
@@ -19,7 +36,12 @@ def line(message: dict, *, inside: object = None, who: str = "alice", **expected
     return {"via": "stdio", "era": "legacy", "as": who, "message": message, **expected}
 
 
-ON_STDIO = {**PASSED, "answered": {"result": {"content": [{"type": "text", "text": "done"}]}}}
+def refused_line(inside: object, code: str, *, error: dict = SEP_ERROR, **more: object) -> dict:
+    return line(CALL, inside=inside, **more, asked=["principal"], **refusal(error, code))
+
+
+TERMINATE = {"method": "session/terminate"}
+ON_STDIO = {**PASSED, "answered": {"result": DONE}}
 BEGUN = line(
     INITIALIZE,
     asked=["principal"],
@@ -31,7 +53,7 @@ BEGUN = line(
         }
     },
 )
-case("stdio: initialize begins a session", BEGUN, settings=SEP, fault="none begins")
+case("stdio: initialize begins a session", BEGUN, fault="none begins")
 case(
     "stdio: without SEP-1359 none begins, and nobody is asked",
     line(
@@ -40,101 +62,59 @@ case(
         delivered={},
         answered={"result": {"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]}},
     ),
+    settings={},
     fault="one begins that no message can bring back",
-    not_={sdk: "its wrapper of stdio is there for SEP-1359 alone" for sdk in ("typescript", "python", "go")},
+    not_=dict.fromkeys(("typescript", "python", "go"), "its wrapper of stdio is there for SEP-1359 alone"),
 )
 case(
     "stdio: a message brings it back, and its answer has it",
     BEGUN,
-    line(CALL, inside={"$token": "t"}, **{**ON_STDIO, "answered": {"result": {"sessionId": {"$token": "t"}}}}),
-    settings=SEP,
+    line(CALL, inside=T, **{**PASSED, "answered": {"result": {"sessionId": T}}}),
     fault="the answer has none",
 )
-case(
-    "stdio: a message without one passes",
-    BEGUN,
-    line(CALL, **ON_STDIO),
-    settings=SEP,
-    fault="it is required",
-)
+case("stdio: a message without one passes", BEGUN, line(CALL, **ON_STDIO), fault="it is required")
 case(
     "stdio: a session outlives the process",
     line(CALL, inside=session_token(), **ON_STDIO),
-    settings=SEP,
     fault="a restart ends it",
 )
+UNREADABLE = json.dumps({**NEGOTIATED, "clientInfo": {"name": 7, "version": "1"}})
 case(
     "stdio: a session that the server cannot begin again is refused",
-    line(
-        CALL,
-        inside=session_token(payload=json.dumps({**NEGOTIATED, "clientInfo": {"name": 7, "version": "1"}})),
-        again=False,
-        asked=["principal"],
-        answered={"error": SEP_ERROR},
-        reported=report("malformed", "session"),
-    ),
+    refused_line(session_token(payload=UNREADABLE), "malformed", again=False),
     line(CALL, inside=session_token(), **ON_STDIO),
-    settings=SEP,
     fault="a client waits for an answer that never comes",
 )
-for name, code, change in [
-    ("of another user", "principal_mismatch", {"as": "bob"}),
-    ("expired", "expired", {"age": 30 * 86400 + 1}),
-    ("altered", "unauthentic", {"change": "flip"}),
-    ("too long", "too_large", {"payload": json.dumps({**NEGOTIATED, "x": "y" * 3200})}),
+for name, code, token, error in [
+    ("of another user", "principal_mismatch", session_token(**{"as": "bob"}), SEP_ERROR),
+    ("expired", "expired", session_token(age=30 * 86400 + 1), SEP_ERROR),
+    ("altered", "unauthentic", session_token(change="flip"), SEP_ERROR),
+    ("too long", "too_large", TOO_LONG, SEP_ERROR_BARE),
 ]:
-    error = SEP_ERROR if name != "too long" else {"code": -32003, "message": "Invalid or expired session"}
     case(
         f"stdio: {name} is refused",
         BEGUN,
-        line(
-            CALL,
-            inside=session_token(**change),
-            asked=["principal"],
-            answered={"error": error},
-            reported=report(code, "session"),
-        ),
-        settings=SEP,
+        refused_line(token, code, error=error),
         fault="a check of the seal is left out",
     )
 case(
     "stdio: session/terminate without an id is dropped",
     BEGUN,
-    {
-        **line(
-            {"method": "session/terminate"},
-            inside={"$token": "t"},
-            reported=report("malformed", "session"),
-        ),
-        "notification": True,
-    },
-    line(CALL, inside={"$token": "t"}, **ON_STDIO),
+    {**line(TERMINATE, inside=T, reported=report("malformed", "session")), "notification": True},
+    line(CALL, inside=T, **ON_STDIO),
     settings={**LEDGER, **SEP},
     fault="a notification ends a session",
 )
+ALTERED = {"result": {"sessionId": session_token(change="flip")}}
 case(
     "stdio: a client's answer whose session is not good is dropped",
     BEGUN,
-    {
-        **line(
-            {"result": {"sessionId": session_token(change="flip")}},
-            asked=["principal"],
-            reported=report("unauthentic", "session"),
-        ),
-        "answers": True,
-    },
-    settings=SEP,
+    {**line(ALTERED, asked=["principal"], reported=report("unauthentic", "session")), "answers": True},
     fault="an answer is delivered",
 )
+TODAY = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 case(
     "stdio: revision 2026-07-28 passes as it is",
-    {
-        **line(
-            {**CALL, "params": {**CALL["params"], "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}},
-            **ON_STDIO,
-        ),
-        "era": "modern",
-    },
-    settings=SEP,
+    {**line({**CALL, "params": {**CALL["params"], **TODAY}}, **ON_STDIO), "era": "modern"},
     fault="a revision without sessions has them",
 )
