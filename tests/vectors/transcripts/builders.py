@@ -152,10 +152,6 @@ def complete(method: str) -> tuple[list, dict]:
     return ["return", result], {"result": {**result, "$absent": ["requestState"]}}
 
 
-def refused_state(**more: object) -> dict:
-    return {"answered": {"error": STATE_ERROR}, "asked": ["principal"], **more}
-
-
 def report(code: str, kind: str) -> list:
     return [{"code": code, "kind": kind}]
 

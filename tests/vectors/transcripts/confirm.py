@@ -5,24 +5,38 @@ import json
 
 from .builders import (
     ARGUMENTS,
+    CALL,
     INITIALIZE,
+    INTERNAL,
     LEDGER,
+    NO_METHOD,
     SEP,
     STATE_ERROR,
+    UNAUTHENTICATED,
     WITH_SESSIONS,
+    S,
     Transcripts,
-    ask_back,
+    asks_back,
     create,
-    done,
     event,
     params_of,
-    refused_state,
+    reads,
+    refusal,
     report,
+    runs,
+    seen,
     state_token,
 )
 from .stdio import line
 
-transcripts = Transcripts()
+
+def confirms(**words: object) -> dict:
+    """The settings of a server whose tool is confirmed in these words."""
+    return {"confirm": {"play": words}}
+
+
+SETTINGS = confirms(message="Delete note {id}?")
+transcripts = Transcripts(SETTINGS)
 case = transcripts.case
 
 QUESTION = "io.github.sealwax/confirm"
@@ -30,20 +44,19 @@ CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 WORDS = "Delete note 7?"
 #: In milliseconds: the driver's clock begins at it.
 NOW = 1_800_000_000_000
-SETTINGS = {"confirm": {"play": {"message": "Delete note {id}?"}}}
-BY_FUNCTION = {"confirm": {"play": {"words": "Delete it?"}}}
-BY_CHOICE = {"choice": "yes"}
-YES = {"action": "accept", "content": BY_CHOICE}
+YES = {"action": "accept", "content": {"choice": "yes"}}
+
+
+def pae(*pieces: str | bytes) -> bytes:
+    """SPEC.md, "Pre-authentication encoding"."""
+    parts = [piece.encode() if isinstance(piece, str) else piece for piece in pieces]
+    return len(parts).to_bytes(8, "little") + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
 
 def context_of(method: str, target: str, arguments: object) -> str:
     """SPEC.md, "Request context"."""
     canonical = json.dumps(arguments, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
-    parts = [part.encode() for part in (method, target, "" if arguments is None else canonical)]
-    encoded = [len(parts).to_bytes(8, "little")]
-    for part in parts:
-        encoded += [len(part).to_bytes(8, "little"), part]
-    return hashlib.sha256(b"".join(encoded)).hexdigest()
+    return hashlib.sha256(pae(method, target, "" if arguments is None else canonical)).hexdigest()
 
 
 def request_of(arguments: object = ARGUMENTS) -> str:
@@ -64,19 +77,26 @@ def confirmed_token(payload: str, **more: object) -> dict:
     return {"$token": {"kind": "request-state", "context": context, "as": "alice", "payload": payload, **more}}
 
 
-def form(words: str = WORDS, agrees: str = "Delete note 7") -> dict:
-    choice = {"type": "string", "title": "Your choice", "enum": ["yes", "no"], "enumNames": [agrees, "No, leave it"]}
+def form(words: str = WORDS, agrees: str | None = None) -> dict:
+    named = [agrees or words.removesuffix("?"), "No, leave it"]
+    choice = {"type": "string", "title": "Your choice", "enum": ["yes", "no"], "enumNames": named}
     schema = {"type": "object", "properties": {"choice": choice}, "required": ["choice"]}
     return {"message": words, "requestedSchema": schema}
 
 
-def asks(token: object = None, **more: object) -> dict:
-    """What a call hears that is not confirmed yet."""
-    question = {"method": "elicitation/create", "params": form(**more)}
-    state = asked_token(name="q") if token is None else token
+def asks(
+    words: str = WORDS,
+    arguments: object = ARGUMENTS,
+    *,
+    agrees: str | None = None,
+    name: str | None = "q",
+    **token: object,
+) -> dict:
+    """What a call hears that is not confirmed yet: the question, and its state, by whose name an answer brings it back."""
+    state = asked_token(words, arguments, **({"name": name} if name else {}), **token)
     return {
         "resultType": "input_required",
-        "inputRequests": {QUESTION: question},
+        "inputRequests": {QUESTION: {"method": "elicitation/create", "params": form(words, agrees)}},
         "requestState": state,
         "$absent": ["content", "isError"],
     }
@@ -98,112 +118,91 @@ UNASKED = told(
     "play was not run: it needs the user's consent, and this client did not ask for it. Tell the user to use a client "
     "that supports elicitation."
 )
-RAN = {
-    "handler": [done()],
-    "delivered": {"state": None},
-    "answered": {"result": {"content": [{"type": "text", "text": "done"}]}},
-}
+UNCONFIRMED = {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")}
+RAN = runs()
 
 
-def call(*, answer: object = None, state: object = None, capabilities: object = None, **more: object) -> dict:
+def call(
+    *,
+    answer: object = None,
+    state: object = None,
+    capabilities: object = None,
+    arguments: object = ARGUMENTS,
+    **more: object,
+) -> dict:
     """A call of the tool; with an answer to the question, and its state."""
-    params: dict = {}
+    params = params_of("tools/call", arguments)
     if state is not None:
         params["requestState"] = state
     if answer is not None:
         params["inputResponses"] = {QUESTION: answer}
     if capabilities is not None:
         params["_meta"] = {CAPABILITIES: capabilities}
-    arguments = more.pop("arguments", ARGUMENTS)
-    given = {"name": "play", **({} if arguments is None else {"arguments": arguments}), **params}
-    return event("tools/call", params=given, **{"asked": ["principal"], **more})
+    return event("tools/call", params=params, **{"asked": ["principal"], **more})
 
 
 def answered_by(answer: object, after: int = 0, **more: object) -> dict:
     return call(answer=answer, state={"$token": "q"}, after=after, **more)
 
 
+def refused(code: str) -> dict:
+    return refusal(STATE_ERROR, code, "request-state")
+
+
 ASKED = call(answered={"result": asks()})
-
-
-case(
-    "confirm: the user is asked, and agrees", ASKED, answered_by(YES, **RAN), settings=SETTINGS, fault="it runs unasked"
+case("confirm: the user is asked, and agrees", ASKED, answered_by(YES, **RAN), fault="it runs unasked")
+#: A prompt of the tool's name.
+PROMPT = event(
+    "prompts/get",
+    asked=["principal"],
+    handler=[["return", {"messages": []}]],
+    delivered={"state": None},
+    answered={"result": {"messages": []}},
 )
-case(
-    "confirm: other tools and methods run unasked",
-    event(
-        "prompts/get",
-        asked=["principal"],
-        handler=[["return", {"messages": []}]],
-        delivered={"state": None},
-        answered={"result": {"messages": []}},
-    ),
-    settings=SETTINGS,
-    fault="a prompt of the tool's name is confirmed",
-)
-for name, answer, after, result, reported in [
-    ("chooses no", {"action": "accept", "content": {"choice": "no"}}, 0, DECLINED, []),
-    ("declines", {"action": "decline"}, 1, DECLINED, []),
-    ("closes it", {"action": "cancel"}, 1, CLOSED, []),
-    ("declines at once: nobody saw it", {"action": "decline"}, 0, UNASKED, report("unconfirmed", "request-state")),
-    ("closes it at once: nobody saw it", {"action": "cancel"}, 0, UNASKED, report("unconfirmed", "request-state")),
-    ("accepts without a choice", {"action": "accept"}, 9, UNASKED, report("unconfirmed", "request-state")),
-    ("accepts an empty form", {"action": "accept", "content": {}}, 9, UNASKED, report("unconfirmed", "request-state")),
-    (
-        "accepts another choice",
-        {"action": "accept", "content": {"choice": "always"}},
-        9,
-        UNASKED,
-        report("unconfirmed", "request-state"),
-    ),
-    ("does nothing", None, 9, UNASKED, report("unconfirmed", "request-state")),
-    (
-        "does what no client does",
-        {"action": "yes", "content": BY_CHOICE},
-        9,
-        UNASKED,
-        report("unconfirmed", "request-state"),
-    ),
+case("confirm: other tools and methods run unasked", PROMPT, fault="a prompt of the tool's name is confirmed")
+for name, answer, after, result in [
+    ("chooses no", {"action": "accept", "content": {"choice": "no"}}, 0, DECLINED),
+    ("declines", {"action": "decline"}, 1, DECLINED),
+    ("closes it", {"action": "cancel"}, 1, CLOSED),
+    ("declines at once: nobody saw it", {"action": "decline"}, 0, UNASKED),
+    ("closes it at once: nobody saw it", {"action": "cancel"}, 0, UNASKED),
+    ("accepts without a choice", {"action": "accept"}, 9, UNASKED),
+    ("accepts an empty form", {"action": "accept", "content": {}}, 9, UNASKED),
+    ("accepts another choice", {"action": "accept", "content": {"choice": "always"}}, 9, UNASKED),
+    ("does nothing", None, 9, UNASKED),
+    ("does what no client does", {"action": "yes", "content": {"choice": "yes"}}, 9, UNASKED),
 ]:
-    case(
-        f"confirm: the user {name}",
-        ASKED,
-        answered_by(answer, after, answered={"result": result}, reported=reported),
-        settings=SETTINGS,
-        fault="it runs without a yes",
-    )
+    outcome = UNCONFIRMED if result is UNASKED else {"answered": {"result": result}, "reported": []}
+    case(f"confirm: the user {name}", ASKED, answered_by(answer, after, **outcome), fault="it runs without a yes")
 case(
     "confirm: a no at a replica whose clock is behind is a no",
     call(answer={"action": "decline"}, state=asked_token(at=NOW + 5_000), answered={"result": DECLINED}),
-    settings={"confirm": {"play": {"message": "Delete note {id}?", "fallback": "preview"}}},
+    settings=confirms(message="Delete note {id}?", fallback="preview"),
     fault="the model gets a consent after a no",
 )
 case(
     "confirm: a yes counts once where other states count again",
     ASKED,
     answered_by(YES, **RAN),
-    answered_by(YES, **refused_state(reported=report("used", "request-state"))),
+    answered_by(YES, **refused("used")),
     settings={**SETTINGS, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
     fault="a setting of requestState makes a yes count again",
 )
-UNCONFIRMED = {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")}
 case(
     "confirm: a client that did not show the question is not asked for ten minutes",
     ASKED,
     answered_by({"action": "cancel"}, **UNCONFIRMED),
     call(**UNCONFIRMED),
-    call(capabilities={"elicitation": {"form": {}, "url": {}}}, answered={"result": asks(asked_token())}),
+    call(capabilities={"elicitation": {"form": {}, "url": {}}}, answered={"result": asks(name=None)}),
     call(after=599, **UNCONFIRMED),
-    call(after=1, answered={"result": asks(asked_token(at=NOW + 600_000))}),
-    settings=SETTINGS,
+    call(after=1, answered={"result": asks(at=NOW + 600_000, name=None)}),
     fault="each call is asked about in vain, or no call ever again, or a user's other client is not asked",
 )
 case(
     "confirm: a user who declined is asked again",
     ASKED,
     answered_by({"action": "decline"}, 1, answered={"result": DECLINED}),
-    call(answered={"result": asks(asked_token(at=NOW + 1_000))}),
-    settings=SETTINGS,
+    call(answered={"result": asks(at=NOW + 1_000, name=None)}),
     fault="a no counts as a client that shows nothing",
 )
 for name, capabilities in [
@@ -212,56 +211,45 @@ for name, capabilities in [
 ]:
     case(
         f"confirm: a client that {name} is told",
-        call(
-            capabilities=capabilities,
-            answered={"result": UNASKED},
-            reported=report("unconfirmed", "request-state"),
-        ),
-        settings=SETTINGS,
+        call(capabilities=capabilities, **UNCONFIRMED),
         fault="a client that cannot ask is asked",
     )
 case(
     "confirm: a client of an earlier revision elicits by any form",
     call(capabilities={"elicitation": {}}, answered={"result": asks()}),
-    settings=SETTINGS,
     fault="{} is no form",
 )
 case(
     "confirm: a client that cannot be asked while it waits is told",
-    call(era="legacy", answered={"result": UNASKED}, reported=report("unconfirmed", "request-state")),
-    settings=SETTINGS,
+    call(era="legacy", **UNCONFIRMED),
     fault="a client of 2025-11-25 gets what is of 2026-07-28",
 )
 case(
     "confirm: an answer without its question is none",
     call(answer=YES, answered={"result": asks()}),
-    settings=SETTINGS,
     fault="a client's word is a confirmation",
 )
-for name, more in [
-    ("for another user", {"who": "bob"}),
-    ("for other arguments", {"arguments": {"id": 8}}),
-    ("for none", {"arguments": {}}),
+for name, more, code in [
+    ("for another user", {"who": "bob"}, "principal_mismatch"),
+    ("for other arguments", {"arguments": {"id": 8}}, "unauthentic"),
+    ("for none", {"arguments": {}}, "unauthentic"),
 ]:
-    code = "principal_mismatch" if "who" in more else "unauthentic"
     case(
         f"confirm: what was agreed to counts {name} nothing",
         ASKED,
-        answered_by(YES, **more, **refused_state(reported=report(code, "request-state"))),
-        settings=SETTINGS,
+        answered_by(YES, **more, **refused(code)),
         fault="a confirmation is bound to nothing",
     )
 case(
     "confirm: a question is answered for ten minutes",
     ASKED,
-    answered_by(YES, 601, **refused_state(reported=report("expired", "request-state"))),
-    settings=SETTINGS,
+    answered_by(YES, 601, **refused("expired")),
     fault="a confirmation counts for ever",
 )
 case(
     "confirm: for as long as the author says",
-    call(answered={"result": asks(asked_token(name="q", ttl=60))}),
-    answered_by(YES, 61, **refused_state(reported=report("expired", "request-state"))),
+    call(answered={"result": asks(ttl=60)}),
+    answered_by(YES, 61, **refused("expired")),
     settings={**SETTINGS, "confirmTtl": 60},
     fault="the setting has no effect",
 )
@@ -269,193 +257,131 @@ case(
     "confirm: with a ledger it counts once",
     ASKED,
     answered_by(YES, commands=["admit"], **RAN),
-    answered_by(YES, commands=["admit"], **refused_state(reported=report("used", "request-state"))),
+    answered_by(YES, commands=["admit"], **refused("used")),
     settings={**SETTINGS, **LEDGER},
     fault="one yes runs it twice",
 )
-SESSION = {"$session": "s"}
 case(
     "confirm: a session goes with it, and both are judged at once",
     create(payload="0"),
-    call(session=SESSION, answered={"result": asks()}),
-    answered_by(
-        YES, session=SESSION, **{**RAN, "delivered": {"state": None, "session": {"value": 0, "generation": 0}}}
-    ),
-    answered_by(YES, session=SESSION, **refused_state(reported=report("used", "request-state"))),
+    call(session=S, answered={"result": asks()}),
+    answered_by(YES, session=S, **{**RAN, "delivered": {"state": None, **seen(0)}}),
+    answered_by(YES, session=S, **refused("used")),
     settings={**SETTINGS, **WITH_SESSIONS},
     fault="the one that was used is taken for the session",
 )
 case(
     "confirm: a state that nobody confirmed runs nothing",
-    call(state=state_token(payload='{"asked":1}'), **refused_state(reported=report("unauthentic", "request-state"))),
-    settings=SETTINGS,
+    call(state=state_token(payload='{"asked":1}'), **refused("unauthentic")),
     fault="a state of a replica without this confirmation runs the handler",
 )
+#: A confirmed handler that asks back, and the round after.
+GOES_ON = asks_back('{"asked":1}', resultType="input_required", requestState=confirmed_token('{"asked":1}', name="h"))
+WENT_ON = call(state={"$token": "h"}, **reads('{"asked":1}'))
 case(
     "confirm: a confirmed handler may ask back, and goes on",
     ASKED,
-    answered_by(
-        YES,
-        handler=[ask_back('{"asked":1}')],
-        delivered={"state": None},
-        answered={"result": {"resultType": "input_required", "requestState": confirmed_token('{"asked":1}', name="h")}},
-    ),
-    call(
-        state={"$token": "h"},
-        handler=[["state"], done()],
-        did=['{"asked":1}'],
-        delivered={"state": '{"asked":1}'},
-        answered=RAN["answered"],
-    ),
-    settings=SETTINGS,
+    answered_by(YES, **GOES_ON),
+    WENT_ON,
     fault="its second round is confirmed again, or nobody's",
 )
 case(
     "confirm: the question's state is none of the handler's",
-    call(
-        state=asked_token(),
-        answer=YES,
-        handler=[["state"], done()],
-        did=[None],
-        delivered={"state": None},
-        answered=RAN["answered"],
-    ),
-    settings=SETTINGS,
+    call(state=asked_token(), answer=YES, **reads(None)),
     fault="a handler sees what the guard sealed for itself",
 )
 case(
     "confirm: other words are asked anew",
-    call(
-        state=asked_token(words="Delete note 8?"),
-        answer=YES,
-        answered={"result": asks()},
-    ),
-    settings=SETTINGS,
+    call(state=asked_token(words="Delete note 8?"), answer=YES, answered={"result": asks()}),
     fault="the words change after the user read them",
 )
 case(
     "confirm: no arguments are one call, however they are sent",
-    call(
-        arguments=None,
-        answered={"result": asks(asked_token("Empty it?", None, name="q"), words="Empty it?", agrees="Empty it")},
-    ),
+    call(arguments=None, answered={"result": asks("Empty it?", None)}),
     answered_by(YES, arguments={}, **RAN),
-    settings={"confirm": {"play": {"message": "Empty it?"}}},
+    settings=confirms(message="Empty it?"),
     fault="a gateway that adds {} is asked for ever",
 )
-case(
-    "confirm: arguments are shown as JSON, and nothing hides",
-    call(
-        arguments={"to": 'me"\n\u202eevil\u200b', "all": [1, None]},
-        answered={
-            "result": asks(
-                asked_token(
-                    'To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)',
-                    {"to": 'me"\n\u202eevil\u200b', "all": [1, None]},
-                ),
-                words='To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)',
-                agrees='To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)',
-            )
-        },
-    ),
-    settings={"confirm": {"play": {"message": "To {to} {all} {other}"}}},
-    fault="an argument passes for words of the server's",
-)
 HEBREW = "\u05e9\u05dc\u05d5\u05dd"
-case(
-    "confirm: what is written from right to left keeps its place",
-    call(
-        arguments={"from": HEBREW, "to": "me"},
-        answered={
-            "result": asks(
-                asked_token(f'From \u2068"{HEBREW}"\u2069 to "me"?', {"from": HEBREW, "to": "me"}),
-                words=f'From \u2068"{HEBREW}"\u2069 to "me"?',
-                agrees=f'From \u2068"{HEBREW}"\u2069 to "me"',
-            )
-        },
+for name, message, arguments, words, fault in [
+    (
+        "arguments are shown as JSON, and nothing hides",
+        "To {to} {all} {other}",
+        {"to": 'me"\n\u202eevil\u200b', "all": [1, None]},
+        'To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)',
+        "an argument passes for words of the server's",
     ),
-    settings={"confirm": {"play": {"message": "From {from} to {to}?"}}},
-    fault="two arguments change places",
-)
+    (
+        "what is written from right to left keeps its place",
+        "From {from} to {to}?",
+        {"from": HEBREW, "to": "me"},
+        f'From \u2068"{HEBREW}"\u2069 to "me"?',
+        "two arguments change places",
+    ),
+]:
+    case(
+        f"confirm: {name}",
+        call(arguments=arguments, answered={"result": asks(words, arguments, name=None)}),
+        settings=confirms(message=message),
+        fault=fault,
+    )
 LONG = "x" * 4096
 SHOWN = f'Keep "{LONG}"?'
 CUT = f"{SHOWN[:4000]}… (and {len(SHOWN) - 4000} characters more)"
 case(
     "confirm: a long argument is shown as far as it goes, and what is left out is said",
-    call(
-        arguments={"text": LONG},
-        answered={"result": asks(asked_token(CUT, {"text": LONG}, name="q"), words=CUT, agrees="Yes, do it")},
-    ),
+    call(arguments={"text": LONG}, answered={"result": asks(CUT, {"text": LONG}, agrees="Yes, do it")}),
     answered_by(YES, arguments={"text": LONG}, **RAN),
-    answered_by(YES, arguments={"text": f"{LONG}x"}, **refused_state(reported=report("unauthentic", "request-state"))),
-    settings={"confirm": {"play": {"message": "Keep {text}?"}}},
+    answered_by(YES, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
+    settings=confirms(message="Keep {text}?"),
     fault="the end of an argument is not bound",
 )
+UNBOUND = 'argument "id": expected numbers of magnitude below 2^53: pass a larger one as a string'
 case(
     "confirm: arguments that cannot be bound are named to the model",
     call(
         arguments={"id": 9007199254740993},
-        answered={
-            "result": told(
-                'Invalid arguments. argument "id": expected numbers of magnitude below 2^53: pass a larger one as a string'
-            )
-        },
+        answered={"result": told(f"Invalid arguments. {UNBOUND}")},
         reported=report("invalid_request", "request-state"),
     ),
-    settings=SETTINGS,
     fault="two numbers are one to some languages",
 )
 case(
     "confirm: only what is bound has to stay",
-    call(arguments={"id": 7, "trace": "a"}, answered={"result": asks(asked_token(arguments={"id": 7}, name="q"))}),
+    call(arguments={"id": 7, "trace": "a"}, answered={"result": asks()}),
     answered_by(YES, arguments={"id": 7, "trace": "b"}, **RAN),
     settings={**SETTINGS, "only": {"play": ["id"]}},
     fault="`only` has no effect",
 )
+BY_FUNCTION = {"asked": ["principal", "confirm"]}
 case(
     "confirm: the author's function makes the words",
-    call(
-        asked=["principal", "confirm"],
-        answered={"result": asks(asked_token("Delete it?", name="q"), words="Delete it?", agrees="Delete it")},
-    ),
-    answered_by(YES, asked=["principal", "confirm"], **RAN),
-    settings=BY_FUNCTION,
+    call(**BY_FUNCTION, answered={"result": asks("Delete it?")}),
+    answered_by(YES, **BY_FUNCTION, **RAN),
+    settings=confirms(words="Delete it?"),
     fault="the function is not asked",
 )
-for name, words in [("throws", None), ("makes no text", 7), ("makes an empty text", " ")]:
+BY_ITS_TYPE = dict.fromkeys(("go", "rust"), "its function returns a text by its type")
+for name, words, reasons in [
+    ("throws", None, None),
+    ("makes no text", 7, BY_ITS_TYPE),
+    ("makes an empty text", " ", None),
+]:
     case(
         f"confirm: nothing runs if the author's function {name}",
-        call(
-            asked=["principal", "confirm"],
-            answered={"error": {"code": -32603, "message": "Internal error"}},
-            reported=report("invalid_argument", "request-state"),
-        ),
-        settings={"confirm": {"play": {"words": words}}},
-        not_={language: "its function returns a text by its type" for language in ("go", "rust")}
-        if words == 7
-        else None,
+        call(**BY_FUNCTION, **refusal(INTERNAL, "invalid_argument", "request-state")),
+        settings=confirms(words=words),
+        not_=reasons,
         fault="it runs without a question",
     )
 case(
     "confirm: nobody is asked whom the server does not know",
-    call(
-        who="nobody",
-        asked=["principal"],
-        answered={"error": {"code": -32602, "message": "Authentication required"}},
-        reported=report("unauthenticated", "request-state"),
-    ),
-    settings=SETTINGS,
+    call(who="nobody", **refusal(UNAUTHENTICATED, "unauthenticated", "request-state")),
     fault="a confirmation is nobody's",
 )
 case(
     "confirm: an altered question is refused",
-    call(
-        state=asked_token(change="flip"),
-        answer=YES,
-        answered={"error": STATE_ERROR},
-        reported=report("unauthentic", "request-state"),
-    ),
-    settings=SETTINGS,
+    call(state=asked_token(change="flip"), answer=YES, **refused("unauthentic")),
     fault="a client makes its own",
 )
 
@@ -468,30 +394,16 @@ CONNECTED = line(
     delivered={},
     answered={"result": {"protocolVersion": "2025-11-25", "sessionTimeout": 2592000}},
 )
-ON_CONNECTION = {"method": "tools/call", "params": params_of("tools/call")}
 for name, answer, after, outcome in [
-    ("agrees", {"result": YES}, 0, {**RAN, "asked": ["principal"]}),
+    ("agrees", {"result": YES}, 0, RAN),
     ("declines", {"result": {"action": "decline"}}, 2, {"answered": {"result": DECLINED}}),
-    (
-        "closes it at once: nobody saw it",
-        {"result": {"action": "cancel"}},
-        0,
-        {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")},
-    ),
-    (
-        "cannot be asked after all",
-        {"error": {"code": -32601, "message": "Method not found"}},
-        0,
-        {"answered": {"result": UNASKED}, "reported": report("unconfirmed", "request-state")},
-    ),
+    ("closes it at once: nobody saw it", {"result": {"action": "cancel"}}, 0, UNCONFIRMED),
+    ("cannot be asked after all", {"error": NO_METHOD}, 0, UNCONFIRMED),
 ]:
     case(
         f"confirm: on a connection the user {name}",
         CONNECTED,
-        line(
-            ON_CONNECTION,
-            **{"asked": ["principal"], "elicited": [form()], "elicits": {**answer, "after": after}, **outcome},
-        ),
+        line(CALL, asked=["principal"], elicited=[form()], elicits={**answer, "after": after}, **outcome),
         settings={**SETTINGS, **SEP},
         fault="an older client is not asked",
     )

@@ -1,6 +1,17 @@
 """Confirmations of all tools that their server marks as destructive."""
 
-from .builders import LEDGER, SEP, STATE_ERROR, Transcripts, ask_back, done, event, report, state_token
+from .builders import (
+    CALL,
+    LEDGER,
+    SEP,
+    STATE_ERROR,
+    Transcripts,
+    asks_back,
+    event,
+    refusal,
+    report,
+    state_token,
+)
 from .card import (
     APPS,
     NOTHING,
@@ -9,9 +20,9 @@ from .card import (
     PLAY,
     RUNS,
     Y,
+    bare,
     by_tool,
     carded,
-    consent,
     listed,
     of_guard,
     previewed,
@@ -21,28 +32,26 @@ from .card import (
 from .confirm import (
     CONNECTED,
     DECLINED,
-    ON_CONNECTION,
+    GOES_ON,
+    PROMPT,
     RAN,
+    SETTINGS,
     UNASKED,
+    UNCONFIRMED,
+    WENT_ON,
     YES,
     answered_by,
     as_text,
-    asked_token,
     asks,
     call,
-    confirmed_token,
     form,
 )
 from .stdio import line
 
-transcripts = Transcripts()
-case = transcripts.case
-
 WORDS = 'Run play with {"id":7}?'
-AGREES = 'Run play with {"id":7}'
 PARTS = ["Run ", "play", " with ", '{"id":7}', "?"]
 #: Of a tool that no list has: its name is a client's.
-QUOTED = 'Run "play" with {"id":7}?'
+QUOTED = ["Run ", '"play"', " with ", '{"id":7}', "?"]
 SAFE = {"annotations": {"readOnlyHint": True}}
 MARKED = {**PLAY, "annotations": {"destructiveHint": True}}
 
@@ -52,27 +61,25 @@ def server(*tools: dict, **more: object) -> dict:
     return {"confirmDestructive": True, "tools": {"": {"tools": list(tools)}}, **more}
 
 
-def asks_for(words: str = WORDS, arguments: object = None, **more: object) -> dict:
-    arguments = {"id": 7} if arguments is None else arguments
-    question = {"words": words, "agrees": words.removesuffix("?"), **more}
-    return {"answered": {"result": asks(asked_token(words, arguments, name="q"), **question)}}
+UNLISTED = {"confirmDestructive": True, "tools": {}}
+HARMLESS = server({**PLAY, **SAFE})
+
+transcripts = Transcripts(server(MARKED))
+case = transcripts.case
 
 
-DOUBT = {"reported": report("invalid_argument", "request-state")}
-CARD = as_text(carded(PARTS, [AGREES], token=consent(WORDS, name="y")))
+def asked(*words: str, **more: object) -> dict:
+    return call(**more, answered={"result": asks(*(words or [WORDS]))})
 
-case(
-    "destructive: the user is asked, and agrees",
-    call(**asks_for()),
-    answered_by(YES, **RAN),
-    settings=server(MARKED),
-    fault="it runs unasked",
-)
+
+DOUBT = report("invalid_argument", "request-state")
+CARD = call(capabilities=APPS, answered={"result": as_text(carded(*PARTS))})
+
+case("destructive: the user is asked, and agrees", asked(), answered_by(YES, **RAN), fault="it runs unasked")
 case(
     "destructive: the user declines",
-    call(**asks_for()),
+    asked(),
     answered_by({"action": "decline"}, 1, answered={"result": as_text(DECLINED)}),
-    settings=server(MARKED),
     fault="a no runs it",
 )
 for name, annotations in [
@@ -93,37 +100,25 @@ for name, more in [
 ]:
     case(
         f"destructive: a tool {name} is asked about",
-        call(capabilities=APPS, answered={"result": CARD}),
+        CARD,
         settings=server({**PLAY, **more}),
         fault="what is not marked is taken for harmless",
     )
 case(
     "destructive: a list that fails leaves all in doubt",
-    call(answered={"result": asks(asked_token(QUOTED), words=QUOTED, agrees=QUOTED.removesuffix("?"))}, **DOUBT),
-    settings={"confirmDestructive": True, "tools": {}},
+    call(answered={"result": asks("".join(QUOTED), name=None)}, reported=DOUBT),
+    settings=UNLISTED,
     fault="a tool runs unasked while the list is not there",
 )
 case(
     "destructive: without a list no client runs it that cannot ask",
-    call(
-        capabilities=NOTHING,
-        answered={"result": UNASKED},
-        reported=[*DOUBT["reported"], *report("unconfirmed", "request-state")],
-    ),
-    settings={"confirmDestructive": True, "tools": {}},
+    call(capabilities=NOTHING, answered={"result": UNASKED}, reported=DOUBT + UNCONFIRMED["reported"]),
+    settings=UNLISTED,
     fault="a tool runs unasked while the list is not there",
 )
 case(
     "destructive: a tool that the list has not is in doubt",
-    call(
-        capabilities=APPS,
-        answered={
-            "result": carded(
-                ["Run ", '"play"', " with ", '{"id":7}', "?"], [QUOTED.removesuffix("?")], token=consent(QUOTED)
-            )
-        },
-        reported=report("unconfirmed", "request-state"),
-    ),
+    call(capabilities=APPS, **{**UNCONFIRMED, "answered": {"result": carded(*QUOTED, name=None)}}),
     settings=server({**OTHER, **SAFE}),
     fault="a hidden tool runs unasked",
 )
@@ -138,51 +133,40 @@ case(
 )
 case(
     "destructive: a page that fails leaves all in doubt",
-    call(
-        capabilities=APPS,
-        answered={"result": as_text(carded(PARTS, [AGREES], token=consent(WORDS)))},
-        **DOUBT,
-    ),
+    call(capabilities=APPS, answered={"result": as_text(carded(*PARTS, name=None))}, reported=DOUBT),
     settings={"confirmDestructive": True, "tools": {"": {"tools": [{**PLAY, **SAFE}], "nextCursor": "2"}}},
     fault="half of a list is taken for the whole",
 )
 case(
     "destructive: a tool with a question of its own keeps it",
-    call(answered={"result": asks()}),
+    asked("Delete note 7?"),
     answered_by(YES, **RAN),
     # The list would be in doubt, and told.
-    settings={"confirmDestructive": True, "tools": {}, "confirm": {"play": {"message": "Delete note {id}?"}}},
+    settings={**UNLISTED, **SETTINGS},
     fault="the author's words are replaced",
 )
 case(
     "destructive: the user reads the title",
-    call(**asks_for('Run Delete "a" note with {"id":7}?')),
+    asked('Run Delete "a" note with {"id":7}?'),
     settings=server({**MARKED, "title": 'Delete "a" note'}),
     fault="the user reads a name of the program's",
 )
 case(
     "destructive: no arguments are not shown",
-    call(
-        arguments=None,
-        answered={"result": asks(asked_token("Run play?", None, name="q"), words="Run play?", agrees="Run play")},
-    ),
+    call(arguments=None, answered={"result": asks("Run play?", None)}),
     answered_by(YES, arguments={}, **RAN),
-    settings=server(MARKED),
     fault="the words depend on how no arguments are sent",
 )
 case(
     "destructive: only what is bound is shown",
-    call(
-        arguments={"id": 7, "page": 2},
-        answered={"result": asks(asked_token(WORDS, {"id": 7}, name="q"), words=WORDS, agrees=AGREES)},
-    ),
+    asked(arguments={"id": 7, "page": 2}),
     answered_by(YES, arguments={"id": 7, "page": 3}, **RAN),
     settings=server(MARKED, only={"play": ["id"]}),
     fault="the user agrees to what may change",
 )
 case(
     "destructive: with a ledger a yes counts once",
-    call(capabilities=APPS, answered={"result": CARD}),
+    CARD,
     by_tool(Y, **RUNS),
     by_tool(Y, **refused("used")),
     settings=server(MARKED, **LEDGER),
@@ -190,10 +174,9 @@ case(
 )
 case(
     "destructive: a card runs the tool with its arguments",
-    call(capabilities=APPS, answered={"result": CARD}),
+    CARD,
     by_tool(Y, **RUNS),
     by_tool(Y, **refused("unauthentic", arguments={"id": 8})),
-    settings=server(MARKED),
     fault="a client with pages runs nothing",
 )
 case(
@@ -205,117 +188,65 @@ case(
 )
 case(
     "destructive: the guard's tool runs none without a yes",
-    by_tool(answered={"result": carded(PARTS, [AGREES], token=consent(WORDS))}),
-    settings=server({**PLAY, **SAFE}),
+    by_tool(answered={"result": carded(*PARTS, name=None)}),
+    settings=HARMLESS,
     fault="a tool runs by another name than a gateway allows",
 )
 case(
     "destructive: a handler may ask back, and goes on",
-    call(**asks_for()),
-    answered_by(
-        YES,
-        handler=[ask_back('{"asked":1}')],
-        delivered={"state": None},
-        answered={"result": {"resultType": "input_required", "requestState": confirmed_token('{"asked":1}', name="h")}},
-    ),
-    call(
-        state={"$token": "h"},
-        handler=[["state"], done()],
-        did=['{"asked":1}'],
-        delivered={"state": '{"asked":1}'},
-        answered=RAN["answered"],
-    ),
-    settings=server(MARKED),
+    asked(),
+    answered_by(YES, **GOES_ON),
+    WENT_ON,
     fault="its second round is confirmed again, or nobody's",
 )
 case(
     "destructive: a harmless handler may ask back too",
-    call(
-        handler=[ask_back('{"asked":1}')],
-        delivered={"state": None},
-        answered={
-            "result": {"resultType": "input_required", "requestState": state_token(payload='{"asked":1}', name="h")}
-        },
-    ),
-    call(
-        state={"$token": "h"},
-        handler=[["state"], done()],
-        did=['{"asked":1}'],
-        delivered={"state": '{"asked":1}'},
-        answered=RAN["answered"],
-    ),
-    settings=server({**PLAY, **SAFE}),
+    call(**asks_back('{"asked":1}', resultType="input_required", requestState=state_token(name="h"))),
+    WENT_ON,
+    settings=HARMLESS,
     fault="its state is taken for that of a confirmation",
 )
 case(
     "destructive: a state that nobody confirmed runs nothing",
-    call(
-        state=state_token(payload='{"asked":1}'),
-        answered={"error": STATE_ERROR},
-        reported=report("unauthentic", "request-state"),
-    ),
-    settings=server(MARKED),
+    call(state=state_token(), **refusal(STATE_ERROR, "unauthentic", "request-state")),
     fault="a state of a replica without this setting runs the handler",
 )
 case(
     "destructive: on a connection the user agrees",
     CONNECTED,
-    line(
-        ON_CONNECTION,
-        asked=["principal"],
-        elicited=[form(WORDS, AGREES)],
-        elicits={"result": YES, "after": 0},
-        **RAN,
-    ),
+    line(CALL, asked=["principal"], elicited=[form(WORDS)], elicits={"result": YES, "after": 0}, **RAN),
     settings=server(MARKED, **SEP),
     fault="an older client is not asked",
 )
+BOTH = [PLAY, {**OTHER, **SAFE}]
 case(
     "destructive: the list names the page of each that is marked",
-    listed(
-        [PLAY, {**OTHER, **SAFE}],
-        [shown(), {**OTHER, "$absent": ["_meta"]}, of_guard("app")],
-        APPS,
-    ),
+    listed(BOTH, [shown(), bare(OTHER), of_guard("app")], APPS),
     settings=server(),
     fault="no host shows the card",
 )
 case(
     "destructive: other clients see the list as it is",
-    listed([PLAY, {**OTHER, **SAFE}], [{**PLAY, "$absent": ["_meta"]}, {**OTHER, "$absent": ["_meta"]}], NOTHING),
+    listed(BOTH, [bare(PLAY), bare(OTHER)], NOTHING),
     settings=server(),
     fault="a model sees a tool that is none of its own",
 )
 case(
     "destructive: a preview's list has the guard's tool for the model",
-    listed([PLAY], [{**PLAY, "$absent": ["_meta"]}, of_guard("app", "model")], NOTHING),
+    listed([PLAY], [bare(PLAY), of_guard("app", "model")], NOTHING),
     settings={**server(), "confirmDestructive": {"fallback": "preview"}},
     fault="a client that checks names cannot call it",
 )
+HTML = {"$text": ["<!doctype html>", None, '"play"</script>\n']}
 case(
     "destructive: a page of any name is the guard's own",
     event(
         "resources/read",
         params={"uri": PAGE},
         asked=[],
-        answered={
-            "result": {
-                "contents": [{"uri": PAGE, "text": {"$text": ["<!doctype html>", None, '"play"</script>\n']}}],
-            }
-        },
+        answered={"result": {"contents": [{"uri": PAGE, "text": HTML}]}},
     ),
     settings=server(),
     fault="nobody serves the page",
 )
-case(
-    "destructive: a prompt is not confirmed",
-    event(
-        "prompts/get",
-        asked=["principal"],
-        handler=[["return", {"messages": []}]],
-        delivered={"state": None},
-        answered={"result": {"messages": []}},
-    ),
-    settings=server(MARKED),
-    fault="a prompt of the tool's name is confirmed",
-)
+case("destructive: a prompt is not confirmed", PROMPT, fault="a prompt of the tool's name is confirmed")

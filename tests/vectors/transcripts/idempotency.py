@@ -5,82 +5,65 @@ import hmac
 import json
 import pathlib
 
-from .builders import LEDGER, SEP, Transcripts, done, event, params_of, state_token
-from .confirm import ASKED, CONNECTED, ON_CONNECTION, RAN, SETTINGS, YES, answered_by, form, request_of
+from .builders import ARGUMENTS, CALL, DONE, LEDGER, SEP, Transcripts, done, event, state_token
+from .confirm import ASKED, CONNECTED, RAN, SETTINGS, YES, answered_by, call, form, pae, request_of
 from .stdio import line
 
 transcripts = Transcripts()
 case = transcripts.case
 
 KEYS = json.loads((pathlib.Path(__file__).parents[1] / "v1.json").read_text())["keys"]
-RESULT = {"result": {"content": [{"type": "text", "text": "done"}]}}
-
-
-def pae(pieces: list[bytes]) -> bytes:
-    encoded = [len(pieces).to_bytes(8, "little")]
-    for piece in pieces:
-        encoded += [len(piece).to_bytes(8, "little"), piece]
-    return b"".join(encoded)
 
 
 def mac(key: str, *pieces: str | bytes) -> bytes:
-    parts = [piece.encode() if isinstance(piece, str) else piece for piece in pieces]
-    return hmac.digest(bytes.fromhex(KEYS[0][key]), pae(parts), hashlib.sha256)
+    return hmac.digest(bytes.fromhex(KEYS[0][key]), pae(*pieces), hashlib.sha256)
 
 
-def made(arguments: object = {"id": 7}) -> str:
+def made(arguments: object = ARGUMENTS) -> str:
     """SPEC.md, "Request context": without a state."""
     tag = mac("principal", "principal", "https://idp.example.com", "cli-7", "alice")[:16]
     context = bytes.fromhex(request_of(arguments))
     return mac("id", "idempotency", "https://mcp.example.com", tag, context, b"")[:16].hex()
 
 
-def call(key: object, *, state: object = None, arguments: object = None, **more: object) -> dict:
-    params = params_of("tools/call")
-    if arguments is not None:
-        params["arguments"] = arguments
-    if state is not None:
-        params["requestState"] = state
-    expected = {
-        "asked": ["principal"],
-        "handler": [["idempotencyKey"], done()],
-        "delivered": {},
-        "did": [key],
-        "answered": RESULT,
-    }
-    return event("tools/call", params=params, **{**expected, **more})
+NAMES_IT = [["idempotencyKey"], done()]
+
+
+def keyed(key: object, **more: object) -> dict:
+    """A call whose handler has this key."""
+    return call(handler=NAMES_IT, delivered={}, did=[key], answered={"result": DONE}, **more)
 
 
 case(
     "idempotency key: of a call",
-    call(made()),
-    call(made()),
-    call(made({"id": 8}), arguments={"id": 8}),
-    call({"$key": "bob's"}, who="bob"),
+    keyed(made()),
+    keyed(made()),
+    keyed(made({"id": 8}), arguments={"id": 8}),
+    keyed({"$key": "bob's"}, who="bob"),
     fault="two requests have one key, or a retry has another",
 )
 case(
     "idempotency key: a call in another spelling is the same",
-    call(made(None), arguments={}),
-    call(made({"id": 7, "note": "x"}), arguments={"note": "x", "id": 7}),
-    call(made(), era="legacy"),
+    keyed(made(None), arguments={}),
+    keyed(made({"id": 7, "note": "x"}), arguments={"note": "x", "id": 7}),
+    keyed(made(), era="legacy"),
     fault="the key is of bytes, not of values",
 )
 case(
     "idempotency key: of a state, at every retry",
-    call({"$key": "first"}, state=state_token(name="a")),
-    call({"$key": "first"}, state={"$token": "a"}),
-    call({"$key": "second"}, state=state_token(name="b")),
-    call(made()),
+    keyed({"$key": "first"}, state=state_token(name="a")),
+    keyed({"$key": "first"}, state={"$token": "a"}),
+    keyed({"$key": "second"}, state=state_token(name="b")),
+    keyed(made()),
     fault="a retry has another key, or another state the same",
 )
 case(
     "idempotency key: of a state that an older key sealed",
-    call({"$key": "old"}, state=state_token(name="a", key="old")),
-    call({"$key": "old"}, state={"$token": "a"}),
+    keyed({"$key": "old"}, state=state_token(name="a", key="old")),
+    keyed({"$key": "old"}, state={"$token": "a"}),
     fault="it is made under the key that seals, so that a rotation changes it",
 )
-AGREED = {**RAN, "handler": [["idempotencyKey"], done()]}
+AGREED = {**RAN, "handler": NAMES_IT}
 case(
     "idempotency key: of a confirmation",
     ASKED,
@@ -91,12 +74,12 @@ case(
     settings=SETTINGS,
     fault="what was confirmed twice is done once",
 )
-AGREES = {**AGREED, "asked": ["principal"], "elicited": [form()]}
+AGREES = {**AGREED, "asked": ["principal"], "elicited": [form()], "elicits": {"result": YES, "after": 1}}
 case(
     "idempotency key: of a confirmation on a connection",
     CONNECTED,
-    line(ON_CONNECTION, **AGREES, elicits={"result": YES, "after": 1}, did=[{"$key": "first"}]),
-    line(ON_CONNECTION, **AGREES, elicits={"result": YES, "after": 1}, did=[{"$key": "second"}]),
+    line(CALL, **AGREES, did=[{"$key": "first"}]),
+    line(CALL, **AGREES, did=[{"$key": "second"}]),
     settings={**SETTINGS, **SEP},
     fault="what was confirmed twice is done once",
 )
