@@ -119,12 +119,8 @@ class Store:
         before = dict(self.records)
         try:
             for place in range((len(keys) - 3) // 2):
-                self.token(
-                    place,
-                    (began, since, mark, args[0], int(args[2])),
-                    keys[3 + 2 * place : 5 + 2 * place],
-                    args[3 + 7 * place : 10 + 7 * place],
-                )
+                about = (began, since, mark, args[0], int(args[2]))
+                self.token(place, about, keys[3 + 2 * place : 5 + 2 * place], args[3 + 7 * place : 10 + 7 * place])
         except Refused:
             self.records = before
             raise
@@ -179,10 +175,6 @@ class Store:
             self.set(end_key, attempt, until)
 
 
-def at(seconds: int) -> str:
-    return f"@{seconds}"
-
-
 class Cases:
     """Random cases, each time as `@N`."""
 
@@ -193,37 +185,37 @@ class Cases:
         return self.random.choice(values)
 
     def time(self) -> str:
-        return at(self.pick(-20000, -9995, -9995, -9994, -7000, -6995, -6994, -1000, 4, 5, 5, 6, 1000))
+        return f"@{self.pick(-20000, -9995, -9995, -9994, -7000, -6995, -6994, -1000, 4, 5, 5, 6, 1000)}"
 
     def until(self) -> str:
-        return self.pick("0", at(0), at(-10), at(90), at(1000), at(9000))
+        return self.pick("0", "@0", "@-10", "@90", "@1000", "@9000")
 
     def asked(self) -> str:
-        return self.pick("0", at(-5000), at(0), at(300), at(301))
+        return self.pick("0", "@-5000", "@0", "@300", "@301")
 
     def garbage(self) -> str | None:
         return self.pick("garbage", "", "-1", "1.5", "12x", "1 2", None)
 
     def head(self) -> str | None:
-        known = f"{self.pick('aa', 'bb', 'cc')} {self.random.randrange(4)} {self.pick('0', at(90), at(5000))} {self.pick('S1', 'S2')}"
+        known = f"{self.pick('aa', 'bb', 'cc')} {self.random.randrange(4)} {self.pick('0', '@90', '@5000')} {self.pick('S1', 'S2')}"
         return self.pick(None, known, known, known, self.garbage())
 
     def fence(self) -> tuple[str | None, str | None]:
-        began = self.pick(None, at(-10000), at(-10000), at(-10000), at(-3), at(200), self.garbage())
+        began = self.pick(None, "@-10000", "@-10000", "@-10000", "@-3", "@200", self.garbage())
         fence = self.pick(
-            *[f"{at(-10000)} RUN {at(-5)}"] * 10,
-            f"{at(-10000)} RUN {at(0)}",
-            f"{at(-10000)} OTHER {at(-5)}",
-            f"{at(-10000)} PROMOTED {at(0)}",
-            f"{at(-10000)} EVICTED {at(0)}",
-            f"{at(-10000)} FORMER {at(-5)}",
-            f"{at(-500)} RUN {at(50)}",
-            f"{at(-500)} RUN {at(300)}",
-            f"{at(-500)} RUN {at(301)}",
-            f"{at(100)} RUN {at(400)}",
-            f"{at(-500)} OTHER {at(50)}",
-            f"{at(-500)} PROMOTED {at(50)}",
-            f"{at(100)} EVICTED {at(-5)}",
+            *["@-10000 RUN @-5"] * 10,
+            "@-10000 RUN @0",
+            "@-10000 OTHER @-5",
+            "@-10000 PROMOTED @0",
+            "@-10000 EVICTED @0",
+            "@-10000 FORMER @-5",
+            "@-500 RUN @50",
+            "@-500 RUN @300",
+            "@-500 RUN @301",
+            "@100 RUN @400",
+            "@-500 OTHER @50",
+            "@-500 PROMOTED @50",
+            "@100 EVICTED @-5",
             self.garbage(),
         )
         return began, fence
@@ -231,7 +223,7 @@ class Cases:
     def case(self) -> tuple[str, list, list, list]:
         script = self.pick("admit", "admit", "admit", "admit", "commit", "revoke", "open")
         began, fence = self.fence()
-        mark = self.pick(None, None, None, None, at(-7000), at(200), self.garbage())
+        mark = self.pick(None, None, None, None, "@-7000", "@200", self.garbage())
         keys = [f"{NAMESPACE}:began", f"{NAMESPACE}:fence"]
         if script == "open":
             return script, keys, [began, fence], []
@@ -244,7 +236,7 @@ class Cases:
             return script, keys, values, [seen, str(self.random.randrange(4)), token, self.until(), "S3"]
         keys.append(f"{NAMESPACE}:p:x")
         values = [began, fence, mark]
-        args = [self.pick("at1", "at2"), str(TOLERANCE), self.pick("0", "0", at(-8000))]
+        args = [self.pick("at1", "at2"), str(TOLERANCE), self.pick("0", "0", "@-8000")]
         for place in range(self.random.randrange(1, 4)):
             mode = self.pick("once", "once", "unused", "live", "idle", "head", "head", "end", "force")
             end_key = f"{NAMESPACE}:e:s:{place}"
@@ -253,7 +245,7 @@ class Cases:
             letter = "e" if mode == "live" else letter
             value = {
                 "u": self.pick(None, None, "at1", "at2"),
-                "i": self.pick(None, at(-50), at(-120), at(-5), self.garbage()),
+                "i": self.pick(None, "@-50", "@-120", "@-5", self.garbage()),
                 "h": self.head(),
                 "e": ended,
             }[letter]
@@ -263,7 +255,7 @@ class Cases:
                 "idle": [self.pick("60", "100", "1000"), "", ""],
                 "head": [self.pick("aa", "bb", "dd"), str(self.random.randrange(4)), self.pick("S1", "S9")],
             }.get(mode, ["", "", ""])
-            started = self.pick(*[self.time()] * 8, at(-CEILING), at(1 - CEILING))
+            started = self.pick(*[self.time()] * 8, f"@{-CEILING}", f"@{1 - CEILING}")
             args += [mode, self.time(), started, self.until(), *details]
         return script, keys, values, args
 
@@ -277,7 +269,7 @@ def absolute(text: str | None) -> str | None:
 def relative(text: object) -> str:
     """Write the times of a reply or a value as they are in the cases; no other number is as large."""
     parts = str(text).split(" ")
-    return " ".join(at(int(part) - NOW) if part.isdigit() and int(part) > NOW // 2 else part for part in parts)
+    return " ".join(f"@{int(part) - NOW}" if part.isdigit() and int(part) > NOW // 2 else part for part in parts)
 
 
 def expected(script: str, keys: list[str], values: list, args: list[str]) -> dict:
@@ -287,17 +279,13 @@ def expected(script: str, keys: list[str], values: list, args: list[str]) -> dic
     except Refused as refused:
         reply = refused.args
     after = {}
-    for key in dict.fromkeys(keys):
+    for key, before in dict(zip(keys, values, strict=True)).items():
         value, until = store.records.get(key, (None, None))
-        if until == "kept":
-            continue
-        after[key] = None if value is None else [relative(value), relative(until) if until else None]
-    changed = {
-        key: value
-        for key, value in after.items()
-        if value is not None or dict(zip(keys, values, strict=True))[key] is not None
-    }
-    return {"reply": [relative(part) for part in reply], "after": changed}
+        if value is not None and until != "kept":
+            after[key] = [relative(value), relative(until) if until else None]
+        elif value is None and before is not None:
+            after[key] = None
+    return {"reply": [relative(part) for part in reply], "after": after}
 
 
 def digest(length: int, *pieces: str) -> str:

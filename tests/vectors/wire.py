@@ -227,20 +227,12 @@ NOTED = '{"sessionId":"{t}",' + NOTE[1:]
 
 
 def answer(
-    name: str,
-    kind: str,
-    body: str,
-    leaves: str | None = None,
-    *,
-    sent: str = IN,
-    to: str | None = PING,
-    status: int = 200,
-    **more: object,
+    name: str, kind: str, body: str, leaves: str | None = None, *, sent: str = IN, status: int = 200, **more: object
 ) -> None:
     """What the SDK answers to a message, and what the client gets: the same if it is not named."""
-    more = {"settings": SEP, **ASKS, **more}
+    more = {"to": PING, "settings": SEP, **ASKS, **more}
     given = {"status": status, "type": kind, "body": body}
-    passes(f"http: {name}", sent, to=to, answer=given, leaves=body if leaves is None else leaves, **more)
+    passes(f"http: {name}", sent, answer=given, leaves=body if leaves is None else leaves, **more)
 
 
 JSON, SSE = "application/json", "text/event-stream"
@@ -285,18 +277,10 @@ answer("a client that uses the header alone", JSON, DONE, sent=PING, to=None)
 OF_NONE = {"to": None, "session": None, "asks": []}
 
 
-def begins(
-    name: str,
-    kind: str,
-    body: str,
-    leaves: str | None = None,
-    *,
-    sent: str = INITIALIZE,
-    settings: dict = SEP,
-) -> None:
+def begins(name: str, kind: str, body: str, leaves: str | None = None, **more: object) -> None:
     """What the SDK answers to `initialize`, and what the client gets: in the header, a session."""
-    asked = {"header": "{new}", "asked": ["principal"]}
-    answer(name, kind, body, leaves, sent=sent, settings=settings, **OF_NONE, **asked)
+    usual = {"sent": INITIALIZE, **OF_NONE, "header": "{new}", "asked": ["principal"]}
+    answer(name, kind, body, leaves, **{**usual, **more})
 
 
 begins("initialize begins a session", JSON, BEGUN, settings={})

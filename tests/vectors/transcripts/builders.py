@@ -194,6 +194,26 @@ def at_a_tool(*operations: list, did: list, **more: object) -> dict:
     return event("tools/call", handler=[*operations, done()], did=did, **{**usual, **more})
 
 
+H, REFUSED, FAILED = {"$handle": "h"}, {"refused": True}, {"failed": True}
+
+
+def handle(**made: object) -> dict:
+    """A basket's handle that the peer makes, of alice's unless something else is said."""
+    return {"$handle": {"type": "basket", "as": "alice", **made}}
+
+
+def refused_at_a_tool(*operations: list, code: str, kind: str, **more: object) -> dict:
+    """A tool whose operations are refused, each of them for this reason."""
+    return at_a_tool(
+        *operations, did=[REFUSED] * len(operations), **more, reported=report(code, kind) * len(operations)
+    )
+
+
+def failed_at_a_tool(operation: list, *, code: str, kind: str, **more: object) -> dict:
+    """A tool whose operation fails: a mistake of the author's, or a ledger that does not answer."""
+    return at_a_tool(operation, did=[FAILED], **more, reported=report(code, kind))
+
+
 # ---- data-layer sessions ----
 
 SESSIONS = {"sessions": {"initial": {"n": 0}}}

@@ -107,17 +107,11 @@ case(
     read(FIRST, during=MEANWHILE, **UNCHANGED, **ADMIT),
     fault="a read is refused",
 )
+ASKED = {"requestState": state_token(name="t"), "_meta": {SESSION: ID_ALONE}}
 case(
     "ledger: what asks back commits nothing, and its next round sends the same state",
     BEGUN,
-    call(
-        S,
-        handler=[["write", 50], ask_back('{"asked":1}')],
-        did=["ok"],
-        delivered=seen(0),
-        answered={"result": {"requestState": state_token(name="t"), "_meta": {SESSION: ID_ALONE}}},
-        **ADMIT,
-    ),
+    call(S, **written(50, 0, handler=[["write", 50], ask_back('{"asked":1}')], answered={"result": ASKED}), **ADMIT),
     again(T, session=FIRST, **written(1, 0, delivered={"state": '{"asked":1}', **seen(0)}), **BOTH),
     fault="the next round is refused as stale",
 )

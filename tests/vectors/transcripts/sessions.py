@@ -95,17 +95,18 @@ case(
     settings={"sessions": {"initial": ZERO, "noExpiry": True}},
     fault="another lifetime",
 )
+
+
+def writes(finish: list, sent: dict, *, method: str = "tools/call") -> dict:
+    """A handler that writes and finishes so, and what is sent of its result."""
+    return call(S, method=method, **written(ONE, ZERO, handler=[["write", ONE], finish], answered={"result": sent}))
+
+
 OWN = {"com.example/own": {"n": 2}}
 case(
     "session: stands beside the metadata of the result",
     create(),
-    call(
-        S,
-        handler=[["write", ONE], done(_meta=OWN)],
-        did=["ok"],
-        delivered=seen(ZERO),
-        answered={"result": {"_meta": {**OWN, **WRITTEN["_meta"]}}},
-    ),
+    writes(done(_meta=OWN), {"_meta": {**OWN, **WRITTEN["_meta"]}}),
     fault="the metadata is replaced",
 )
 case(
@@ -137,13 +138,7 @@ case(
 case(
     "session: a tool's own error keeps the write",
     create(),
-    call(
-        S,
-        handler=[["write", ONE], done(isError=True)],
-        did=["ok"],
-        delivered=seen(ZERO),
-        answered={"result": {"isError": True, **WRITTEN}},
-    ),
+    writes(done(isError=True), {"isError": True, **WRITTEN}),
     fault="a write is lost",
 )
 for name, made, fault in [
@@ -164,14 +159,7 @@ PRIVATE = {"cacheScope": "private", "ttlMs": 0}
 case(
     "session: a result that is public becomes private",
     create(),
-    call(
-        S,
-        method="resources/read",
-        handler=[["write", ONE], ["return", {"contents": [], **PUBLIC}]],
-        did=["ok"],
-        delivered=seen(ZERO),
-        answered={"result": {"contents": [], **PRIVATE, **WRITTEN}},
-    ),
+    writes(["return", {"contents": [], **PUBLIC}], {"contents": [], **PRIVATE, **WRITTEN}, method="resources/read"),
     fault="scope left public",
 )
 case(
@@ -222,11 +210,7 @@ for name, value in [
     )
 case(
     "session: it is refused before anything of the request is looked at",
-    again(
-        state_token(change="flip"),
-        session={"$session": {"as": "bob"}},
-        **refusal(LOST, "principal_mismatch"),
-    ),
+    again(state_token(change="flip"), session={"$session": {"as": "bob"}}, **refusal(LOST, "principal_mismatch")),
     fault="the order of checks",
 )
 case(
