@@ -57,13 +57,13 @@ def consent(words: str = WORDS, arguments: object = ARGUMENTS, **more: object) -
     return {"$token": {"kind": "consent", "context": ["confirm", "play", bound], "as": "alice", **more}}
 
 
-def previewed(words: str = WORDS, **more: object) -> dict:
+def previewed(words: str = WORDS) -> dict:
     """What a model hears that brings the answer itself."""
     before = (
         "play was not run: it needs the user's consent, and this client did not ask for it. Ask the user yourself, and wait "
         f"for the answer: {words}\nOnly if the user agrees, call {TOOL} with tool play, the same arguments, and confirmation "
     )
-    return told({"$text": [before, consent(words, name="y", **more), ""]})
+    return told({"$text": [before, consent(words, name="y"), ""]})
 
 
 def carded(
@@ -93,19 +93,26 @@ def carded(
 
 
 CARDED = carded()
-SHOWN = call(capabilities=APPS, answered={"result": CARDED})
+CARD = call(capabilities=APPS, answered={"result": CARDED})
 
 
 def by_tool(
-    confirmation: object = None, *, arguments: object = ARGUMENTS, capabilities: object = APPS, **more: object
+    confirmation: object = None,
+    *,
+    arguments: object = ARGUMENTS,
+    capabilities: object = APPS,
+    state: object = None,
+    **more: object,
 ) -> dict:
-    """A call of the guard's tool."""
+    """A call of the guard's tool, by a client that shows pages unless something else is said."""
     given: dict = {"tool": "play"}
     if arguments is not None:
         given["arguments"] = arguments
     if confirmation is not None:
         given["confirmation"] = confirmation
-    params = {"name": TOOL, "arguments": given, "_meta": {CAPABILITIES: capabilities}, **more.pop("params", {})}
+    params = {"name": TOOL, "arguments": given, "_meta": {CAPABILITIES: capabilities}}
+    if state is not None:
+        params["requestState"] = state
     return event("tools/call", params=params, **{"asked": ["principal"], **more})
 
 
@@ -206,7 +213,7 @@ for kind, settings, capabilities, answered in [
         f"{kind}: a confirmed handler may ask back, and goes on",
         first,
         by_tool(Y, **of, **GOES_ON),
-        by_tool(Y, **of, params={"requestState": {"$token": "h"}}, **reads('{"asked":1}')),
+        by_tool(Y, **of, state={"$token": "h"}, **reads('{"asked":1}')),
         fault="its second round is confirmed again, or nobody's",
     )
     both.case(
@@ -231,7 +238,7 @@ case(
 KEYED = {**RUNS, "handler": [["idempotencyKey"], done()]}
 case(
     "card: the key for another service is of the consent",
-    SHOWN,
+    CARD,
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     call(capabilities=APPS, answered={"result": carded(name="z")}),
@@ -242,12 +249,7 @@ SETTLED = session_token(payload=compact({**NEGOTIATED, "clientCapabilities": APP
 CONFIRMED = {"tool": "play", "arguments": ARGUMENTS, "confirmation": Y}
 case(
     "card: what Mcp-Session-Id holds tells that a client shows pages",
-    http(
-        CALL,
-        token=SETTLED,
-        asked=["principal"],
-        answered={"status": 200, "message": {"result": CARDED}},
-    ),
+    http(CALL, token=SETTLED, asked=["principal"], answered={"status": 200, "message": {"result": CARDED}}),
     http(
         {"method": "tools/call", "params": {"name": TOOL, "arguments": CONFIRMED}},
         token=SETTLED,
@@ -279,7 +281,7 @@ case(
 )
 case(
     "card: arguments may come as a text",
-    SHOWN,
+    CARD,
     by_tool(Y, arguments='{"id":7}', **RUNS),
     fault="a model that writes JSON in a text is refused",
 )
@@ -304,15 +306,12 @@ OTHER = {"name": "other", "inputSchema": {"type": "object"}}
 WITH_SCHEMA = {**PLAY, "outputSchema": {"type": "object"}}
 #: Before each call over HTTP, and what it hears is no part of a transcript.
 LISTS_ITSELF = dict.fromkeys(("lowlevel", "fastmcp"), "the SDK lists the tools by itself")
+SHOWN = {**PLAY, "_meta": {"ui": {"resourceUri": PAGE}}}
 MINE = {**PLAY, "_meta": {"ui": {"resourceUri": "ui://mine"}}}
 
 
 def of_guard(*visibility: str) -> dict:
     return {"name": TOOL, "inputSchema": SCHEMA, "_meta": {"ui": {"visibility": list(visibility)}}}
-
-
-def shown(**more: object) -> dict:
-    return {**PLAY, "_meta": {"ui": {"resourceUri": PAGE}}, **more}
 
 
 def bare(tool: dict) -> dict:
@@ -325,15 +324,16 @@ def listed(
     sent: list,
     capabilities: object,
     *,
-    params: dict | None = None,
+    cursor: dict | None = None,
     page: dict | None = None,
     sent_page: dict | None = None,
     **more: object,
 ) -> dict:
     """A list of tools, and what a client hears that has these capabilities; with more members of the page."""
+    params = {"_meta": {CAPABILITIES: capabilities}}
     return event(
         "tools/list",
-        params={"_meta": {CAPABILITIES: capabilities}, **(params or {})},
+        params={**params, "cursor": cursor} if cursor else params,
         handler=[["return", {"tools": tools, **(page or {})}]],
         delivered={},
         answered={"result": {"tools": sent, **(sent_page or {})}},
@@ -343,7 +343,7 @@ def listed(
 
 case(
     "card: the list names the page, and the guard's tool for it alone",
-    listed([PLAY, OTHER], [shown(), bare(OTHER), of_guard("app")], APPS),
+    listed([PLAY, OTHER], [SHOWN, bare(OTHER), of_guard("app")], APPS),
     fault="no host shows the card",
 )
 case(
@@ -354,7 +354,7 @@ case(
 PUBLIC, PRIVATE = {"cacheScope": "public"}, {"cacheScope": "private"}
 case(
     "card: no cache hands its list to others, or theirs to it",
-    listed([PLAY], [shown(), of_guard("app")], APPS, page=PUBLIC, sent_page=PRIVATE),
+    listed([PLAY], [SHOWN, of_guard("app")], APPS, page=PUBLIC, sent_page=PRIVATE),
     listed([PLAY], [PLAY], NOTHING, page=PUBLIC, sent_page=PRIVATE),
     fault="a client without pages gets the list of one with",
 )
@@ -363,7 +363,7 @@ case(
     "card: a tool with a page of its own keeps it",
     listed([MINE], [MINE, of_guard("app")], APPS),
     call(capabilities=APPS, **NOT_ASKED),
-    listed([PLAY], [shown(), of_guard("app")], APPS),
+    listed([PLAY], [SHOWN, of_guard("app")], APPS),
     call(capabilities=APPS, answered={"result": as_text(CARDED)}),
     not_=LISTS_ITSELF,
     fault="the author's page is replaced, or gets a yes that no card shows",
@@ -388,13 +388,7 @@ case(
 )
 case(
     "card: the guard's tool is on the first page",
-    listed(
-        [PLAY],
-        [shown()],
-        APPS,
-        params={"cursor": cursor_token(payload="2")},
-        asked=["principal"],
-    ),
+    listed([PLAY], [SHOWN], APPS, cursor=cursor_token(payload="2"), asked=["principal"]),
     fault="a client sees it on each",
 )
 case(
@@ -429,14 +423,7 @@ case(
         "resources/read",
         params={"uri": PAGE},
         asked=[],
-        answered={
-            "result": {
-                "contents": [CONTENTS],
-                "resultType": "complete",
-                "ttlMs": 3600000,
-                "cacheScope": "public",
-            }
-        },
+        answered={"result": {"contents": [CONTENTS], "resultType": "complete", "ttlMs": 3600000, **PUBLIC}},
     ),
     fault="nobody serves the page",
 )

@@ -48,7 +48,7 @@ YES = {"action": "accept", "content": {"choice": "yes"}}
 
 
 def pae(*pieces: str | bytes) -> bytes:
-    """SPEC.md, "Pre-authentication encoding"."""
+    """SPEC.md, "Building blocks"."""
     parts = [piece.encode() if isinstance(piece, str) else piece for piece in pieces]
     return len(parts).to_bytes(8, "little") + b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 

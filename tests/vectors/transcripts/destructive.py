@@ -19,6 +19,7 @@ from .card import (
     PAGE,
     PLAY,
     RUNS,
+    SHOWN,
     Y,
     bare,
     by_tool,
@@ -27,7 +28,6 @@ from .card import (
     of_guard,
     previewed,
     refused,
-    shown,
 )
 from .confirm import (
     CONNECTED,
@@ -221,7 +221,7 @@ case(
 BOTH = [PLAY, {**OTHER, **SAFE}]
 case(
     "destructive: the list names the page of each that is marked",
-    listed(BOTH, [shown(), bare(OTHER), of_guard("app")], APPS),
+    listed(BOTH, [SHOWN, bare(OTHER), of_guard("app")], APPS),
     settings=server(),
     fault="no host shows the card",
 )

@@ -1,59 +1,65 @@
 """Handles and other tokens that a handler makes."""
 
-from .builders import LEDGER, Transcripts, at_a_tool, event, report
+from functools import partial
+
+from .builders import (
+    LEDGER,
+    REFUSED,
+    H,
+    Transcripts,
+    at_a_tool,
+    event,
+    failed_at_a_tool,
+    handle,
+    refused_at_a_tool,
+    report,
+)
 
 transcripts = Transcripts()
 case = transcripts.case
+refused, failed = partial(refused_at_a_tool, kind="handle"), partial(failed_at_a_tool, kind="handle")
 
-case(
-    "reference handle: one that was minted is good",
-    at_a_tool(
-        ["mint", "basket", {"as": "h"}],
-        ["check", "basket", {"$handle": "h"}],
-        did=[{"$handle": "h"}, {"$handle": "h"}],
-    ),
-    at_a_tool(["check", "basket", {"$handle": "h"}], did=[{"$handle": "h"}]),
-    fault="no handle is good",
-)
-for name, code, made in [
+#: What is wrong with a handle, whether it is short or not.
+WRONG = [
     ("of another user", "unauthentic", {"as": "bob"}),
     ("of another type", "wrong_purpose", {"type": "order"}),
     ("of a key that nobody has", "unauthentic", {"key": "unknown"}),
     ("altered", "unauthentic", {"change": "flip"}),
     ("cut", "malformed", {"change": "cut"}),
     ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
-]:
+]
+
+case(
+    "reference handle: one that was minted is good",
+    at_a_tool(["mint", "basket", {"as": "h"}], ["check", "basket", H], did=[H, H]),
+    at_a_tool(["check", "basket", H], did=[H]),
+    fault="no handle is good",
+)
+for name, code, made in WRONG:
     case(
         f"reference handle: {name} is refused",
-        at_a_tool(
-            ["check", "basket", {"$handle": {"type": "basket", "as": "alice", **made}}],
-            did=[{"refused": True}],
-            reported=report(code, "handle"),
-        ),
+        refused(["check", "basket", handle(**made)], code=code),
         fault="a check of the seal is left out",
     )
-for name, value in [
-    ("a number", 7),
-    ("nothing", None),
-    ("a guess", "basket_1"),
-    ("the word of a prompt", "production"),
+A_TEXT = dict.fromkeys(("rust", "go"), "the argument is a text by its type")
+for name, value, reasons in [
+    ("a number", 7, A_TEXT),
+    ("nothing", None, A_TEXT),
+    ("a guess", "basket_1", None),
+    ("the word of a prompt", "production", None),
 ]:
     case(
         f"reference handle: {name} is refused",
-        at_a_tool(
-            ["check", "basket", value],
-            did=[{"refused": True}],
-            reported=report("malformed", "handle"),
-        ),
+        refused(["check", "basket", value], code="malformed"),
         fault="a misremembered handle hits a row",
-        not_=None if isinstance(value, str) else dict.fromkeys(("rust", "go"), "the argument is a text by its type"),
+        not_=reasons,
     )
 case(
     "reference handle: too old is refused",
     at_a_tool(
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 61}}, {"maxAge": 60}],
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "age": 59}}, {"maxAge": 600}],
-        did=[{"refused": True}, {"$handle": "_"}],
+        ["check", "basket", handle(age=61), {"maxAge": 60}],
+        ["check", "basket", handle(age=59), {"maxAge": 600}],
+        did=[REFUSED, {"$handle": "_"}],
         reported=report("expired", "handle"),
     ),
     fault="the age is not compared",
@@ -62,11 +68,10 @@ case(
     "reference handle: where nobody asks, none is made",
     event(
         "demo/play",
-        params={},
         who="nobody",
         asked=["principal"],
         handler=[["mint", "basket", {"as": "h"}], ["return", {"ok": True}]],
-        did=[{"refused": True}],
+        did=[REFUSED],
         delivered={},
         answered={"result": {"ok": True}},
         reported=report("unauthenticated", "handle"),
@@ -75,20 +80,12 @@ case(
 )
 case(
     "reference handle: ending without a memory is the author's mistake",
-    at_a_tool(
-        ["end", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
-        did=[{"failed": True}],
-        reported=report("invalid_argument", "handle"),
-    ),
+    failed(["end", "basket", handle()], code="invalid_argument"),
     fault="an end that nothing remembers",
 )
 case(
     "reference handle: another's cannot be ended",
-    at_a_tool(
-        ["end", "basket", {"$handle": {"type": "basket", "as": "bob"}}],
-        did=[{"refused": True}],
-        reported=report("unauthentic", "handle"),
-    ),
+    refused(["end", "basket", handle(**{"as": "bob"})], code="unauthentic"),
     settings=LEDGER,
     fault="anybody can end a handle",
 )
@@ -96,72 +93,47 @@ case(
     "short handle: one that was minted is good, and always the same",
     at_a_tool(
         ["mintShort", "basket", 7, {"as": "h"}],
-        ["checkShort", "basket", {"$handle": "h"}],
-        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7}}],
-        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 4294967295}}],
-        did=[{"$handle": "h"}, {"value": 7}, {"value": 7}, {"value": 4294967295}],
+        ["checkShort", "basket", H],
+        ["checkShort", "basket", handle(number=7)],
+        ["checkShort", "basket", handle(number=4294967295)],
+        did=[H, {"value": 7}, {"value": 7}, {"value": 4294967295}],
     ),
     fault="no short handle is good",
 )
-for name, code, made in [
-    ("of another user", "unauthentic", {"as": "bob"}),
-    ("of another type", "wrong_purpose", {"type": "order"}),
-    ("of a key that nobody has", "unauthentic", {"key": "unknown"}),
-    ("altered", "unauthentic", {"change": "flip"}),
-    ("cut", "malformed", {"change": "cut"}),
-    ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
-]:
+for name, code, made in WRONG:
     case(
         f"short handle: {name} is refused",
-        at_a_tool(
-            ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7, **made}}],
-            did=[{"refused": True}],
-            reported=report(code, "handle"),
-        ),
+        refused(["checkShort", "basket", handle(number=7, **made)], code=code),
         fault="a check of the seal is left out",
     )
 case(
     "short handle: neither form is the other",
-    at_a_tool(
-        ["checkShort", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice", "number": 7}}],
-        did=[{"refused": True}, {"refused": True}],
-        reported=report("malformed", "handle") * 2,
+    refused(
+        ["checkShort", "basket", handle()],
+        ["check", "basket", handle(number=7)],
+        code="malformed",
     ),
     fault="a short check is enough for a long handle",
 )
 case(
     "short handle: whoever is nobody in particular has no number",
-    at_a_tool(
-        ["mintShort", "basket", 7],
-        did=[{"failed": True}],
-        reported=report("invalid_argument", "handle"),
-        who="anonymous",
-    ),
+    failed(["mintShort", "basket", 7], code="invalid_argument", kind="handle", who="anonymous"),
     fault="all who are nobody share the rows",
 )
 case(
     "self-contained handle: holds its value",
-    at_a_tool(
-        ["seal", "basket", ["apple"], {"as": "h"}],
-        ["open", "basket", {"$handle": "h"}],
-        did=[{"$handle": "h"}, {"value": ["apple"]}],
-    ),
+    at_a_tool(["seal", "basket", ["apple"], {"as": "h"}], ["open", "basket", H], did=[H, {"value": ["apple"]}]),
     fault="a value is lost",
 )
+NEXT = {"$handle": "i"}
 case(
     "self-contained handle: the next one of a chain, and the one before",
     at_a_tool(
         ["seal", "basket", ["apple"], {"as": "h"}],
-        ["renew", "basket", {"$handle": "h"}, ["apple", "pear"], {"as": "i"}],
-        ["open", "basket", {"$handle": "i"}],
-        ["open", "basket", {"$handle": "h"}],
-        did=[
-            {"$handle": "h"},
-            {"$handle": "i"},
-            {"value": ["apple", "pear"], "generation": 1},
-            {"value": ["apple"], "generation": 0},
-        ],
+        ["renew", "basket", H, ["apple", "pear"], {"as": "i"}],
+        ["open", "basket", NEXT],
+        ["open", "basket", H],
+        did=[H, NEXT, {"value": ["apple", "pear"], "generation": 1}, {"value": ["apple"], "generation": 0}],
     ),
     fault="a chain forgets where it began",
 )
@@ -174,30 +146,17 @@ for name, code, made in [
 ]:
     case(
         f"self-contained handle: {name} is refused",
-        at_a_tool(
-            ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "payload": "1", **made}}],
-            did=[{"refused": True}],
-            reported=report(code, "handle-state"),
-        ),
+        refused(["open", "basket", handle(payload="1", **made)], code=code, kind="handle-state"),
         fault="a check of the seal is left out",
     )
 case(
     "self-contained handle: what holds no JSON is refused before the ledger is asked",
-    at_a_tool(
-        ["open", "basket", {"$handle": {"type": "basket", "as": "alice", "payload": "not json"}}],
-        did=[{"refused": True}],
-        commands=[],
-        reported=report("malformed", "handle-state"),
-    ),
+    refused(["open", "basket", handle(payload="not json")], commands=[], code="malformed", kind="handle-state"),
     settings=LEDGER,
     fault="the payload is read after the ledger was asked",
 )
 case(
     "self-contained handle: too large is the author's mistake",
-    at_a_tool(
-        ["seal", "basket", "x" * 4095, {"as": "h"}],
-        did=[{"failed": True}],
-        reported=report("too_large", "handle-state"),
-    ),
+    failed(["seal", "basket", "x" * 4095, {"as": "h"}], code="too_large", kind="handle-state"),
     fault="it is a refusal",
 )

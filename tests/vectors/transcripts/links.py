@@ -1,10 +1,24 @@
 """Links, which whoever has them opens elsewhere."""
 
-from .builders import LEDGER, Transcripts, at_a_tool, report, revoke
+from functools import partial
+
+from .builders import (
+    FAILING,
+    LEDGER,
+    REFUSED,
+    Transcripts,
+    at_a_tool,
+    failed_at_a_tool,
+    refused_at_a_tool,
+    report,
+    revoke,
+)
 
 transcripts = Transcripts()
 case = transcripts.case
+refused, failed = partial(refused_at_a_tool, kind="link"), partial(failed_at_a_tool, kind="link")
 
+#: The first line of a link: whose it is, and whether it is good once.
 OWNER = '{"client":"cli-7","issuer":"https://idp.example.com","subject":"alice"}'
 ONCE = '{"client":"cli-7","issuer":"https://idp.example.com","once":true,"subject":"alice"}'
 ALICE = {"issuer": "https://idp.example.com", "client": "cli-7", "subject": "alice"}
@@ -22,24 +36,21 @@ def follow(token: object, *, name: str = "report", **options: object) -> list:
 
 
 OPENED = {"value": {"id": 7}, "principal": ALICE}
-REFUSED, FAILED = {"refused": True}, {"failed": True}
+MAKES = ["link", "report", {"id": 7}, {"as": "l"}]
+MAKES_ONCE = ["link", "report", {"id": 7}, {"as": "l", "once": True}]
+L = {"$handle": "l"}
 
 case(
     "link: whoever has it opens it, and hears whose it is",
-    at_a_tool(
-        ["link", "report", {"id": 7}, {"as": "l"}],
-        follow({"$handle": "l"}),
-        did=[{"handle": link()}, OPENED],
-        happened=["sealed link new", "opened link new 0"],
-    ),
-    at_a_tool(follow({"$handle": "l"}), who="bob", did=[OPENED]),
+    at_a_tool(MAKES, follow(L), did=[{"handle": link()}, OPENED], happened=["sealed link new", "opened link new 0"]),
+    at_a_tool(follow(L), who="bob", did=[OPENED]),
     fault="it is bound to who opens it, or says somebody else's name",
 )
 case(
     "link: nobody's is nobody's",
     at_a_tool(
         ["link", "report", 1, {"as": "l"}],
-        follow({"$handle": "l"}),
+        follow(L),
         who="anonymous",
         did=[{"handle": link('{"anonymous":true}\n1')}, {"value": 1, "principal": {"anonymous": True}}],
     ),
@@ -47,12 +58,9 @@ case(
 )
 case(
     "link: it has the lifetime that it was given",
-    at_a_tool(
-        ["link", "report", 1, {"as": "l", "ttl": 900}],
-        did=[{"handle": link(f"{OWNER}\n1", ttl=900)}],
-    ),
-    at_a_tool(follow({"$handle": "l"}), after=899, did=[{"value": 1}]),
-    at_a_tool(follow({"$handle": "l"}), after=1, did=[REFUSED], reported=report("expired", "link")),
+    at_a_tool(["link", "report", 1, {"as": "l", "ttl": 900}], did=[{"handle": link(f"{OWNER}\n1", ttl=900)}]),
+    at_a_tool(follow(L), after=899, did=[{"value": 1}]),
+    refused(follow(L), after=1, code="expired"),
     fault="the lifetime is left out",
 )
 for name, code, made in [
@@ -70,7 +78,7 @@ for name, code, made in [
 ]:
     case(
         f"link: one {name} is not found",
-        at_a_tool(follow(link(**made)), did=[REFUSED], commands=[], reported=report(code, "link")),
+        refused(follow(link(**made)), commands=[], code=code),
         settings=LEDGER,
         fault="a check of the seal is left out",
     )
@@ -81,13 +89,13 @@ case(
 )
 case(
     "link: what is no link is not found",
-    at_a_tool(follow("report_1"), did=[REFUSED], reported=report("malformed", "link")),
+    refused(follow("report_1"), code="malformed"),
     fault="any text is a link",
 )
 case(
     "link: only the user whose it is opens it, where the author says so",
-    at_a_tool(follow(link(), by=BOB), did=[REFUSED], commands=[], reported=report("principal_mismatch", "link")),
-    at_a_tool(follow(link(), by={"anonymous": True}), did=[REFUSED], reported=report("principal_mismatch", "link")),
+    refused(follow(link(), by=BOB), commands=[], code="principal_mismatch"),
+    refused(follow(link(), by={"anonymous": True}), code="principal_mismatch"),
     at_a_tool(follow(link(), by=ALICE), who="bob", did=[OPENED]),
     settings=LEDGER,
     fault="somebody else approves",
@@ -95,27 +103,22 @@ case(
 case(
     "link: good once is used once, and a preview does not use it",
     at_a_tool(
-        ["link", "report", {"id": 7}, {"as": "l", "once": True}],
-        follow({"$handle": "l"}, keep=True),
-        follow({"$handle": "l"}, keep=True),
+        MAKES_ONCE,
+        follow(L, keep=True),
+        follow(L, keep=True),
         did=[{"handle": link(f'{ONCE}\n{{"id":7}}')}, OPENED, OPENED],
     ),
-    at_a_tool(follow({"$handle": "l"}), did=[OPENED]),
-    at_a_tool(
-        follow({"$handle": "l"}),
-        follow({"$handle": "l"}, keep=True),
-        did=[REFUSED, REFUSED],
-        reported=[*report("used", "link"), *report("used", "link")],
-    ),
+    at_a_tool(follow(L), did=[OPENED]),
+    refused(follow(L), follow(L, keep=True), code="used"),
     settings=LEDGER,
     fault="what fetches it to show a preview uses it up, or it is good twice",
 )
 case(
     "link: whoever may not open it does not use it up",
     at_a_tool(
-        ["link", "report", {"id": 7}, {"as": "l", "once": True}],
-        follow({"$handle": "l"}, by=BOB),
-        follow({"$handle": "l"}, by=ALICE),
+        MAKES_ONCE,
+        follow(L, by=BOB),
+        follow(L, by=ALICE),
         did=[{}, REFUSED, OPENED],
         reported=report("principal_mismatch", "link"),
     ),
@@ -124,26 +127,26 @@ case(
 )
 case(
     "link: good once needs a memory, when it is made and when it is opened",
-    at_a_tool(["link", "report", 1, {"once": True}], did=[FAILED], reported=report("invalid_argument", "link")),
-    at_a_tool(follow(link(f"{ONCE}\n1")), did=[FAILED], reported=report("invalid_argument", "link")),
+    failed(["link", "report", 1, {"once": True}], code="invalid_argument"),
+    failed(follow(link(f"{ONCE}\n1")), code="invalid_argument"),
     fault="it is good as often as anybody likes",
 )
 case(
     "link: those of a user who was signed out are gone",
     at_a_tool(["link", "report", 1, {"as": "l"}], did=[{}]),
     revoke(after=10),
-    at_a_tool(follow({"$handle": "l"}), who="bob", after=10, did=[REFUSED], reported=report("revoked", "link")),
+    refused(follow(L), who="bob", after=10, code="revoked"),
     settings=LEDGER,
     fault="the ledger is asked about who opens it",
 )
 case(
     "link: too large is the author's mistake",
-    at_a_tool(["link", "report", "x" * 4095, {"as": "l"}], did=[FAILED], reported=report("too_large", "link")),
+    failed(["link", "report", "x" * 4095, {"as": "l"}], code="too_large"),
     fault="it is a refusal",
 )
 case(
     "link: a ledger that does not answer keeps it closed",
-    at_a_tool(follow(link()), did=[FAILED], reported=report("ledger_unavailable", "link")),
-    settings={"ledger": "failing"},
+    failed(follow(link()), code="ledger_unavailable"),
+    settings=FAILING,
     fault="it opens all the same",
 )

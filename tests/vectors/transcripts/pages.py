@@ -1,18 +1,32 @@
 """Cursors in the results of tools."""
 
-from .builders import LEDGER, Transcripts, at_a_tool, report, revoke
+from .builders import LEDGER, Transcripts, at_a_tool, params_of, refused_at_a_tool, revoke
 
 transcripts = Transcripts()
 case = transcripts.case
 
-FIRST, REFUSED = {"position": None}, {"refused": True}
+
+def with_cursor(cursor: object) -> dict:
+    """The arguments of a call for the next page."""
+    return {"q": "milk", "cursor": cursor}
 
 
-def called(*operations: list, did: list, name: str = "play", **more: object) -> dict:
+C = {"$handle": "c"}
+NEXT_PAGE = with_cursor(C)
+POSITION = ["position", None, {}]
+NEXT = ["cursor", 20, {"as": "c"}]
+FIRST, SECOND = {"position": None}, {"position": 20}
+
+
+def called(*operations: list, did: list, arguments: object = {"q": "milk"}, **more: object) -> dict:
     """A call of the tool with these arguments."""
-    arguments = more.pop("arguments", {"q": "milk"})
-    params = {"name": name} if arguments is None else {"name": name, "arguments": arguments}
-    return at_a_tool(*operations, did=did, params=params, **more)
+    return at_a_tool(*operations, did=did, params=params_of("tools/call", arguments), **more)
+
+
+def refused(*operations: list, code: str, arguments: object = NEXT_PAGE, **more: object) -> dict:
+    """A call whose cursor counts nothing."""
+    params = params_of("tools/call", arguments)
+    return refused_at_a_tool(*(operations or [POSITION]), code=code, kind="cursor", params=params, **more)
 
 
 def page(payload: str = "{}\n20", *, arguments: object = None, **more: object) -> dict:
@@ -22,31 +36,24 @@ def page(payload: str = "{}\n20", *, arguments: object = None, **more: object) -
     return {"$token": {name: member for name, member in {**made, **more}.items() if member is not None}}
 
 
-def asks(cursor: object, **more: object) -> dict:
-    return {"arguments": {"q": "milk", "cursor": cursor}, **more}
-
-
-POSITION = ["position", None, {}]
-NEXT = ["cursor", 20, {"as": "c"}]
-
 case(
     "page: a cursor comes back with its position",
     called(POSITION, NEXT, did=[FIRST, {"handle": page()}], happened=["sealed cursor new"]),
-    called(POSITION, did=[{"position": 20}], happened=["opened cursor new 0"], **asks({"$handle": "c"})),
-    called(POSITION, did=[{"position": 20}], arguments={"cursor": {"$handle": "c"}, "q": "milk"}),
+    called(POSITION, did=[SECOND], happened=["opened cursor new 0"], arguments=NEXT_PAGE),
+    called(POSITION, did=[SECOND], arguments={"cursor": C, "q": "milk"}),
     fault="the cursor itself is bound, or the order of the arguments",
 )
 case(
     "page: a position is any value",
     called(["cursor", {"after": ["b", 2.5]}, {"as": "c"}], did=[{}]),
-    called(POSITION, did=[{"position": {"after": ["b", 2.5]}}], **asks({"$handle": "c"})),
+    called(POSITION, did=[{"position": {"after": ["b", 2.5]}}], arguments=NEXT_PAGE),
     fault="it is a text",
 )
 case(
     "page: without other arguments there is one too",
     called(NEXT, did=[{}], arguments=None),
-    called(POSITION, did=[{"position": 20}], arguments={"cursor": {"$handle": "c"}}),
-    called(POSITION, did=[REFUSED], reported=report("unauthentic", "cursor"), **asks({"$handle": "c"})),
+    called(POSITION, did=[SECOND], arguments={"cursor": C}),
+    refused(code="unauthentic"),
     fault="a call without arguments has no pages",
 )
 for name, value in [
@@ -59,7 +66,7 @@ for name, value in [
 ]:
     case(
         f"page: {name} is the first one",
-        called(POSITION, did=[FIRST], **asks(value)),
+        called(POSITION, did=[FIRST], arguments=with_cursor(value)),
         fault="a model that fills in every argument sees an error",
     )
 for name, code, made in [
@@ -77,19 +84,14 @@ for name, code, made in [
 ]:
     case(
         f"page: one {name} is an error that the model can read",
-        called(POSITION, did=[REFUSED], reported=report(code, "cursor"), **asks(page(**made))),
+        refused(code=code, arguments=with_cursor(page(**made))),
         fault="a check of the seal is left out",
     )
 case(
     "page: of arguments that do not matter none is bound",
     called(NEXT, did=[{}], arguments={"q": "milk", "trace": 1}),
-    called(POSITION, did=[{"position": 20}], arguments={"q": "milk", "trace": 2, "cursor": {"$handle": "c"}}),
-    called(
-        POSITION,
-        did=[REFUSED],
-        arguments={"q": "bread", "cursor": {"$handle": "c"}},
-        reported=report("unauthentic", "cursor"),
-    ),
+    called(POSITION, did=[SECOND], arguments={"q": "milk", "trace": 2, "cursor": C}),
+    refused(code="unauthentic", arguments={"q": "bread", "cursor": C}),
     settings={"only": {"play": ["q"]}},
     fault="`only` does not hold for cursors",
 )
@@ -99,40 +101,34 @@ case(
     called(
         ["position", None, {"argument": "after"}],
         POSITION,
-        did=[{"position": 20}, FIRST],
-        arguments={"q": "milk", "after": {"$handle": "c"}},
+        did=[SECOND, FIRST],
+        arguments={"q": "milk", "after": C},
     ),
     fault="the name is left out",
 )
 case(
     "page: of a list that changed there is none",
     called(["cursor", 20, {"as": "c", "list": "v1"}], did=[{}]),
-    called(["position", None, {"list": "v1"}], did=[{"position": 20}], **asks({"$handle": "c"})),
-    called(
-        ["position", None, {"list": "v2"}],
-        POSITION,
-        did=[REFUSED, REFUSED],
-        reported=[*report("stale", "cursor"), *report("stale", "cursor")],
-        **asks({"$handle": "c"}),
-    ),
+    called(["position", None, {"list": "v1"}], did=[SECOND], arguments=NEXT_PAGE),
+    refused(["position", None, {"list": "v2"}], POSITION, code="stale"),
     fault="a position in one list is one in another",
 )
 case(
     "page: it has the lifetime that it was given",
     called(["cursor", 20, {"as": "c", "ttl": 60}], did=[{"handle": page(ttl=60)}]),
-    called(POSITION, after=60, did=[REFUSED], reported=report("expired", "cursor"), **asks({"$handle": "c"})),
+    refused(after=60, code="expired"),
     fault="the lifetime is left out",
 )
 case(
     "page: those of a user who was signed out are gone",
     called(NEXT, did=[{}]),
     revoke(after=10),
-    called(POSITION, after=10, did=[REFUSED], reported=report("revoked", "cursor"), **asks({"$handle": "c"})),
+    refused(after=10, code="revoked"),
     settings=LEDGER,
     fault="the ledger is not asked",
 )
 case(
     "page: arguments that nothing can be bound to have no cursor, and the model hears why",
-    called(NEXT, did=[REFUSED], arguments={"q": 9007199254740993}, reported=report("invalid_request", "cursor")),
+    refused(NEXT, code="invalid_request", arguments={"q": 9007199254740993}),
     fault="it is bound to less than the call",
 )
