@@ -13,21 +13,17 @@ CURSOR_ERROR = {"code": -32602, "message": "Invalid cursor"}
 INVALID_PARAMS = {"code": -32602, "message": "Invalid params"}
 UNAUTHENTICATED = {"code": -32602, "message": "Authentication required"}
 INTERNAL = {"code": -32603, "message": "Internal error"}
-REQUIRED_ERROR = {
-    "code": -32043,
-    "message": "Session required",
-    "data": {"reason": "session_required"},
-}
+REQUIRED_ERROR = {"code": -32043, "message": "Session required", "data": {"reason": "session_required"}}
 NOT_FOUND = {"code": -32043, "message": "Session not found"}
 LOST = {**NOT_FOUND, "data": {"sessionId": "$echo"}}
 NO_METHOD = {"code": -32601, "message": "Method not found"}
-LISTS = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
 MEMBER = {
     "tools/list": "tools",
     "prompts/list": "prompts",
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
 }
+LISTS = list(MEMBER)
 NEGOTIATED = {
     "protocolVersion": "2025-11-25",
     "clientCapabilities": {},
@@ -121,7 +117,7 @@ def ask_back(state: object, **more: object) -> list:
 DONE = {"content": [{"type": "text", "text": "done"}]}
 
 
-def done(text: str = "done", **more: object) -> list:
+def done(text: object = "done", **more: object) -> list:
     return ["return", {"content": [{"type": "text", "text": text}], **more}]
 
 
@@ -152,8 +148,9 @@ def complete(method: str) -> tuple[list, dict]:
     return ["return", result], {"result": {**result, "$absent": ["requestState"]}}
 
 
-def report(code: str, kind: str) -> list:
-    return [{"code": code, "kind": kind}]
+def report(code: str, *kinds: str) -> list:
+    """The reports of refusals for one reason, of tokens of these kinds."""
+    return [{"code": code, "kind": kind} for kind in kinds]
 
 
 def refusal(error: dict, code: str, kind: str = "session") -> dict:
@@ -276,11 +273,7 @@ def seen(value: object, generation: int = 0) -> dict:
 
 def passed(value: object, generation: int = 0, *, name: str = "s") -> dict:
     """What is seen of a session by a handler that only reads: no state leaves."""
-    return {
-        "handler": [done()],
-        "delivered": seen(value, generation),
-        "answered": {"result": meta(name)},
-    }
+    return {"handler": [done()], "delivered": seen(value, generation), "answered": {"result": meta(name)}}
 
 
 def renewed(value: object) -> dict:
@@ -339,42 +332,41 @@ def http(
     return {**found, **expected}
 
 
+def new_session(**negotiated: object) -> dict:
+    """A session that begins, which a transcript calls `t`."""
+    return {"$token": {"kind": "session", "as": "alice", "name": "t", "json": negotiated}}
+
+
+def answers(**message: object) -> dict:
+    """What is heard over HTTP: a result, or an error in a message."""
+    return {"answered": {"status": 200, "message": message}}
+
+
 def begin(**more: object) -> dict:
-    expected = {
-        "asked": ["principal"],
-        "delivered": {},
-        "answered": {
-            "status": 200,
-            "headers": {
-                "mcp-session-id": {
-                    "$token": {
-                        "kind": "session",
-                        "as": "alice",
-                        "name": "t",
-                        "json": {"protocolVersion": "2025-11-25", "clientCapabilities": {"roots": {}}},
-                    }
-                }
-            },
-            "message": {"result": {"protocolVersion": "2025-11-25"}},
-        },
+    """The client's `initialize`, whose answer has a session unless something else is expected."""
+    began = new_session(protocolVersion="2025-11-25", clientCapabilities={"roots": {}})
+    answered = {
+        "status": 200,
+        "headers": {"mcp-session-id": began},
+        "message": {"result": {"protocolVersion": "2025-11-25"}},
     }
+    expected = {"asked": ["principal"], "delivered": {}, "answered": answered}
     return http(INITIALIZE, version=None, **{**expected, **more})
 
 
 CALL = {"method": "tools/call", "params": params_of("tools/call")}
-PASSED = {
-    "asked": ["principal"],
-    "handler": [done()],
-    "delivered": {},
-    "answered": {"status": 200, "message": {"result": {"content": [{"type": "text", "text": "done"}]}}},
-}
+#: The client's end of a session in a message (SEP-1359).
+TERMINATE = {"method": "session/terminate"}
+PASSED = {"asked": ["principal"], "handler": [done()], "delivered": {}, **answers(result=DONE)}
+
+
+def failed(status: int, error: dict, code: str) -> dict:
+    """What is heard over HTTP of a request that fails with this status, and what its report says."""
+    return {"answered": {"status": status, "message": {"error": error}}, "reported": report(code, "session")}
 
 
 def bad_request(told: str) -> dict:
-    return {
-        "answered": {"status": 400, "message": {"error": {"code": -32600, "message": f"Bad Request: expected {told}"}}},
-        "reported": report("malformed", "session"),
-    }
+    return failed(400, {"code": -32600, "message": f"Bad Request: expected {told}"}, "malformed")
 
 
 def not_found(token: object, code: str, *, verb: str = "POST", **more: object) -> dict:

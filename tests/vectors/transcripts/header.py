@@ -10,10 +10,12 @@ from .builders import (
     UNAUTHENTICATED,
     T,
     Transcripts,
+    answers,
     bad_request,
     begin,
     done,
     ends,
+    failed,
     http,
     not_found,
     report,
@@ -26,10 +28,6 @@ case = transcripts.case
 NEEDS_ONE = bad_request("Mcp-Session-Id")
 OTHER_VERSION = bad_request("MCP-Protocol-Version to be what was negotiated")
 OPTIONAL = {"transport": {"required": False}}
-
-
-def failed(status: int, error: dict, code: str) -> dict:
-    return {"answered": {"status": status, "message": {"error": error}}, "reported": report(code, "session")}
 
 
 case(
@@ -147,10 +145,10 @@ case(
     {**begin(**failed(500, INTERNAL, "too_large")), **LARGE},
     fault="a header that proxies refuse",
 )
-SERVED = {"status": 200, "message": {"result": {"protocolVersion": "2025-11-25"}}}
+SERVED = answers(result={"protocolVersion": "2025-11-25"})
 case(
     "header: where none is required, a client that declares too much for one is served without",
-    {**begin(answered=SERVED, reported=report("too_large", "session")), **LARGE},
+    {**begin(**SERVED, reported=report("too_large", "session")), **LARGE},
     http(CALL, **PASSED),
     settings=OPTIONAL,
     fault="a client that would be served hears an error",

@@ -5,8 +5,10 @@ from .builders import (
     INTERNAL,
     LEDGER,
     LOST,
+    REFUSED,
     STATE_ERROR,
     WITH_SESSIONS,
+    H,
     S,
     Transcripts,
     again,
@@ -35,8 +37,7 @@ transcripts = Transcripts(WITH_SESSIONS)
 case = transcripts.case
 
 BEGUN = create(payload="0")
-H, SELF_CONTAINED = {"$handle": "h"}, {"$handle": "i"}
-REFUSED = {"refused": True}
+SELF_CONTAINED = {"$handle": "i"}
 MAKES_BOTH = (["mint", "basket", {"as": "h"}], ["seal", "basket", 1, {"as": "i"}])
 OPENS_BOTH = (["check", "basket", H], ["open", "basket", SELF_CONTAINED])
 
@@ -118,7 +119,7 @@ case(
         *OPENS_BOTH,
         ["end", "basket", H],
         did=[REFUSED, REFUSED, REFUSED],
-        reported=[*report("ended", "handle"), *report("ended", "handle-state"), *report("ended", "handle")],
+        reported=report("ended", "handle", "handle-state", "handle"),
     ),
     settings=LEDGER,
     fault="the end is forgotten",
@@ -138,7 +139,7 @@ case(
     at_a_tool(
         *OPENS_BOTH,
         did=[REFUSED, REFUSED],
-        reported=[*report("revoked", "handle"), *report("revoked", "handle-state")],
+        reported=report("revoked", "handle", "handle-state"),
     ),
     fault="who was signed out goes on",
 )

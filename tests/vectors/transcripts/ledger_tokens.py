@@ -1,12 +1,15 @@
 """A guard with a ledger: single use, what is unknown to the ledger, and a ledger that fails."""
 
 from .builders import (
+    FAILED,
     FAILING,
     FIRST,
     INTERNAL,
     LEDGER,
+    REFUSED,
     STATE_ERROR,
     WITH_SESSIONS,
+    H,
     S,
     T,
     Transcripts,
@@ -15,6 +18,7 @@ from .builders import (
     call,
     create,
     cursor_token,
+    handle,
     listing,
     passed,
     refusal,
@@ -114,8 +118,8 @@ closed(
     "no handle",
     call(
         None,
-        ["check", "basket", {"$handle": {"type": "basket", "as": "alice"}}],
-        did=[{"failed": True}],
+        ["check", "basket", handle()],
+        did=[FAILED],
         delivered={},
         answered={"result": {}},
         reported=report("ledger_unavailable", "handle"),
@@ -203,8 +207,7 @@ case(
 
 # ---- handles ----
 
-H, NEXT, ONCE = {"$handle": "h"}, {"$handle": "i"}, {"once": True}
-REFUSED = {"refused": True}
+NEXT, ONCE = {"$handle": "i"}, {"once": True}
 case(
     "ledger: a self-contained handle for single use is used up by its renewal",
     at_a_tool(
@@ -219,7 +222,7 @@ case(
         ["renew", "basket", H, 3, ONCE],
         ["open", "basket", NEXT, ONCE],
         did=[REFUSED, REFUSED, {"value": 2, "generation": 1}],
-        reported=report("used", "handle-state") * 2,
+        reported=report("used", "handle-state", "handle-state"),
     ),
     fault="it is used as often as anybody likes, or by opening it",
 )
@@ -240,14 +243,13 @@ case(
     ),
     fault="every handle is for single use",
 )
-OLD = {"type": "basket", "as": "alice", "age": 60}
 case(
     "ledger: a handle that is older than its records is unknown",
     at_a_tool(
-        ["check", "basket", {"$handle": OLD}],
-        ["open", "basket", {"$handle": {**OLD, "payload": "1"}}],
+        ["check", "basket", handle(age=60)],
+        ["open", "basket", handle(age=60, payload="1")],
         did=[REFUSED, REFUSED],
-        reported=[*report("unknown", "handle"), *report("unknown", "handle-state")],
+        reported=report("unknown", "handle", "handle-state"),
     ),
     settings=remembers(0),
     fault="what may have ended is accepted",

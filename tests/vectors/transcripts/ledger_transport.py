@@ -6,6 +6,7 @@ from .builders import (
     LEDGER,
     PASSED,
     SEP,
+    TERMINATE,
     T,
     Transcripts,
     begin,
@@ -16,7 +17,7 @@ from .builders import (
     revoke,
     session_token,
 )
-from .stdio import BEGUN, ON_STDIO, TERMINATE, line, refused_line
+from .stdio import BEGUN, ON_STDIO, line, refused_line
 
 transcripts = Transcripts(LEDGER)
 case = transcripts.case

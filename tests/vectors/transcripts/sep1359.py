@@ -8,11 +8,14 @@ from .builders import (
     SEP,
     SEP_ERROR,
     SEP_ERROR_BARE,
+    TERMINATE,
     T,
     Transcripts,
+    answers,
     bad_request,
     begin,
     http,
+    new_session,
     report,
     session_token,
 )
@@ -21,7 +24,6 @@ transcripts = Transcripts(SEP)
 case = transcripts.case
 
 REMEMBERED = {**LEDGER, **SEP}
-TERMINATE = {"method": "session/terminate"}
 
 
 def sep(message: dict, inside: object, **more: object) -> dict:
@@ -29,12 +31,8 @@ def sep(message: dict, inside: object, **more: object) -> dict:
     return http({**message, "sessionId": inside}, **more)
 
 
-def answered(**message: object) -> dict:
-    return {"answered": {"status": 200, "message": message}}
-
-
 def refused(inside: object, code: str, *, error: dict = SEP_ERROR, who: str = "alice") -> dict:
-    heard = {**answered(error=error), "reported": report(code, "session")}
+    heard = {**answers(error=error), "reported": report(code, "session")}
     return sep(CALL, inside, who=who, asked=["principal"], **heard)
 
 
@@ -43,7 +41,7 @@ case(
     begin(
         answered={
             "status": 200,
-            "headers": {"mcp-session-id": {"$token": {"kind": "session", "as": "alice", "name": "t", "json": {}}}},
+            "headers": {"mcp-session-id": new_session()},
             "message": {"result": {"sessionId": T, "sessionTimeout": 2592000}},
         }
     ),
@@ -51,10 +49,10 @@ case(
 )
 case(
     "sep1359: messages carry it both ways",
-    sep(CALL, session_token(name="t"), **{**PASSED, **answered(result={"sessionId": T})}),
+    sep(CALL, session_token(name="t"), **{**PASSED, **answers(result={"sessionId": T})}),
     fault="the answer has none",
 )
-WITHOUT = {**PASSED, **answered(result={"$absent": ["sessionId"]})}
+WITHOUT = {**PASSED, **answers(result={"$absent": ["sessionId"]})}
 case(
     "sep1359: a peer that uses the header alone gets none in messages",
     http(CALL, token=session_token(), **WITHOUT),
@@ -68,7 +66,7 @@ case(
 )
 case(
     "sep1359: a lifetime of its own is told",
-    begin(**answered(result={"sessionTimeout": 60})),
+    begin(**answers(result={"sessionTimeout": 60})),
     settings={"transport": {"sep1359": True, "ttl": 60}},
     fault="the timeout is the kind's",
 )
@@ -95,12 +93,12 @@ for name, value, error in [("a number", 7, SEP_ERROR_BARE), ("a text", "1234", S
     )
 case(
     "sep1359: session/terminate without a memory is no method",
-    sep(TERMINATE, session_token(), **answered(error=NO_METHOD)),
+    sep(TERMINATE, session_token(), **answers(error=NO_METHOD)),
     fault="a promise that nothing keeps",
 )
 case(
     "sep1359: session/terminate ends it",
-    sep(TERMINATE, session_token(name="t"), asked=["principal"], **answered(result={})),
+    sep(TERMINATE, session_token(name="t"), asked=["principal"], **answers(result={})),
     refused(T, "ended"),
     settings=REMEMBERED,
     fault="the end is forgotten",

@@ -12,9 +12,11 @@ from .builders import (
     SEP,
     SEP_ERROR,
     SEP_ERROR_BARE,
+    TERMINATE,
     TOO_LONG,
     T,
     Transcripts,
+    new_session,
     refusal,
     report,
     session_token,
@@ -40,18 +42,12 @@ def refused_line(inside: object, code: str, *, error: dict = SEP_ERROR, **more: 
     return line(CALL, inside=inside, **more, asked=["principal"], **refusal(error, code))
 
 
-TERMINATE = {"method": "session/terminate"}
 ON_STDIO = {**PASSED, "answered": {"result": DONE}}
 BEGUN = line(
     INITIALIZE,
     asked=["principal"],
     delivered={},
-    answered={
-        "result": {
-            "sessionId": {"$token": {"kind": "session", "as": "alice", "name": "t", "json": {}}},
-            "sessionTimeout": 2592000,
-        }
-    },
+    answered={"result": {"sessionId": new_session(), "sessionTimeout": 2592000}},
 )
 case("stdio: initialize begins a session", BEGUN, fault="none begins")
 case(
