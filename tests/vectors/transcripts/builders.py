@@ -69,18 +69,20 @@ def params_of(method: str, arguments: object = ARGUMENTS, **more: object) -> dic
     return {**params, **more}
 
 
-def target_of(method: str) -> str:
-    return "demo://play" if method == "resources/read" else "play"
-
-
 def state_token(method: str = "tools/call", payload: str = '{"asked":1}', **more: object) -> dict:
     arguments = ARGUMENTS if method == "tools/call" else None
-    context = [method, target_of(method), arguments]
+    context = [method, "demo://play" if method == "resources/read" else "play", arguments]
     return {"$token": {"kind": "request-state", "context": context, "as": "alice", "payload": payload, **more}}
 
 
 def cursor_token(method: str = "tools/list", payload: str = "page 2", **more: object) -> dict:
     return {"$token": {"kind": "cursor", "label": method, "as": "alice", "payload": payload, **more}}
+
+
+def expecting(found: dict, expected: dict) -> dict:
+    """An event; of what is not named, nobody is asked, and nothing is delivered, answered or reported."""
+    nothing = {"asked": [], "delivered": None, "answered": None, "reported": []}
+    return {**found, **expected, **{name: nothing[name] for name in nothing if name not in expected}}
 
 
 def event(
@@ -102,11 +104,7 @@ def event(
     found = {"via": "request", "era": era, "as": who, "message": message}
     if notification:
         found["notification"] = True
-    expected.setdefault("asked", [])
-    expected.setdefault("delivered", None)
-    expected.setdefault("answered", None)
-    expected.setdefault("reported", [])
-    return {**found, **expected}
+    return expecting(found, expected)
 
 
 def ask_back(state: object, **more: object) -> list:
@@ -127,25 +125,20 @@ def asks_back(state: object, *, given: str | None = None, **result: object) -> d
     return {"handler": [ask_back(state)], "delivered": {"state": given}, **answered}
 
 
-def runs(given: str | None = None, result: dict = DONE) -> dict:
-    """A handler that is given this state, and is done."""
-    return {"handler": [done()], "delivered": {"state": given}, "answered": {"result": result}}
+def runs(given: str | None = None, sent: dict = DONE, *, returned: dict = DONE) -> dict:
+    """A handler that is given this state and returns its result, and what of that is sent."""
+    return {"handler": [["return", returned]], "delivered": {"state": given}, "answered": {"result": sent}}
 
 
-def reads(state: str | None, result: dict = DONE) -> dict:
-    """A handler that reads its state, and is done."""
-    found = {"handler": [["state"], done()], "did": [state]}
-    return {**found, "delivered": {"state": state}, "answered": {"result": result}}
+def gives(result: dict, **delivered: object) -> dict:
+    """A handler that is given this and returns this result, which is sent."""
+    return {"handler": [["return", result]], "delivered": delivered, "answered": {"result": result}}
 
 
-def complete(method: str) -> tuple[list, dict]:
-    """A complete result of a method, and what of it is compared."""
-    result = {
-        "tools/call": DONE,
-        "prompts/get": {"messages": []},
-        "resources/read": {"contents": []},
-    }[method]
-    return ["return", result], {"result": {**result, "$absent": ["requestState"]}}
+def reads(state: str | None, sent: dict = DONE, *, returned: dict = DONE) -> dict:
+    """A handler that reads this state and returns its result, and what of that is sent."""
+    found = {"handler": [["state"], ["return", returned]], "did": [state]}
+    return {**found, "delivered": {"state": state}, "answered": {"result": sent}}
 
 
 def report(code: str, *kinds: str) -> list:
@@ -326,10 +319,7 @@ def http(
     if version is not None:
         headers["mcp-protocol-version"] = version
     found = {"via": "http", "era": era, "as": who, "http": verb, "headers": headers, "message": message}
-    expected.setdefault("asked", [])
-    expected.setdefault("delivered", None)
-    expected.setdefault("reported", [])
-    return {**found, **expected}
+    return expecting(found, expected)
 
 
 def new_session(**negotiated: object) -> dict:

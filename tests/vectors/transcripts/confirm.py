@@ -19,6 +19,7 @@ from .builders import (
     asks_back,
     create,
     event,
+    gives,
     params_of,
     reads,
     refusal,
@@ -67,14 +68,12 @@ def asked_token(words: str = WORDS, arguments: object = ARGUMENTS, at: int = NOW
     """The state of a question."""
     bound = {"request": request_of(arguments), "words": None}
     payload = f"{at} {context_of('confirm', 'play', {**bound, 'words': words})}"
-    token = {"kind": "request-state", "context": ["confirm", "play", bound], "as": "alice", "payload": payload}
-    return {"$token": {**token, **more}}
+    return state_token(payload=payload, context=["confirm", "play", bound], **more)
 
 
 def confirmed_token(payload: str, **more: object) -> dict:
     """The state of a confirmed call's handler."""
-    context = ["confirmed", "play", {"request": request_of(), "words": None}]
-    return {"$token": {"kind": "request-state", "context": context, "as": "alice", "payload": payload, **more}}
+    return state_token(payload=payload, context=["confirmed", "play", {"request": request_of(), "words": None}], **more)
 
 
 def form(words: str = WORDS, agrees: str | None = None) -> dict:
@@ -152,13 +151,7 @@ def refused(code: str) -> dict:
 ASKED = call(answered={"result": asks()})
 case("confirm: the user is asked, and agrees", ASKED, answered_by(YES, **RAN), fault="it runs unasked")
 #: A prompt of the tool's name.
-PROMPT = event(
-    "prompts/get",
-    asked=["principal"],
-    handler=[["return", {"messages": []}]],
-    delivered={"state": None},
-    answered={"result": {"messages": []}},
-)
+PROMPT = event("prompts/get", asked=["principal"], **gives({"messages": []}, state=None))
 case("confirm: other tools and methods run unasked", PROMPT, fault="a prompt of the tool's name is confirmed")
 for name, answer, after, result in [
     ("chooses no", {"action": "accept", "content": {"choice": "no"}}, 0, DECLINED),

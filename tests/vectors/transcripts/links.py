@@ -31,8 +31,8 @@ def link(payload: str = f'{OWNER}\n{{"id":7}}', **more: object) -> dict:
     return {"$token": {**made, **more}}
 
 
-def follow(token: object, *, name: str = "report", **options: object) -> list:
-    return ["follow", name, token, options] if options else ["follow", name, token]
+def follow(token: object, **options: object) -> list:
+    return ["follow", "report", token, *([options] if options else [])]
 
 
 OPENED = {"value": {"id": 7}, "principal": ALICE}

@@ -8,6 +8,7 @@ from .builders import (
     asks_back,
     call,
     event,
+    gives,
     params_of,
     refusal,
     refused_again,
@@ -43,13 +44,7 @@ case(
 )
 case(
     "principal: a method that carries nothing asks nobody",
-    event(
-        "demo/play",
-        who="nobody",
-        handler=[["return", {"ok": True}]],
-        delivered={},
-        answered={"result": {"ok": True}},
-    ),
+    event("demo/play", who="nobody", **gives({"ok": True})),
     fault="the principal is asked of everything",
 )
 case(

@@ -9,9 +9,9 @@ from .builders import (
     ask_back,
     asks_back,
     call,
-    complete,
     cursor_token,
     done,
+    gives,
     params_of,
     reads,
     refusal,
@@ -34,7 +34,7 @@ NO_SUCH_MEMBER = {
     "python": "the SDK's complete results have none; what a middleware answers has: test_servers.py",
 }
 #: What comes of a call that binds nothing.
-DELIVERED = runs(result={**DONE, "$absent": ["isError"]})
+DELIVERED = runs(sent={**DONE, "$absent": ["isError"]})
 
 
 def unbound(why: str, **handler: object) -> dict:
@@ -44,8 +44,11 @@ def unbound(why: str, **handler: object) -> dict:
     return {"asked": ["principal"], **heard, "reported": report("invalid_request", "request-state"), **handler}
 
 
-for method in ("tools/call", "prompts/get", "resources/read"):
-    finish, answer = complete(method)
+for method, result in [
+    ("tools/call", DONE),
+    ("prompts/get", {"messages": []}),
+    ("resources/read", {"contents": []}),
+]:
     sealed = state_token(method)
     case(
         f"requestState: {method}: what is asked back leaves sealed",
@@ -54,7 +57,7 @@ for method in ("tools/call", "prompts/get", "resources/read"):
     )
     case(
         f"requestState: {method}: what comes back is opened for the handler",
-        again(sealed, method=method, **{**reads(ASKED), "handler": [["state"], finish], "answered": answer}),
+        again(sealed, method=method, **reads(ASKED, {**result, "$absent": ["requestState"]}, returned=result)),
         fault="a handler sees no state",
     )
     for name, code, change in [
@@ -209,9 +212,7 @@ case(
     call(
         method="resources/read",
         params={"uri": "demo://play", "arguments": {"id": 9}, "requestState": state_token("resources/read")},
-        handler=[["return", {"contents": []}]],
-        delivered={"state": ASKED},
-        answered={"result": {"contents": []}},
+        **gives({"contents": []}, state=ASKED),
     ),
     fault="extra arguments of resources/read are bound",
 )
@@ -258,7 +259,7 @@ for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own",
     )
 case(
     "requestState: a complete result whose member of that name is null has none",
-    call(**{**runs(), "handler": [done(requestState=None)]}),
+    call(**runs(returned={**DONE, "requestState": None})),
     fault="null is a state",
     not_=NO_SUCH_MEMBER,
 )

@@ -16,6 +16,7 @@ from .builders import (
     TOO_LONG,
     T,
     Transcripts,
+    expecting,
     new_session,
     refusal,
     report,
@@ -31,11 +32,7 @@ def line(message: dict, *, inside: object = None, who: str = "alice", **expected
     message = dict(message)
     if inside is not None:
         message["sessionId"] = inside
-    expected.setdefault("asked", [])
-    expected.setdefault("delivered", None)
-    expected.setdefault("answered", None)
-    expected.setdefault("reported", [])
-    return {"via": "stdio", "era": "legacy", "as": who, "message": message, **expected}
+    return expecting({"via": "stdio", "era": "legacy", "as": who, "message": message}, expected)
 
 
 def refused_line(inside: object, code: str, *, error: dict = SEP_ERROR, **more: object) -> dict:
