@@ -176,11 +176,7 @@ OTHER_VERSION = BAD % "MCP-Protocol-Version to be what was negotiated"
 refused("http: two revisions are refused", PING, 400, OTHER_VERSION, version=SEVERAL, **ASKS)
 refused("http: a session that was altered", PING, 404, session="{bad}", **ASKS, logged="unauthentic")
 request("http: a stream of the server's has no body", method="GET", **ASKS, delivers={})
-request(
-    "http: no session ends without a ledger",
-    method="DELETE",
-    replies={"status": 405, "allow": "GET, POST"},
-)
+request("http: no session ends without a ledger", method="DELETE", replies={"status": 405, "allow": "GET, POST"})
 refused(
     "http: a stream needs a session whatever its revision is",
     None,
@@ -382,12 +378,7 @@ lines(
 )
 lines("stdio: an answer without an id passes", *to_client(invalid()))
 lines("stdio: what is no message passes", *to_client("hello"))
-lines(
-    "stdio: a notification that the SDK cannot read has no answer",
-    *to_sdk(NOTE),
-    ["broke", ""],
-    *to_sdk(PING),
-)
+lines("stdio: a notification that the SDK cannot read has no answer", *to_sdk(NOTE), ["broke", ""], *to_sdk(PING))
 REPLAY = INITIALIZE.replace('"i"', "{id}")
 REPLAYED = BEGUN.replace('"i"', "{id}")
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'

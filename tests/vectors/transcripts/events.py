@@ -62,11 +62,7 @@ case(
 )
 case(
     "events: what is refused did not happen",
-    again(
-        state_token(**{"as": "bob"}),
-        **refusal(STATE_ERROR, "principal_mismatch", "request-state"),
-        happened=[],
-    ),
+    again(state_token(**{"as": "bob"}), **refusal(STATE_ERROR, "principal_mismatch", "request-state"), happened=[]),
     fault="what is refused counts as opened",
 )
 case(
@@ -202,9 +198,4 @@ case(
     settings=LEDGER,
     fault="a session of the transport is not counted",
 )
-case(
-    "events: who is signed out",
-    revoke(happened=["revoked session"]),
-    settings=LEDGER,
-    fault="nobody sees it",
-)
+case("events: who is signed out", revoke(happened=["revoked session"]), settings=LEDGER, fault="nobody sees it")

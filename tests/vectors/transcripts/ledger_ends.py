@@ -136,11 +136,7 @@ case(
     refused_session(S, "revoked", method="tools/list"),
     again(state_token(age=60), **refusal(STATE_ERROR, "revoked", "request-state")),
     page(cursor_token(age=60), delivered=None, **refusal(CURSOR_ERROR, "revoked", "cursor")),
-    at_a_tool(
-        *OPENS_BOTH,
-        did=[REFUSED, REFUSED],
-        reported=report("revoked", "handle", "handle-state"),
-    ),
+    at_a_tool(*OPENS_BOTH, did=[REFUSED, REFUSED], reported=report("revoked", "handle", "handle-state")),
     fault="who was signed out goes on",
 )
 case(

@@ -95,20 +95,12 @@ case(
 
 
 def closed(what: str, request: dict, **settings: object) -> None:
-    case(
-        f"ledger: one that fails accepts {what}",
-        request,
-        settings={**FAILING, **settings},
-        fault="it fails open",
-    )
+    case(f"ledger: one that fails accepts {what}", request, settings={**FAILING, **settings}, fault="it fails open")
 
 
 TWICE = {"commands": ["admit", "admit"]}
 closed("nothing", failed(state_token(), **TWICE))
-closed(
-    "no cursor of a user",
-    listing(cursor_token(), **TWICE, **refusal(INTERNAL, "ledger_unavailable", "cursor")),
-)
+closed("no cursor of a user", listing(cursor_token(), **TWICE, **refusal(INTERNAL, "ledger_unavailable", "cursor")))
 closed(
     "no session",
     call({"$session": {"as": "alice"}}, **TWICE, **refusal(INTERNAL, "ledger_unavailable")),

@@ -29,13 +29,7 @@ ZERO = {"n": 0}
 case(
     "session: a fork begins with what came",
     create(),
-    call(
-        S,
-        ["fork", "f"],
-        did=[session_out("f", '{"n":0}', 0)],
-        delivered=seen(ZERO),
-        answered={"result": meta()},
-    ),
+    call(S, ["fork", "f"], did=[session_out("f", '{"n":0}', 0)], delivered=seen(ZERO), answered={"result": meta()}),
     call({"$session": "f"}, **passed(ZERO, name="f")),
     fault="a fork is the same session",
 )
