@@ -29,7 +29,6 @@ NEEDS_ONE = bad_request("Mcp-Session-Id")
 OTHER_VERSION = bad_request("MCP-Protocol-Version to be what was negotiated")
 OPTIONAL = {"transport": {"required": False}}
 
-
 case(
     "header: initialize begins a session, which later requests bring back",
     begin(),

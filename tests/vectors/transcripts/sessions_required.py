@@ -61,13 +61,7 @@ case(
 )
 case(
     "session: writing where there is none is the author's mistake",
-    call(
-        None,
-        ["write", 1],
-        did=[{"error": "invalid_argument"}],
-        delivered={"session": None},
-        answered={"result": {}},
-    ),
+    call(None, ["write", 1], did=[{"error": "invalid_argument"}], delivered={"session": None}, answered={"result": {}}),
     fault="a write is lost in silence",
     not_=dict.fromkeys(("typescript", "python", "rust", "java"), "there is no session to write to"),
 )
