@@ -145,22 +145,19 @@ for kind, settings, capabilities, answered in [
             by_tool(Y, **of, **refused(code, **more)),
             fault="a yes is bound to nothing",
         )
-    for name, options, fault in [
-        ("with a ledger it counts once", {}, "one yes runs it twice"),
-        (
-            "it counts once where other states count again",
-            {"ledgerOptions": {"reusableRequestState": True}},
-            "a setting of requestState makes a yes count again",
-        ),
-    ]:
-        both.case(
-            f"{kind}: {name}",
-            first,
-            by_tool(Y, **of, **RUNS),
-            by_tool(Y, **of, **refused("used")),
-            settings={**settings, **LEDGER, **options},
-            fault=fault,
-        )
+    once = [first, by_tool(Y, **of, **RUNS), by_tool(Y, **of, **refused("used"))]
+    both.case(
+        f"{kind}: with a ledger it counts once",
+        *once,
+        settings={**settings, **LEDGER},
+        fault="one yes runs it twice",
+    )
+    both.case(
+        f"{kind}: it counts once where other states count again",
+        *once,
+        settings={**settings, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
+        fault="a setting of requestState makes a yes count again",
+    )
     unavailable = {"delivered": None, **refusal(INTERNAL, "ledger_unavailable", "handle")}
     both.case(
         f"{kind}: without the ledger's answer it is the server's failure",

@@ -295,29 +295,26 @@ case(
     settings=confirms(message="Empty it?"),
     fault="a gateway that adds {} is asked for ever",
 )
-HEBREW = "\u05e9\u05dc\u05d5\u05dd"
-for name, message, arguments, words, fault in [
-    (
-        "arguments are shown as JSON, and nothing hides",
-        "To {to} {all} {other}",
-        {"to": 'me"\n\u202eevil\u200b', "all": [1, None]},
-        'To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)',
-        "an argument passes for words of the server's",
+EVIL = {"to": 'me"\n\u202eevil\u200b', "all": [1, None]}
+case(
+    "confirm: arguments are shown as JSON, and nothing hides",
+    call(
+        arguments=EVIL,
+        answered={"result": asks('To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)', EVIL, name=None)},
     ),
-    (
-        "what is written from right to left keeps its place",
-        "From {from} to {to}?",
-        {"from": HEBREW, "to": "me"},
-        f'From \u2068"{HEBREW}"\u2069 to "me"?',
-        "two arguments change places",
+    settings=confirms(message="To {to} {all} {other}"),
+    fault="an argument passes for words of the server's",
+)
+HEBREW = {"from": "\u05e9\u05dc\u05d5\u05dd", "to": "me"}
+case(
+    "confirm: what is written from right to left keeps its place",
+    call(
+        arguments=HEBREW,
+        answered={"result": asks('From \u2068"\u05e9\u05dc\u05d5\u05dd"\u2069 to "me"?', HEBREW, name=None)},
     ),
-]:
-    case(
-        f"confirm: {name}",
-        call(arguments=arguments, answered={"result": asks(words, arguments, name=None)}),
-        settings=confirms(message=message),
-        fault=fault,
-    )
+    settings=confirms(message="From {from} to {to}?"),
+    fault="two arguments change places",
+)
 LONG = "x" * 4096
 SHOWN = f'Keep "{LONG}"?'
 CUT = f"{SHOWN[:4000]}… (and {len(SHOWN) - 4000} characters more)"

@@ -24,7 +24,7 @@ def called(*operations: list, did: list, arguments: object = {"q": "milk"}, **mo
 
 
 def refused(*operations: list, code: str, arguments: object = NEXT_PAGE, **more: object) -> dict:
-    """A call whose cursor counts nothing."""
+    """A call for the next page, unless other arguments are given, whose cursor counts nothing."""
     params = params_of("tools/call", arguments)
     return refused_at_a_tool(*(operations or [POSITION]), code=code, kind="cursor", params=params, **more)
 

@@ -77,15 +77,16 @@ for method, result in [
             fault="a check of the seal is left out",
         )
 
-for name, arguments, fault in [
-    ("of other arguments", {"id": 8}, "the arguments are not bound"),
-    ("of other arguments, that are absent,", None, "absent arguments are the same as any"),
-]:
-    case(
-        f"requestState: {name} is refused",
-        refused_again(state_token(), "unauthentic", arguments=arguments),
-        fault=fault,
-    )
+case(
+    "requestState: of other arguments is refused",
+    refused_again(state_token(), "unauthentic", arguments={"id": 8}),
+    fault="the arguments are not bound",
+)
+case(
+    "requestState: of other arguments, that are absent, is refused",
+    refused_again(state_token(), "unauthentic", arguments=None),
+    fault="absent arguments are the same as any",
+)
 case(
     "requestState: of another method is refused",
     refused_again(state_token(context=["tools/call", "play", None]), "unauthentic", method="prompts/get"),
@@ -146,20 +147,19 @@ case(
     settings={"requestStateTtl": 900},
     fault="the lifetime is not given to what leaves",
 )
-for name, only, fault in [
-    ("", ONLY["only"], "all arguments count"),
-    (
-        ", of several tools of each its own",
-        {"first": ["trace"], "play": ["id"], "third": ["trace"]},
-        "the settings of one tool take the place of another's",
-    ),
-]:
-    case(
-        f"requestState: only the named arguments count{name}",
-        again(state_token(), arguments={"id": 7, "trace": "b"}, **runs(ASKED, {})),
-        settings={"only": only},
-        fault=fault,
-    )
+ALSO_TRACED = again(state_token(), arguments={"id": 7, "trace": "b"}, **runs(ASKED, {}))
+case(
+    "requestState: only the named arguments count",
+    ALSO_TRACED,
+    settings=ONLY,
+    fault="all arguments count",
+)
+case(
+    "requestState: only the named arguments count, of several tools of each its own",
+    ALSO_TRACED,
+    settings={"only": {"first": ["trace"], "play": ["id"], "third": ["trace"]}},
+    fault="the settings of one tool take the place of another's",
+)
 case(
     "requestState: a named argument that differs is refused",
     refused_again(state_token(), "unauthentic", arguments={"id": 8, "trace": "a"}),
