@@ -150,6 +150,17 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 			Left json.RawMessage `json:"-"`
 			Text string
 		}{written, bad},
+		map[string]any{"held": written, "cycle": newCycle()}, omits{whole{written}, "\xff"},
+		struct {
+			Written
+			Raw  int
+			Text string
+		}{Written{written}, 7, "\xff"},
+		struct {
+			A    int `json:"Raw"`
+			Raw  json.RawMessage
+			Text string
+		}{7, written, "\xff"},
 	} {
 		refuses(t, ErrInvalidArgument, failure(session.SealJSON(value)))
 	}
@@ -162,6 +173,30 @@ type hides struct {
 }
 
 func (h *hides) MarshalJSON() ([]byte, error) { return json.Marshal(h.Text) }
+
+// Written has a member that one of another struct hides.
+type Written struct{ Raw json.RawMessage }
+
+// omits writes but its text.
+type omits struct {
+	Left whole `json:",omitzero"`
+	Text string
+}
+
+type whole struct{ Raw json.RawMessage }
+
+func (whole) IsZero() bool { return true }
+
+// cycle writes itself as text, and holds itself.
+type cycle struct{ Next *cycle }
+
+func newCycle() *cycle {
+	c := &cycle{}
+	c.Next = c
+	return c
+}
+
+func (*cycle) MarshalText() ([]byte, error) { return []byte("\xff\xff\xff"), nil }
 
 func TestLimits(t *testing.T) {
 	refuses(t, ErrTooLarge, failure(viewFor(t, codecFor(t), "alice").Session().Seal(make([]byte, 4097))))
