@@ -114,6 +114,7 @@ impl Guard {
             sessions: None,
             transport: TransportSettings::default(),
             events: false,
+            at_once: false,
             time_limit: Duration::from_secs(1),
             ledger: None,
         }
@@ -124,7 +125,8 @@ impl Guard {
     /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
     #[must_use]
     pub fn defers(&self) -> bool {
-        self.settings().sessions.is_none() && !self.settings().confirms
+        let settings = self.settings();
+        !settings.at_once && settings.sessions.is_none() && !settings.confirms
     }
 
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
@@ -210,6 +212,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) events: bool,
+    pub(super) at_once: bool,
     pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
@@ -284,6 +287,13 @@ impl GuardBuilder {
     #[must_use]
     pub fn events(mut self, events: bool) -> Self {
         self.events = events;
+        self
+    }
+
+    /// Has no exchange begin late: for an adapter whose handlers mint without waiting, so that the ledger is open before they run.
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.at_once = true;
         self
     }
 

@@ -143,10 +143,15 @@ impl Exchange {
     fn begin(mut context: Context, flow: Flow) -> (Self, Step) {
         // A ledger does not know tokens sealed before it began, so it is opened before any are.
         let opened = match &flow {
-            Flow::Request(request) if !request.may_seal(&context) => Ok(()),
+            Flow::Request(request) if request.may_begin_late(&context) => Ok(()),
             Flow::Revoking(_) => context.open_ledger(0),
             _ => context.open_ledger(PAUSE),
         };
+        Self::opened_first(context, flow, opened)
+    }
+
+    /// Begins with the step that opens the ledger, if there is one.
+    fn opened_first(context: Context, flow: Flow, opened: Result<(), Step>) -> (Self, Step) {
         let mut exchange = Self {
             context,
             flow,
@@ -291,7 +296,13 @@ impl Exchange {
         let request = self.flow.request().ok();
         let page = request.and_then(|request| request.page(&self.context.guard, &op));
         let flow = Flow::Handle(Box::new(HandleFlow::new(op, page)));
-        Self::begin(self.context.inner(), flow)
+        let mut context = self.context.inner();
+        let opened = match request {
+            Some(request) if request.may_begin_late(&context) => context.open_ledger(PAUSE),
+            // That of the message has opened it, or could not.
+            _ => Ok(()),
+        };
+        Self::opened_first(context, flow, opened)
     }
 
     /// Returns the opened `requestState`, while the handler runs; `None` in the first round.

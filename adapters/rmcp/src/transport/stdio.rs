@@ -14,6 +14,8 @@ use rmcp::model::{
 };
 use sealwax::Error;
 use sealwax_mcp::{Connection, Event, Failed, Step};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
@@ -180,12 +182,20 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
 
     /// Answers a message that rmcp does not get as rmcp would, which ignores notifications.
     async fn refuse(&self, line: &[u8], error: ErrorData) -> io::Result<()> {
-        let id = match serde_json::from_slice(line) {
-            Ok(ClientJsonRpcMessage::Notification(_)) => return Ok(()),
-            Ok(ClientJsonRpcMessage::Request(request)) => Some(request.id),
-            _ => None,
-        };
-        self.leave(ServerJsonRpcMessage::error(error, id)).await
+        // rmcp's own types read no message whose parameters are of another type: its client waits for an answer, too.
+        #[derive(Default, Deserialize)]
+        struct Sketch {
+            id: Option<RequestId>,
+            method: Option<IgnoredAny>,
+        }
+        let read: Sketch = serde_json::from_slice(line).unwrap_or_default();
+        match (read.method, read.id) {
+            (Some(_), None) => Ok(()),
+            (method, id) => {
+                let id = id.filter(|_| method.is_some());
+                self.leave(ServerJsonRpcMessage::error(error, id)).await
+            }
+        }
     }
 
     /// Has rmcp begin with what another process negotiated. Returns its answer to this `initialize`; `None` if it would refuse.

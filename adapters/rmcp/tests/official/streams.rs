@@ -53,9 +53,12 @@ async fn a_lifetime_that_is_none_is_told_to_the_author() {
     let failed = alice.ask(ping()).await;
     let error = json!({"code": -32603, "message": "Internal error"});
     assert_eq!(failed, json!({"jsonrpc": "2.0", "id": "p", "error": error}));
+    // What rmcp has no type for is a request all the same.
+    let odd = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": 5});
+    assert_eq!(alice.ask(odd).await["id"], 7);
     let told = alice.refusals.take();
     let codes: Vec<_> = told.iter().map(|refusal| refusal.code).collect();
-    assert_eq!(codes, ["invalid_argument"; 2]);
+    assert_eq!(codes, ["invalid_argument"; 3]);
 }
 
 /// rmcp answers nothing to what its client cancelled, and the id may be used again.

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock,
-    InputRequiredResult,
+    InputRequiredResult, ListResourcesResult, PaginatedRequestParams,
 };
-use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Principal;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
@@ -99,5 +100,36 @@ async fn a_handle_ends_with_its_time() -> Result<(), Box<dyn std::error::Error>>
     clock.advance(Duration::from_secs(1));
     assert_eq!(check().await["isError"], true);
     assert_eq!(refused.code(), "expired");
+    Ok(())
+}
+
+/// A server that hands out handles in its list.
+struct Shelf(Guard);
+
+impl ServerHandler for Shelf {
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let baskets = self.0.self_contained_handles("basket");
+        let sealed = baskets.seal(&context, &7)?;
+        assert_eq!(
+            baskets.open::<u32>(&context, &sealed.handle).await?.value,
+            7
+        );
+        self.0.reference_handles("row").mint(&context)?;
+        Ok(ListResourcesResult::default())
+    }
+}
+
+/// Minting waits for nothing, so the ledger is open before.
+#[tokio::test]
+async fn a_list_that_comes_first_may_hand_out_handles() -> Result<(), Box<dyn std::error::Error>> {
+    let clock = TestClock::new();
+    let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice"));
+    let guard = guard.ledger(ledger(&clock)).build()?;
+    let client = connect(guard.protect(Shelf(guard.clone())), ClientConfig::default()).await?;
+    client.list_resources(None).await?;
     Ok(())
 }

@@ -93,8 +93,27 @@ fn the_first_message_opens_the_ledger() {
         kind: HandleOpKind::Mint { max_age: None },
     });
     assert!(matches!(&step, Step::Ledger(open) if open.script == Script::Open));
-    let opened = Event::Ledger(Ok(vec!["ok".into()]));
-    assert!(matches!(minting.on(opened).unwrap(), Step::Done(_)));
+    let opened = || Event::Ledger(Ok(vec!["ok".into()]));
+    assert!(matches!(minting.on(opened()).unwrap(), Step::Done(_)));
+    // Where nothing can wait for it there, the message opens it.
+    let other = Guard::builder(replica.clock.codec()).ledger(LedgerSettings::default());
+    let other = other.at_once().build().unwrap();
+    let (mut handling, step) = other.message(list.clone());
+    assert!(matches!(&step, Step::Ledger(open) if open.script == Script::Open));
+    assert!(matches!(
+        handling.on(Event::Ledger(Err(Failed::Late))).unwrap(),
+        Step::Ledger(_)
+    ));
+    assert!(matches!(
+        handling.on(Event::Ledger(Err(Failed::Late))).unwrap(),
+        Step::Deliver(_)
+    ));
+    replica.pass(6);
+    let (_, step) = handling.handle(HandleOp {
+        handle_type: "basket",
+        kind: HandleOpKind::Mint { max_age: None },
+    });
+    assert!(matches!(step, Step::Done(_)), "{step:?}");
     // A failure to open, twice, refuses no request, and the next try is later.
     let mut exchange = opens(&fresh).unwrap();
     let failed = || Event::Ledger(Err(Failed::Wrong("no answer".into())));
