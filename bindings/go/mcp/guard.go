@@ -61,15 +61,15 @@ func New(codec *sealwax.Codec, principals Principals, options ...Option) (*Guard
 // the ledger's clock tolerance has to be signed out once more. The error is [ErrLedgerUnavailable] if the store may not have
 // recorded it.
 func (g *Guard) Revoke(ctx context.Context, principal Principal, options ...RevokeOption) error {
-	var retain *uint64
-	if err := set(&retain, options); err != nil {
+	var settings revocation
+	if err := set(&settings, options); err != nil {
 		return err
 	}
 	who, err := parts(principal)
 	if err != nil {
 		return err
 	}
-	begin := func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, retain) }
+	begin := func() (*engine.Exchange, *engine.Step, error) { return g.rules.Revoke(who, settings.retain) }
 	step, err := g.caller(ctx, nil).finish(ctx, begin)
 	if err != nil {
 		return err

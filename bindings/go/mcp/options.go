@@ -170,12 +170,14 @@ func WithLogger(logger *slog.Logger) Option {
 }
 
 // A RevokeOption sets how [Guard.Revoke] revokes.
-type RevokeOption func(**uint64) error
+type RevokeOption func(*revocation) error
+
+type revocation struct{ retain *uint64 }
 
 // RetainFor is how long a ledger remembers that a principal was signed out: at least the longest lifetime of anything that the
 // service issues, now or later.
 func RetainFor(d time.Duration) RevokeOption {
-	return func(retain **uint64) error { return seconds(retain, "retain for", d) }
+	return func(r *revocation) error { return seconds(&r.retain, "retain for", d) }
 }
 
 // seconds sets a duration in the engine's unit.
