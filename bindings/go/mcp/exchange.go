@@ -102,6 +102,9 @@ func (x *exchange) engine() (*engine.Exchange, error) {
 			return nil, err
 		}
 	}
+	if x.x.Freed() {
+		return nil, invalid("ctx: expected the context of a request that is being served, found one that was answered or cancelled")
+	}
 	return x.x, nil
 }
 

@@ -99,10 +99,14 @@ func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
 		return "", nil
 	})
 	must(call(t, within(t, s.server), "seal badly", nil))
+	s.told()
 	for _, err := range append(errs, failure(s.guard.State(left, 1)), failure(s.rows.Mint(left))) {
 		if !errors.Is(err, sealwax.ErrInvalidArgument) {
 			t.Errorf("sealed: %v", err)
 		}
+	}
+	if refusals := s.told(); len(refusals) != 0 {
+		t.Errorf("told %+v", refusals)
 	}
 }
 

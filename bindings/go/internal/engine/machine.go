@@ -63,6 +63,13 @@ func (m *machine) do(f func(c *host.Call, at host.Ptr) error) error {
 	})
 }
 
+// Freed tells that the machine was freed, or never begun.
+func (m *machine) Freed() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.owned == nil
+}
+
 // on tells the machine something, and reads its answer.
 func (m *machine) on(f frame, next any) error {
 	return m.do(func(c *host.Call, at host.Ptr) error {
