@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -86,6 +88,26 @@ func TestASessionCounts(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The context of a request that is answered meanwhile has its session, or none.
+func TestASessionsIDAfterTheAnswer(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	var left sync.WaitGroup
+	s.tool("leave", func(ctx context.Context) (string, error) {
+		for range 4 {
+			left.Go(func() {
+				for sealwaxmcp.SessionID(ctx) != "" {
+				}
+			})
+		}
+		return "", nil
+	})
+	session := began(t, within(t, s.server))
+	for range 500 {
+		must(session.client.CallTool(t.Context(), &mcp.CallToolParams{Name: "leave", Meta: mcp.Meta{sessionKey: session.metadata}}))
+		left.Wait()
 	}
 }
 
@@ -174,12 +196,17 @@ func spawned(t *testing.T, keys, user string) *line {
 // speaking speaks with a server in this process.
 func speaking(t *testing.T, s *shop) *line {
 	t.Helper()
+	return speakingIn(t.Context(), t, s)
+}
+
+func speakingIn(ctx context.Context, t *testing.T, s *shop) *line {
+	t.Helper()
 	reads, in := io.Pipe()
 	out, writes := io.Pipe()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = s.server.Run(t.Context(), must(s.guard.IO(reads, writes)))
+		_ = s.server.Run(ctx, must(s.guard.IO(reads, writes)))
 	}()
 	t.Cleanup(func() {
 		_, _ = in.Close(), out.Close()
@@ -281,6 +308,33 @@ func TestAHandlerWritesToAnotherClient(t *testing.T) {
 	close(release)
 	there.hear()
 	here.hear()
+}
+
+// A server that is connected in the context of another guard's request has its own messages.
+func TestAServerWithinARequestOfAnotherGuard(t *testing.T) {
+	var outer context.Context
+	outside, inside := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken), newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	outside.tool("keep", func(ctx context.Context) (string, error) { outer = context.WithoutCancel(ctx); return "", nil })
+	inside.tool("has an id", func(ctx context.Context) (string, error) { return fmt.Sprint(sealwaxmcp.SessionID(ctx) != ""), nil })
+	must(call(t, overHTTP(t, listening(t, outside), "alice", older), "keep", nil))
+	c := speakingIn(outer, t, inside)
+	c.call(2, "has an id", "{}", c.begin())
+	if told := c.hear(); !strings.Contains(told.Text, `"text":"true"`) {
+		t.Errorf("told %s", told.Text)
+	}
+}
+
+// What a failed read cut off is no line; what the input ends with is one.
+func TestALineThatIsCutOff(t *testing.T) {
+	for end, expected := range map[error]bool{io.ErrUnexpectedEOF: false, io.EOF: true} {
+		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+		var out strings.Builder
+		in := io.MultiReader(strings.NewReader(`{"jsonrpc`), iotest.ErrReader(end))
+		_ = s.server.Run(t.Context(), must(s.guard.IO(in, &out)))
+		if strings.Contains(out.String(), "Parse error") != expected {
+			t.Errorf("%v: told %s", end, out.String())
+		}
+	}
 }
 
 // A question on stdio is of the session of its call, whatever session the last message was of.

@@ -47,12 +47,14 @@ func NegotiatedOf(ctx context.Context) *Negotiated {
 // It is that of a data-layer session, or of Mcp-Session-Id and SEP-1359 behind the guard's wrappers; empty without one.
 func SessionID(ctx context.Context) string {
 	x := served(ctx)
-	switch {
-	case x == nil:
+	if x == nil {
 		return ""
-	case x.ofSession() != nil:
-		return x.ofSession().opened.ULID
-	case x.passed != nil && x.passed.Step.Negotiated != nil:
+	}
+	// It is none once the request is answered.
+	if of := x.ofSession(); of != nil {
+		return of.opened.ULID
+	}
+	if x.passed != nil && x.passed.Step.Negotiated != nil {
 		return x.passed.Step.ID
 	}
 	return ""

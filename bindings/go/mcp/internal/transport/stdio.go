@@ -65,6 +65,10 @@ type conversation struct {
 func (c *conversation) read() {
 	lines := bufio.NewScanner(c.reader)
 	lines.Buffer(nil, mcp.DefaultMaxLineLength)
+	lines.Split(func(data []byte, atEnd bool) (int, []byte, error) {
+		// What is left after a read that failed is no line. There is no error at the end of the input.
+		return bufio.ScanLines(data, atEnd && lines.Err() == nil)
+	})
 	for lines.Scan() {
 		select {
 		case c.incoming <- bytes.Clone(lines.Bytes()):

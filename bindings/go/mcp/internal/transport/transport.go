@@ -64,13 +64,12 @@ func (p *Passed) extra() *mcp.RequestExtra {
 
 // PassedOf returns the message that a wrapper passed on as this one; nil if there is no wrapper.
 func PassedOf(ctx context.Context, req mcp.Request) *Passed {
-	if found, ok := ctx.Value(contextKey{}).(*Passed); ok {
-		return found
-	}
+	// A server on stdio may run in the context of a message over HTTP.
 	if extra := req.GetExtra(); extra != nil {
 		if found, ok := lines.Load(weak.Make(extra)); ok {
 			return found.(*Passed)
 		}
 	}
-	return nil
+	found, _ := ctx.Value(contextKey{}).(*Passed)
+	return found
 }
