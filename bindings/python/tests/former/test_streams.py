@@ -128,6 +128,20 @@ async def test_a_cancelled_request_is_answered_once() -> None:
         assert (await wire.heard()).result == {"prompts": []}
 
 
+@pytest.mark.parametrize("ignored", [{"requestId": "1"}, {"requestId": 1, "reason": 5}])
+async def test_an_id_stays_in_use_if_the_sdk_ignores_its_cancellation(ignored: Any) -> None:
+    slow = Slow()
+    async with wired(with_prompts(World(KEYS), slow)) as wire:
+        await wire.ask(1, "prompts/list")
+        await slow.entered.wait()
+        await wire.note("notifications/cancelled", ignored)
+        await anyio.wait_all_tasks_blocked()
+        await wire.ask(1, "prompts/list", user="mallory")
+        assert (await wire.heard()).error.code == types.INVALID_REQUEST
+        slow.go_on.set()
+        assert (await wire.heard()).result == {"prompts": []}
+
+
 async def test_a_request_that_is_cancelled_before_its_handler_runs_never_runs() -> None:
     slow = Slow()
 
@@ -138,6 +152,10 @@ async def test_a_request_that_is_cancelled_before_its_handler_runs_never_runs() 
     async with wired(low_level(World(KEYS, principal=principal))) as wire:
         await wire.call(1, "state")
         await slow.entered.wait()
+        await wire.cancel("1")
+        await anyio.wait_all_tasks_blocked()
+        await wire.call(1, "state")
+        assert (await wire.heard()).error.code == types.INVALID_REQUEST
         await wire.cancel(1)
         await anyio.wait_all_tasks_blocked()
         slow.go_on.set()
@@ -190,9 +208,10 @@ async def test_each_of_two_at_once_has_its_own_user() -> None:
     assert world.refused == [("principal_mismatch", "handle-state")]
 
 
-async def test_a_reference_of_the_clients_counts_for_nothing() -> None:
+@pytest.mark.parametrize("meta", [{REFERENCE: "x"}, None])
+async def test_a_reference_of_the_clients_counts_for_nothing(meta: Any) -> None:
     async with wired(low_level(World(KEYS))) as wire:
-        await wire.call(1, "state", params={"_meta": {REFERENCE: "x"}})
+        await wire.call(1, "state", params={"_meta": meta})
         (content,) = (await wire.heard()).result["content"]
         assert content["text"].startswith("sw1.")
 

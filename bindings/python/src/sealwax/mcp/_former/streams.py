@@ -38,12 +38,15 @@ CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
 
 class Call(Waiting):
-    """A request whose handler runs."""
+    """A request in progress."""
 
-    def __init__(self, scope: anyio.CancelScope | None = None) -> None:
+    def __init__(self, identity: Any = None, scope: anyio.CancelScope | None = None) -> None:
         super().__init__()
+        self.identity = identity
         #: None for a list of the guard's own, which may have been waited for too long.
         self.scope = scope
+        #: Whether the SDK has it, and answers it.
+        self.is_passed = False
 
 
 def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
@@ -97,8 +100,7 @@ class Connection:
 
     async def _notification(self, message: Any, item: Any) -> None:
         async def passed(_ctx: Any) -> None:
-            if message.method == "notifications/cancelled":
-                # The SDK answers it with an error.
+            if message.method == "notifications/cancelled" and self._is_dropped(message.params):
                 dropped = self._waiting.pop(str((message.params or {}).get("requestId")), None)
                 if dropped is not None and dropped.scope is not None:
                     dropped.scope.cancel()
@@ -109,6 +111,18 @@ class Connection:
         except MCPError:
             return
 
+    def _is_dropped(self, params: Any) -> bool:
+        """Return whether what is cancelled ends here.
+
+        What the SDK has, it answers: with an error, unless it ignores the cancellation, as it does
+        one that it cannot read. Until then nobody else gets the id.
+        """
+        identity = (params or {}).get("requestId")
+        waiting = self._waiting.get(str(identity))
+        if waiting is None or waiting.is_passed:
+            return False
+        return type(waiting.identity) is type(identity)
+
     async def _request(self, message: Any, item: Any) -> None:
         if message.method == "initialize":
             self._capabilities = (message.params or {}).get("capabilities")
@@ -117,7 +131,7 @@ class Connection:
             await self._answer(message.id, self._refuse_id())
             return
         with anyio.CancelScope() as scope:
-            waiting = self._waiting[name] = Call(scope)
+            waiting = self._waiting[name] = Call(message.id, scope)
             try:
                 found = await self._answer_of(message, item, waiting)
             except BaseException as error:
@@ -153,11 +167,15 @@ class Connection:
         given = {**(params or {})}
         # Of these revisions it is no member of the SDK's; the guard has it.
         given.pop("requestState", None)
-        if isinstance(meta := given.get("_meta", {}), dict):
+        # In a message, null is absent.
+        if (meta := given.get("_meta")) is None:
+            meta = {}
+        if isinstance(meta, dict):
             given["_meta"] = {**meta, REFERENCE: reference}
         by_reference[reference] = exchange
         try:
             passed = JSONRPCMessage(message.model_copy(update={"params": given}))
+            waiting.is_passed = True
             await self._to_sdk.send(SessionMessage(passed, item.metadata))
             found = await waiting.answered()
         finally:
