@@ -9,7 +9,7 @@ import mcp_types as types
 import pytest
 import shop
 import wire
-from carriers import HANDLE, HELD, STATE, SURE, outcome, plain
+from carriers import HANDLE, HELD, STATE, SURE, call, carried, created, outcome, plain
 from fastmcp import Context as FastContext
 from fastmcp import FastMCP
 from mcp import Client
@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from shop import ALL, Shop, codec, guard, served, view
 
 import sealwax
-from sealwax.mcp import HandleRefused
+from sealwax.mcp import SESSION_META_KEY, HandleRefused
 from sealwax.mcp._handler.sdk import low_level
 
 pytestmark = pytest.mark.anyio
@@ -131,6 +131,21 @@ async def test_another_server_in_the_same_process_is_not_protected_by_the_first(
         ours = of.guard
         (content,) = plain(await of.client.call_tool("it", {}))["content"]
     assert content["text"] == "refused"
+
+
+async def test_a_session_of_a_server_that_a_handler_calls_stays_with_the_handler() -> None:
+    inner = Shop(guard(), sessions={}).mcpserver()
+
+    async def it(ctx: Any) -> Any:
+        async with Client(inner) as client:
+            session = await created(client)
+            told = carried(await call(client, "count", session))
+            return {"is_changed": told["state"] != session["state"]}
+
+    async with Client(low_level(Shop(guard(), it, sessions={}).fastmcp())) as client:
+        told = await call(client, "it")
+    assert told["structuredContent"] == {"is_changed": True}
+    assert SESSION_META_KEY not in told["_meta"]
 
 
 class Sure(BaseModel):

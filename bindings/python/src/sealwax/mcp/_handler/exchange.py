@@ -66,11 +66,12 @@ class Boundary:
             if step["step"] == "deliver":
                 exchange.delivered(step)
                 # A handler's own requests to other servers are not part of this message.
-                before = served.set(exchange)
+                before, around = served.set(exchange), _outermost.set(None)
                 try:
                     result = await call_next(with_opened(ctx, exchange.fields, step))
                 finally:
                     served.reset(before)
+                    _outermost.reset(around)
                 found = _reported(result, step)
                 if found is None:
                     return result
