@@ -39,6 +39,26 @@ async def test_a_link_of_a_tool_is_opened_at_any_route_by_its_user_alone(system:
             await reports.open(sent)
 
 
+async def test_the_cause_of_a_refused_cursor_has_its_code() -> None:
+    causes = list[Any]()
+
+    async def it(ctx: Any, cursor: str | None = None, n: float = 1) -> Any:
+        try:
+            await of.guard.position(ctx, list="v2")
+            return {"cursor": await of.guard.cursor(ctx, 20, list="v1")}
+        except HandleRefused as refused:
+            causes.append(refused.__cause__)
+            return {}
+
+    async with served("mcpserver", it) as of:
+        told: Any = (await of.client.call_tool("it", {})).structured_content
+        await of.client.call_tool("it", told)
+        await of.client.call_tool("it", {"n": 1e300})
+    assert [cause.code for cause in causes] == ["stale", "invalid_request"]
+    for cause in causes:
+        assert sealwax.answer("cursor", cause) == sealwax.answer("cursor")
+
+
 async def test_mistakes_are_told() -> None:
     """Nobody is not anybody, and what uses a link up is a flag."""
     made = guard()

@@ -41,7 +41,12 @@ def why(step: Mapping[str, Any]) -> SealwaxError | None:
         return LedgerUnavailable(message)
     if code in ("used", "ended", "revoked", "unknown"):
         return NotAccepted(message, code)
-    return by_code.get(code, SealwaxError)(message)
+    if (known := by_code.get(code)) is not None:
+        return known(message)
+    # The others are of a guard: what is the server's fault there, is its ledger's.
+    other = (SealwaxError if code.startswith("ledger_") else Refused)(message)
+    other.code = code
+    return other
 
 
 def protocol_error(error: Mapping[str, Any]) -> MCPError:
