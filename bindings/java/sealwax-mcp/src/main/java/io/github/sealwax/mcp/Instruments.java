@@ -9,6 +9,7 @@ import io.opentelemetry.api.metrics.LongCounter;
 import io.opentelemetry.api.metrics.Meter;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No id, target or principal is an attribute, and a method that is none of the protocol's is
  * {@code _OTHER}.
  */
+@SuppressWarnings("exports") // Its users require OpenTelemetry themselves.
 public final class Instruments {
   /**
    * From a second to 30 days. Every language has the same bounds, or no quantile could be computed
@@ -52,13 +54,14 @@ public final class Instruments {
   private static final AttributeKey<String> METHOD = AttributeKey.stringKey("mcp.method.name");
   private static final AttributeKey<String> ERROR = AttributeKey.stringKey("error.type");
 
-  private final LongCounter tokens;
-  private final DoubleHistogram age;
-  private final DoubleHistogram duration;
+  private record Made(LongCounter tokens, DoubleHistogram age, DoubleHistogram duration) {}
 
-  /** Makes them on the global meter named {@code sealwax}. */
+  private final Supplier<Meter> meter;
+  private volatile @Nullable Made made;
+
+  /** Makes them on the global meter named {@code sealwax}, as it is when the first token comes. */
   public Instruments() {
-    this(GlobalOpenTelemetry.getMeter("sealwax"));
+    meter = () -> GlobalOpenTelemetry.getMeter("sealwax");
   }
 
   /**
@@ -67,24 +70,36 @@ public final class Instruments {
    * @param meter such as that of a {@code SdkMeterProvider}
    */
   public Instruments(Meter meter) {
-    tokens =
+    this.meter = () -> meter;
+  }
+
+  /** Not before they are needed: to ask for the global meter keeps an SDK from being registered. */
+  private Made made() {
+    Made known = made;
+    if (known == null) {
+      // Of two threads, both get the same ones from the meter.
+      known = made = of(meter.get());
+    }
+    return known;
+  }
+
+  private static Made of(Meter meter) {
+    return new Made(
         meter
             .counterBuilder("sealwax.tokens")
             .setUnit("{token}")
             .setDescription("Tokens that were opened, sealed, ended, revoked or refused")
-            .build();
-    age =
+            .build(),
         seconds(
             meter,
             "sealwax.token.age",
             "How long ago the tokens were sealed that were opened",
-            AGES);
-    duration =
+            AGES),
         seconds(
             meter,
             "sealwax.guard.duration",
             "How long a message or a result was at the guard",
-            DURATIONS);
+            DURATIONS));
   }
 
   private static DoubleHistogram seconds(
@@ -103,15 +118,16 @@ public final class Instruments {
    * @param event what happened
    */
   public void happened(TokenEvent event) {
+    Made made = made();
     Attributes what = Attributes.of(EVENT, event.event(), KIND, event.kind());
-    duration.record(inSeconds(event.took()), what);
+    made.duration.record(inSeconds(event.took()), what);
     if (event.age() != null) {
-      age.record(inSeconds(event.age()), Attributes.of(KIND, event.kind()));
+      made.age.record(inSeconds(event.age()), Attributes.of(KIND, event.kind()));
     }
     AttributesBuilder all = what.toBuilder();
     all.put(KEY_ID, event.keyId());
     all.put(METHOD, method(event.method(), event.isCustomMethod()));
-    tokens.add(1, all.build());
+    made.tokens.add(1, all.build());
   }
 
   /**
@@ -125,7 +141,7 @@ public final class Instruments {
     all.put(KIND, refusal.kind());
     all.put(ERROR, refusal.code());
     all.put(METHOD, method(refusal.method(), refusal.isCustomMethod()));
-    tokens.add(1, all.build());
+    made().tokens.add(1, all.build());
   }
 
   private static double inSeconds(Duration time) {

@@ -7,8 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
+import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.metrics.SdkMeterProvider;
 import io.opentelemetry.sdk.metrics.data.HistogramPointData;
 import io.opentelemetry.sdk.metrics.data.LongPointData;
@@ -31,6 +33,27 @@ class InstrumentsTest {
 
   private static void expectKnown(Attributes attributes) {
     attributes.forEach((key, value) -> assertTrue(KNOWN.contains(key.getKey()), key.getKey()));
+  }
+
+  @Test
+  void anSdkMayBeRegisteredAfterThem() {
+    GlobalOpenTelemetry.resetForTest();
+    try {
+      Instruments instruments = new Instruments();
+      InMemoryMetricReader reader = InMemoryMetricReader.create();
+      OpenTelemetrySdk.builder()
+          .setMeterProvider(SdkMeterProvider.builder().registerMetricReader(reader).build())
+          .buildAndRegisterGlobal();
+      Guard guard =
+          Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
+              .anonymous()
+              .onRefused(instruments::refused)
+              .build();
+      assertThrows(LinkRefused.class, () -> guard.links("report", Integer.class).open("forged"));
+      assertEquals(1, reader.collectAllMetrics().size());
+    } finally {
+      GlobalOpenTelemetry.resetForTest();
+    }
   }
 
   @Test
