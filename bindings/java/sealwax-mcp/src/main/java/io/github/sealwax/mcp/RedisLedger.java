@@ -1,5 +1,6 @@
 package io.github.sealwax.mcp;
 
+import io.github.sealwax.mcp.internal.Failures;
 import io.github.sealwax.mcp.internal.Step;
 import io.github.sealwax.mcp.internal.ledger.RedisConnection;
 import io.github.sealwax.mcp.internal.ledger.RedisConnections;
@@ -10,11 +11,15 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +36,7 @@ import org.slf4j.LoggerFactory;
  * round trip; ending something, and {@link Guard#revoke}, take a second one where there are
  * replicas, for one of them to confirm it.
  */
+@SuppressWarnings("exports") // Its users require Lettuce themselves.
 public final class RedisLedger implements Ledger, AutoCloseable {
   private static final Logger LOGGER = LoggerFactory.getLogger("sealwax.ledger");
 
@@ -45,7 +51,8 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   /** How scripts are sent whose commands need no store machine. */
   private final Map<String, Step> plain = new ConcurrentHashMap<>();
 
-  private volatile List<String> warnings = List.of();
+  /** What the settings of a server may lose, by slot too. */
+  private final Map<Integer, List<String>> warned = new ConcurrentHashMap<>();
 
   /**
    * Makes one; it connects when it is used.
@@ -83,23 +90,49 @@ public final class RedisLedger implements Ledger, AutoCloseable {
 
   private RedisConnections connections(String key) {
     return bySlot.computeIfAbsent(
-        servers.slot(key), slot -> new RedisConnections(servers, this::check, CONNECTING));
+        servers.slot(key),
+        slot -> new RedisConnections(servers, connection -> check(slot, connection), CONNECTING));
   }
 
   /**
-   * Checks the server, on a connection that it closes: for a start that fails if the ledger cannot
-   * serve. The first command does this too.
+   * Checks the server, or all of a Cluster that have slots, on connections that it closes: for a
+   * start that fails if the ledger cannot serve. The first command checks its own server too.
    *
    * @return warnings for the operator: what the server's settings may lose. It fails with a {@link
    *     LedgerException} for a server that would lose records
    */
   public CompletionStage<List<String>> check() {
-    return connections("")
-        .connect("")
+    Collection<String> unfit = new ConcurrentLinkedQueue<>();
+    return servers
+        .keys()
+        .orTimeout(CONNECTING.toMillis(), TimeUnit.MILLISECONDS)
+        .thenCompose(
+            keys ->
+                CompletableFuture.allOf(
+                    keys.stream()
+                        .map(key -> judged(key, unfit))
+                        .toArray(CompletableFuture<?>[]::new)))
         .thenApply(
-            connection -> {
-              connection.close();
-              return warnings;
+            all -> {
+              if (!unfit.isEmpty()) {
+                throw new LedgerException(String.join("; ", unfit));
+              }
+              return warnings();
+            });
+  }
+
+  /** Checks the server of a key; why it cannot serve is added. */
+  private CompletableFuture<Void> judged(String key, Collection<String> unfit) {
+    return connections(key)
+        .connect(key)
+        .thenAccept(RedisConnection::close)
+        .exceptionally(
+            failure -> {
+              if (Failures.cause(failure) instanceof LedgerException refused) {
+                unfit.add(refused.getMessage());
+                return null;
+              }
+              throw new CompletionException(failure);
             });
   }
 
@@ -109,7 +142,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
    * @return warnings for the operator
    */
   public List<String> warnings() {
-    return warnings;
+    return warned.values().stream().flatMap(List::stream).distinct().toList();
   }
 
   @Override
@@ -171,13 +204,13 @@ public final class RedisLedger implements Ledger, AutoCloseable {
   }
 
   /** Checks the server of a new connection. */
-  private CompletableFuture<RedisConnection> check(RedisConnection connection) {
+  private CompletableFuture<RedisConnection> check(int slot, RedisConnection connection) {
     return store
         .begin(Map.of())
         .on(connection)
         .thenCompose(
             step -> {
-              warn(step.texts("warned"));
+              warn(slot, step.texts("warned"));
               CompletableFuture<?>[] loads =
                   step.list("load").stream()
                       .map(load -> ((List<?>) load).stream().map(String::valueOf).toList())
@@ -187,13 +220,14 @@ public final class RedisLedger implements Ledger, AutoCloseable {
             });
   }
 
-  private void warn(List<String> found) {
+  private void warn(int slot, List<String> found) {
+    List<String> known = warnings();
     for (String warning : found) {
-      if (!warnings.contains(warning)) {
+      if (!known.contains(warning)) {
         LOGGER.warn("sealwax: ledger: {}", warning);
       }
     }
-    warnings = List.copyOf(found);
+    warned.put(slot, List.copyOf(found));
   }
 
   /** Closes its connections. */

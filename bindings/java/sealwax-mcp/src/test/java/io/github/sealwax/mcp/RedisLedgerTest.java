@@ -149,6 +149,22 @@ class RedisLedgerTest {
     }
   }
 
+  /** Its check says why, of each. */
+  private static void expectUnfit(RedisLedger ledger, Valkey... stores) {
+    for (Valkey store : stores) {
+      store.commands().configSet("maxmemory", "100mb");
+      store.commands().configSet("maxmemory-policy", "allkeys-lru");
+    }
+    CompletableFuture<List<String>> checked = ledger.check().toCompletableFuture();
+    Throwable failure = Failures.cause(assertThrows(CompletionException.class, checked::join));
+    assertInstanceOf(LedgerException.class, failure);
+    String[] reasons = ("; " + failure.getMessage()).split("; maxmemory-policy: ");
+    assertEquals(stores.length + 1, reasons.length, failure::getMessage);
+    for (Valkey store : stores) {
+      store.commands().configSet("maxmemory-policy", "noeviction");
+    }
+  }
+
   @Test
   void itsCheckRefusesOrWarns() {
     try (Valkey store = new Valkey();
@@ -157,12 +173,7 @@ class RedisLedgerTest {
       List<String> warnings = ledger.check().toCompletableFuture().join();
       assertTrue(warnings.toString().contains("appendonly"), warnings::toString);
       assertEquals(warnings, ledger.warnings());
-      store.commands().configSet("maxmemory", "100mb");
-      store.commands().configSet("maxmemory-policy", "allkeys-lru");
-      CompletableFuture<List<String>> refused = ledger.check().toCompletableFuture();
-      Throwable failure = Failures.cause(assertThrows(CompletionException.class, refused::join));
-      assertInstanceOf(LedgerException.class, failure);
-      assertTrue(failure.getMessage().contains("maxmemory-policy"), failure::getMessage);
+      expectUnfit(ledger, store);
     }
   }
 
@@ -213,6 +224,10 @@ class RedisLedgerTest {
       for (Valkey node : List.of(one, other)) {
         until(() -> node.commands().clusterInfo().contains("cluster_state:ok"));
       }
+      expectUnfit(ledger, one);
+      expectUnfit(ledger, other);
+      expectUnfit(ledger, one, other);
+      ledger.check().toCompletableFuture().join();
       one.age(BEGAN);
       other.age(keys);
       for (int times = 0; times < 3; times++) {

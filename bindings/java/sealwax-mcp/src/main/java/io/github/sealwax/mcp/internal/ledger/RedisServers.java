@@ -9,10 +9,14 @@ import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.models.partitions.Partitions;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 import io.lettuce.core.codec.StringCodec;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * Connects to one server, or to the one of a Cluster that has a key: all keys of a command are on
@@ -73,6 +77,37 @@ public record RedisServers(
   /** Returns the slot of a key, by which a Cluster chooses its server; 0 without a Cluster. */
   public int slot(String key) {
     return client instanceof RedisClusterClient ? SlotHash.getSlot(key) : 0;
+  }
+
+  /** Returns a key for each server that has keys: of a Cluster, one of its first slot. */
+  public CompletableFuture<List<String>> keys() {
+    if (!(client instanceof RedisClusterClient cluster)) {
+      return CompletableFuture.completedFuture(List.of(""));
+    }
+    return cluster
+        .refreshPartitionsAsync()
+        .thenApply(fresh -> keys(cluster.getPartitions()))
+        .toCompletableFuture();
+  }
+
+  private static List<String> keys(Partitions nodes) {
+    List<String> keys =
+        nodes.stream()
+            .filter(node -> node.is(NodeFlag.UPSTREAM) && !node.getSlots().isEmpty())
+            .map(node -> keyOf(node.getSlots().get(0)))
+            .toList();
+    if (keys.isEmpty()) {
+      throw new LedgerException("expected servers with slots, found none");
+    }
+    return keys;
+  }
+
+  private static String keyOf(int slot) {
+    return Stream.iterate(0, number -> number + 1)
+        .map(String::valueOf)
+        .filter(key -> SlotHash.getSlot(key) == slot)
+        .findFirst()
+        .orElseThrow();
   }
 
   /** No command is sent twice, or late. */
