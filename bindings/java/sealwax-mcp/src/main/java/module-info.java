@@ -10,10 +10,11 @@
 module io.github.sealwax.mcp {
   requires transitive io.github.sealwax;
   requires transitive io.modelcontextprotocol.sdk.mcp.core;
-  requires static transitive io.opentelemetry.api;
-  requires static transitive jakarta.servlet;
-  requires static transitive lettuce.core;
   requires static transitive org.jspecify;
+  // Not transitive: a module that requires this one would not compile without them.
+  requires static io.opentelemetry.api;
+  requires static jakarta.servlet;
+  requires static lettuce.core;
   requires org.reactivestreams;
   requires org.slf4j;
   requires reactor.core;

@@ -33,6 +33,7 @@ import java.util.Objects;
  * the header gets 400, whatever revision it names: the SDK speaks no later one. One whose session
  * is refused gets 404. {@code DELETE} ends a session, if the guard has a ledger.
  */
+@SuppressWarnings("exports") // Its users require Servlet themselves.
 public final class SealwaxFilter implements Filter {
   private final GuardCore guard;
   private final Engine engine;
