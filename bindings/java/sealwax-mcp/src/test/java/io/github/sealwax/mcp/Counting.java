@@ -27,6 +27,9 @@ final class Counting implements InstanceProvider {
   /** The kind of the next frame that breaks its instance, as a bug would; 0 for none. */
   volatile int breaks;
 
+  /** The kind of the frame that breaks the instance after that one; 0 for none. */
+  volatile int breaksNext;
+
   /** Which of the next calls that set keys is refused; 0 for none. */
   final AtomicInteger refuses = new AtomicInteger();
 
@@ -63,7 +66,8 @@ final class Counting implements InstanceProvider {
       int kind =
           makes || function == Function.MACHINE_ON ? inner.readByte(arguments[makes ? 2 : 1]) : 0;
       if (kind != 0 && kind == breaks) {
-        breaks = 0;
+        breaks = breaksNext;
+        breaksNext = 0;
         throw new IllegalStateException("unreachable");
       }
       long status = inner.call(function, arguments);

@@ -162,6 +162,16 @@ class HandlersTest {
   }
 
   @Test
+  void anEngineThatFailsAgainAsItIsReportedTellsTheClientNoMore() {
+    Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
+    counting.breaks = Frame.RESULT;
+    counting.breaksNext = Frame.REPORT;
+    JSONRPCResponse answer = server.ask("alice", "tools/list", NO_PARAMS);
+    assertEquals("Internal error", answer.error().message());
+    assertEquals(List.of("internal_error"), codes());
+  }
+
+  @Test
   void twoHandlesAtOnceAskForThePrincipalOnce() {
     AtomicInteger asked = new AtomicInteger();
     CompletableFuture<Thread> second = new CompletableFuture<>();

@@ -53,7 +53,7 @@ public final class Hooks {
 
   /** Reports what this side found; {@code about} says at what. */
   public void report(Code code, @Nullable String message, Map<String, Object> about) {
-    refused(engine.report(fault(code, message, about)));
+    refused(entry(code, message, about));
   }
 
   void refused(Map<String, Object> entry) {
@@ -75,16 +75,34 @@ public final class Hooks {
     } catch (Throwable e) {
       String expected =
           name + ": expected a function that does not throw, found " + Failures.named(e);
-      log(engine.report(fault(Code.INVALID_ARGUMENT, expected, SESSION)));
+      log(entry(Code.INVALID_ARGUMENT, expected, SESSION));
     }
   }
 
-  private static Map<String, Object> fault(
+  private Map<String, Object> entry(
       Code code, @Nullable String message, Map<String, Object> about) {
     Map<String, Object> fault = new HashMap<>(about);
     fault.put("code", code.toString());
     fault.put("message", message);
-    return fault;
+    try {
+      return engine.report(fault);
+    } catch (SealwaxException e) {
+      // Who reports has an answer to give: what it threw, the client would be told.
+      String expected = "expected an entry for the log, found " + e.code();
+      return Map.of(
+          "code",
+          code.toString(),
+          "kind",
+          about.get("kind"),
+          "message",
+          expected,
+          "level",
+          "error",
+          "time",
+          Instant.now().toString(),
+          "line",
+          "sealwax: " + code + " kind=" + about.get("kind") + " message=\"" + expected + "\"");
+    }
   }
 
   private static void log(Map<String, Object> entry) {
