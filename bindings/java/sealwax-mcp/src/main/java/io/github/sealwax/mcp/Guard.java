@@ -9,6 +9,7 @@ import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
 import io.github.sealwax.mcp.internal.handler.ConnectedTransport;
 import io.github.sealwax.mcp.internal.handler.Exchange;
+import io.github.sealwax.mcp.internal.handler.SessionCore;
 import io.github.sealwax.mcp.internal.handler.StatelessTransport;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
@@ -186,11 +187,12 @@ public final class Guard {
    * @return null for a request without a session
    */
   public @Nullable String sessionId(McpTransportContext context) {
-    Exchange served = Exchange.of(core, context);
-    if (served.session() != null) {
-      return served.session().ulid;
+    SessionCore session = Exchange.of(core, context).session();
+    if (session != null) {
+      return session.ulid;
     }
-    return served.negotiated() == null ? null : served.negotiated().id();
+    Negotiated negotiated = negotiated(context);
+    return negotiated == null ? null : negotiated.id();
   }
 
   /**
