@@ -114,7 +114,7 @@ impl Guard {
             sessions: None,
             transport: TransportSettings::default(),
             events: false,
-            at_once: false,
+            mints_at_once: false,
             time_limit: Duration::from_secs(1),
             ledger: None,
         }
@@ -125,8 +125,7 @@ impl Guard {
     /// [need no caller](crate::TokenFields::needs_caller). Until then there is nothing to check.
     #[must_use]
     pub fn defers(&self) -> bool {
-        let settings = self.settings();
-        !settings.at_once && settings.sessions.is_none() && !settings.confirms
+        self.settings().sessions.is_none() && !self.settings().confirms
     }
 
     /// Returns the command that opens the ledger, if it is not open. Only one message in `pause`
@@ -212,7 +211,7 @@ pub struct GuardBuilder {
     pub(super) sessions: Option<SessionSettings>,
     pub(super) transport: TransportSettings,
     pub(super) events: bool,
-    pub(super) at_once: bool,
+    pub(super) mints_at_once: bool,
     pub(super) time_limit: Duration,
     pub(super) ledger: Option<LedgerSettings>,
 }
@@ -290,10 +289,10 @@ impl GuardBuilder {
         self
     }
 
-    /// Has no exchange begin late: for an adapter whose handlers mint without waiting, so that the ledger is open before they run.
+    /// Has every message open the ledger, for an adapter whose handlers mint without waiting for it.
     #[must_use]
-    pub fn at_once(mut self) -> Self {
-        self.at_once = true;
+    pub fn mints_at_once(mut self) -> Self {
+        self.mints_at_once = true;
         self
     }
 

@@ -42,7 +42,7 @@ impl GuardBuilder {
         principal: impl Fn(&Context) -> Result<Option<Principal>, Error> + Send + Sync + 'static,
     ) -> Self {
         Self {
-            settings: sealwax_mcp::Guard::builder(codec).at_once(),
+            settings: sealwax_mcp::Guard::builder(codec).mints_at_once(),
             principal: Box::new(principal),
             on_refused: Vec::new(),
             on_event: Vec::new(),

@@ -143,7 +143,7 @@ impl Exchange {
     fn begin(mut context: Context, flow: Flow) -> (Self, Step) {
         // A ledger does not know tokens sealed before it began, so it is opened before any are.
         let opened = match &flow {
-            Flow::Request(request) if request.may_begin_late(&context) => Ok(()),
+            Flow::Request(request) if !request.may_seal(&context) => Ok(()),
             Flow::Revoking(_) => context.open_ledger(0),
             _ => context.open_ledger(PAUSE),
         };
@@ -298,7 +298,7 @@ impl Exchange {
         let flow = Flow::Handle(Box::new(HandleFlow::new(op, page)));
         let mut context = self.context.inner();
         let opened = match request {
-            Some(request) if request.may_begin_late(&context) => context.open_ledger(PAUSE),
+            Some(request) if !request.may_seal(&context) => context.open_ledger(PAUSE),
             // That of the message has opened it, or could not.
             _ => Ok(()),
         };

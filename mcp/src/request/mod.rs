@@ -182,13 +182,14 @@ impl Request {
         }
     }
 
-    /// Returns whether its exchange may begin as late as its handler uses a handle, or with the result: see [`Guard::defers`].
-    ///
-    /// [`Guard::defers`]: crate::Guard::defers
-    pub fn may_begin_late(&self, context: &Context) -> bool {
-        let needs_caller = self.fields.is_some_and(TokenFields::needs_caller);
-        let brings = !self.notification && (needs_caller || !self.token.is_absent());
-        context.guard.defers() && !brings
+    /// Returns whether its handler may make a token that the ledger judges later. A list makes its
+    /// cursor with the result, and opens the ledger for a handle then.
+    pub fn may_seal(&self, context: &Context) -> bool {
+        let (fields, settings) = (
+            self.fields.map(|fields| fields.kind),
+            context.guard.settings(),
+        );
+        settings.mints_at_once || settings.sessions.is_some() || fields == Some(Kind::RequestState)
     }
 
     pub fn is_notification(&self) -> bool {

@@ -57,15 +57,15 @@ export class Engine {
   }
 
   /**
-   * Begins the exchange of a message to the SDK's handlers. `user` is there if the guard confirms some; `member` of its result
-   * may hold a token; `principal` is the caller, if known.
+   * Begins the exchange of a message to the SDK's handlers. `member` of its result may hold a token; `principal` is the caller, if
+   * known; `user` is there if the guard confirms some.
    */
   request(
     { method, target, args, token, header, session, notification, modern }: Arrival,
-    user: UserFacts | undefined,
     member: string | undefined,
     principal: Parts | undefined,
     withinMs?: number,
+    user?: UserFacts,
   ): Exchange {
     let flags = (notification ? machine.NOTIFICATION : 0) | (modern ? machine.MODERN : 0);
     if (session !== undefined) flags |= machine.SESSION;

@@ -6,26 +6,14 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { test } from 'node:test';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { createMcpHandler, InMemoryTransport } from '@modelcontextprotocol/server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
-import { door, factoryOf, guardOf, text } from './wire.mjs';
+import { door, factoryOf, guardOf, initialize, inMemory, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 const cancelled = 'notifications/cancelled';
 const name = { name: 'x', arguments: {} };
-
-/** A protected server in memory, and its sessions. */
-async function inMemory(guard, handlers) {
-  const server = factoryOf(handlers, guard)();
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const answers = [];
-  theirs.onmessage = (message) => answers.push(message);
-  await theirs.start();
-  await server.connect(ours);
-  const send = (message) => theirs.send({ jsonrpc: '2.0', ...message });
-  return { answers, send, server };
-}
 
 const turn = () => new Promise(setImmediate);
 const settle = async () => {
@@ -147,3 +135,51 @@ for (const [major, listenerOf] of Object.entries(listeners)) {
     while (exchanges() > 0) await turn();
   });
 }
+
+/** A request over HTTP. */
+const posted = (message, signal) =>
+  new Request('http://localhost/mcp', {
+    method: 'POST',
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+    headers: { 'content-type': 'application/json' },
+    signal,
+  });
+
+test('an answer whose body the handler has read frees its exchange', async () => {
+  let isRead = false;
+  const answers = async (_, { parsedBody: { id } }) => {
+    const response = Response.json({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25' } });
+    if (isRead) await response.text();
+    return response;
+  };
+  const fetch = guardOf().fetch(answers, { sep1359: true });
+  const { result } = await (await fetch(posted(initialize))).json();
+  isRead = true;
+  const { status } = await fetch(posted({ id: 1, method: 'ping', sessionId: result.sessionId }));
+  assert.deepEqual([status, exchanges()], [500, 0]);
+});
+
+test('a client that leaves while its session begins is no fault of the handler', async () => {
+  const lines = [];
+  const guard = guardOf({ logger: { warn: (line) => lines.push(line) } });
+  const slow = door();
+  const pull = async (to) => {
+    await slow.pass();
+    const result = { protocolVersion: '2025-11-25' };
+    const data = JSON.stringify({ jsonrpc: '2.0', id: 'first', result });
+    to.enqueue(new TextEncoder().encode(`data: ${data}\n\n`));
+    to.close();
+  };
+  const headers = { 'content-type': 'text/event-stream' };
+  // Nothing is read before the guard does.
+  const body = () => new ReadableStream({ pull }, { highWaterMark: 0 });
+  const fetch = guard.fetch(async () => new Response(body(), { headers }));
+  const gone = new AbortController();
+  const answer = fetch(posted(initialize, gone.signal));
+  await slow.came;
+  gone.abort();
+  await answer;
+  slow.open();
+  await settle();
+  assert.deepEqual([lines, exchanges()], [[], 0]);
+});

@@ -14,6 +14,7 @@ import {
   factoryOf,
   guardOf,
   initialize,
+  inMemory,
   inTool,
   messagesOf,
   modern,
@@ -208,4 +209,17 @@ test('an event with a session is not held back until its stream ends', async () 
   const { value } = await reader.read();
   assert.match(new TextDecoder().decode(value), /^data: \{.*"sessionId":"sw1\..*\}\r\r$/);
   await reader.cancel();
+});
+
+test('parameters that are null are for the SDK to judge', async () => {
+  const heard = [];
+  for (const guard of [undefined, guardOf()]) {
+    const { answers, send, server } = await inMemory(guard, {});
+    const errors = [];
+    server.onerror = ({ message }) => errors.push(message);
+    await send({ id: 1, method: 'ping', params: null });
+    await new Promise(setImmediate);
+    heard.push({ answers, errors });
+  }
+  assert.deepEqual(heard[1], heard[0]);
 });

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream';
 
 import {
   createMcpHandler,
+  InMemoryTransport,
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -56,6 +57,18 @@ export function factoryOf(handlers, guard) {
     }
     return server;
   };
+}
+
+/** A server in memory, protected where there is a guard, and what it answers. */
+export async function inMemory(guard, handlers) {
+  const server = factoryOf(handlers, guard)();
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const answers = [];
+  theirs.onmessage = (message) => answers.push(message);
+  await theirs.start();
+  await server.connect(ours);
+  const send = (message) => theirs.send({ jsonrpc: '2.0', ...message });
+  return { answers, send, server };
 }
 
 /** What comes by lines or events, and who waits for some of it. */

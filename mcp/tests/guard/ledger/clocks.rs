@@ -97,7 +97,7 @@ fn the_first_message_opens_the_ledger() {
     assert!(matches!(minting.on(opened()).unwrap(), Step::Done(_)));
     // Where nothing can wait for it there, the message opens it.
     let other = Guard::builder(replica.clock.codec()).ledger(LedgerSettings::default());
-    let other = other.at_once().build().unwrap();
+    let other = other.mints_at_once().build().unwrap();
     let (mut handling, step) = other.message(list.clone());
     assert!(matches!(&step, Step::Ledger(open) if open.script == Script::Open));
     assert!(matches!(

@@ -128,7 +128,7 @@ export class Call {
     const { confirms, engine } = this.#policy;
     const user = confirms && read.method.startsWith('tools/') ? this.#user() : undefined;
     const { parts } = this.#caller;
-    return engine.request(read, user, this.#fields?.result, parts, this.#known?.withinMs);
+    return engine.request(read, this.#fields?.result, parts, this.#known?.withinMs, user);
   }
 
   #user(): UserFacts {

@@ -60,10 +60,13 @@ export function withSessions(handler: FetchHandler, policy: Policy, engine: Engi
       const coming = handler(changed(request, version, text), given);
       const response = await whileWaiting(signal, coming, late);
       if (!(step.report || step.addSessionId) || !exchange.answer(response)) return response;
+      // What the guard itself does with a client that left is nobody's fault.
       if (step.report)
-        return await whileWaiting(signal, reported(caller, exchange, response), late);
+        return await whileWaiting(signal, reported(caller, exchange, response), () => {});
+      // Throws if the body was read.
+      const passed = withBody(response, passing(response.body, exchange));
       isSent = false;
-      return withBody(response, passing(response.body, exchange));
+      return passed;
     } catch (cause) {
       // Nobody is there to read it.
       if (request.signal.aborted) return new Response(null);

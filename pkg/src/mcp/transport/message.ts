@@ -41,8 +41,9 @@ export function arrivalOf(
 }
 
 /** Returns a member of a message's parameters; `undefined` for `null` too. */
-export function memberOf({ params = {} }: ClientMessage, name: string): unknown {
-  return Object.hasOwn(params, name) ? (params[name] ?? undefined) : undefined;
+export function memberOf({ params }: ClientMessage, name: string): unknown {
+  const given = params ?? {};
+  return Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined;
 }
 
 /** Returns the members of a session's metadata, of any type. */

@@ -28,7 +28,8 @@ export interface NodeResponse {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   setHeader(name: string, value: string | string[]): unknown;
-  flushHeaders(): void;
+  /** That of HTTP/2 has none. */
+  flushHeaders?(): void;
   write(chunk: Uint8Array): boolean;
   end(chunk?: string): unknown;
   destroy(): unknown;
@@ -150,7 +151,7 @@ function sender(to: NodeResponse, gone: AbortSignal): (response: Response) => Pr
     if (response.body === null) return finish();
     const isJson = response.headers.get('content-type')?.startsWith('application/json');
     if (isJson) return finish(await response.text());
-    flushHeaders.call(to);
+    flushHeaders?.call(to);
     const reader = response.body.getReader();
     let goOn = () => {};
     to.on('drain', (of) => of === OTHER || goOn());
