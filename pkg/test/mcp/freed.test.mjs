@@ -148,7 +148,11 @@ const posted = (message, signal) =>
 test('an answer whose body the handler has read frees its exchange', async () => {
   let isRead = false;
   const answers = async (_, { parsedBody: { id } }) => {
-    const response = Response.json({ jsonrpc: '2.0', id, result: { protocolVersion: '2025-11-25' } });
+    const response = Response.json({
+      jsonrpc: '2.0',
+      id,
+      result: { protocolVersion: '2025-11-25' },
+    });
     if (isRead) await response.text();
     return response;
   };
