@@ -14,27 +14,19 @@ import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
-import java.io.ByteArrayOutputStream;
-import java.io.File;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
-import javax.tools.ToolProvider;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -213,21 +205,6 @@ class AuthorsTest {
             () -> SealwaxFilter.builder(guard).contextExtractor(null),
             () -> Sessions.Settings.of(Integer.class, null),
             () -> guard.referenceHandles("row").maxAge(null)));
-  }
-
-  /** Such as OpenTelemetry: it compiles without what Maven does not bring. */
-  @Test
-  void aModuleThatRequiresThisOneNeedsNothingOptional(@TempDir Path folder) throws IOException {
-    Path source = folder.resolve("module-info.java");
-    Files.writeString(source, "module demo { requires io.github.sealwax.mcp; }");
-    String path =
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-            .filter(entry -> !entry.matches(".*(opentelemetry|lettuce|servlet|tomcat).*"))
-            .collect(Collectors.joining(File.pathSeparator));
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
-    String[] arguments = {"-d", "" + folder, "--module-path", path, "" + source};
-    int status = ToolProvider.getSystemJavaCompiler().run(null, said, said, arguments);
-    assertEquals(0, status, said::toString);
   }
 
   @Test

@@ -13,17 +13,23 @@ import io.modelcontextprotocol.spec.McpSchema.ListToolsResult;
 import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
 import io.modelcontextprotocol.spec.ProtocolVersions;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What the SDK does not let through, as docs/systems.md says it: where it does, the guard can do
@@ -91,5 +97,20 @@ class ContractTest {
             Thread.sleep(5);
           }
         });
+  }
+
+  /** Such as OpenTelemetry: it compiles without what Maven does not bring. */
+  @Test
+  void aModuleThatRequiresThisOneNeedsNothingOptional(@TempDir Path folder) throws IOException {
+    Path source = folder.resolve("module-info.java");
+    Files.writeString(source, "module demo { requires io.github.sealwax.mcp; }");
+    String path =
+        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> !entry.matches(".*(opentelemetry|lettuce|servlet|tomcat).*"))
+            .collect(Collectors.joining(File.pathSeparator));
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    String[] arguments = {"-d", "" + folder, "--module-path", path, "" + source};
+    int status = ToolProvider.getSystemJavaCompiler().run(null, said, said, arguments);
+    assertEquals(0, status, said::toString);
   }
 }
