@@ -224,7 +224,7 @@ GUARDS = {
                 "tests/fuzz/abi",
                 "tests/fuzz/targets",
             ),
-            *("tests/fuzz/inputs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
+            *("tests/fuzz/inputs", "tests/codec/alter.rs", "tests/codec/oracle.rs", "mcp/tests/guard/told.rs"),
         ),
         prepare="""
             sed -i 's|^members = .*|members = ["mcp", "cli", "bindings/c", "tests/fuzz/abi", "tests/fuzz/targets"]|' Cargo.toml
