@@ -68,7 +68,7 @@ pub fn begin(world: &mut World, begun: &Begun<'_>) -> Option<Waiting> {
         fields,
         target: [Some("play"), Some("other"), None][usize::from(begun.target) % 3],
         arguments: ARGUMENTS[usize::from(begun.arguments) % ARGUMENTS.len()],
-        notification: begun.notification,
+        notification,
         token: world.sent(&begun.token, carries),
         session,
     };
@@ -222,7 +222,8 @@ impl Waiting {
                 is_list || ["ping", "sessions/create", "initialize"].contains(&self.request.method);
             assert!(
                 sent.is_some() || !required || free || self.request.notification,
-                "it needs a session"
+                "{} needs a session",
+                self.request.method
             );
             return;
         };
