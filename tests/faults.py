@@ -122,10 +122,7 @@ def ready(scratch: pathlib.Path, python: str, group: str) -> pathlib.Path:
         failure = GUARDS[group].failure(copy, COMPILES)
     else:
         prepared(copy)
-        whole = [
-            (*CODEC[:2], CODEC[2] + CANONICAL[2] + CLONES[2]),
-            (*GUARD[:2], GUARD[2] + LEDGER[2] + ANSWERS[2]),
-        ]
+        whole = [(*CODEC[:2], CODEC[2] + CANONICAL[2] + CLONES[2]), (*GUARD[:2], GUARD[2] + LEDGER[2] + ANSWERS[2])]
         fail = any(tests_fail(copy, *tests) for tests in whole) or scripts_fail(copy, python)
         failure = "run them by themselves" if fail else ""
     if failure:

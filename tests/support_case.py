@@ -75,12 +75,7 @@ class User:
     """A user's client, which sends what it has to whichever replica."""
 
     def __init__(self, name: str) -> None:
-        claims = {
-            "iss": "https://idp.example.com",
-            "aud": AUDIENCE,
-            "sub": name,
-            "client_id": "app",
-        }
+        claims = {"iss": "https://idp.example.com", "aud": AUDIENCE, "sub": name, "client_id": "app"}
         self._bearer = jwt.encode({**claims, "exp": int(time.time()) + 3600}, SECRET, algorithm="HS256")
         self.session: dict[str, str] | None = None
         self._id: str | None = None
@@ -181,10 +176,7 @@ def solve(language: str, command: str, valkey: str, keys: list[str], folder: Pat
 
         who = {"issuer": "https://idp.example.com", "client": "app", "subject": "alice", "level": "WARN"}
         call = {"kind": "session", "method": "tools/call", "target": "count", **who}
-        hers = [
-            {**call, "code": "unknown_key"},
-            {**call, "code": "unknown_key", "method": "tools/list"},
-        ]
+        hers = [{**call, "code": "unknown_key"}, {**call, "code": "unknown_key", "method": "tools/list"}]
         del hers[1]["target"]
         expect(f"{language}: why, at the one", hers, [why(one) for one in told(other, "alice", start, end)])
         ended = told(ours, "alice", start, end)

@@ -39,13 +39,7 @@ class Row:
 
 
 #: As they stand in the table.
-ARTEFACTS = [
-    *map(library, TARGETS),
-    *map(wheel, TARGETS),
-    SDIST,
-    *map(command, COMMANDS),
-    NPM,
-]
+ARTEFACTS = [*map(library, TARGETS), *map(wheel, TARGETS), SDIST, *map(command, COMMANDS), NPM]
 HEAD = ["| artefact | MB | read from its files | run on | what passed |", "|---|--:|---|---|---|"]
 
 

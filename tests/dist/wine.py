@@ -13,10 +13,7 @@ programs, libraries = root / "usr/lib/wine", root / "usr/lib/x86_64-linux-gnu"
 # Not a script that looks for the server in /usr.
 (programs / "wineserver64").replace(programs / "wineserver")
 for name in ("wine64", "wineserver"):
-    subprocess.run(
-        [sys.argv[2], "--set-interpreter", libraries / "ld-linux-x86-64.so.2", programs / name],
-        check=True,
-    )
+    subprocess.run([sys.argv[2], "--set-interpreter", libraries / "ld-linux-x86-64.so.2", programs / name], check=True)
     # Also for what it loads: a runpath would not do.
     subprocess.run([sys.argv[2], "--force-rpath", "--set-rpath", libraries, programs / name], check=True)
 # The server takes this path from its own.

@@ -13,11 +13,7 @@ ENVELOPE = {
 INITIALIZE = {
     "id": 0,
     "method": "initialize",
-    "params": {
-        "protocolVersion": LEGACY,
-        "clientInfo": {"name": "client", "version": "1"},
-        "capabilities": {},
-    },
+    "params": {"protocolVersion": LEGACY, "clientInfo": {"name": "client", "version": "1"}, "capabilities": {}},
 }
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 #: How long an answer may take, in seconds.

@@ -386,13 +386,7 @@ LOST = (
     '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
 )
 ONE = [["in", IN], ["replay", REPLAY], ["from", REPLAYED], ["to", f"{STARTED}\n{PING}"]]
-lines(
-    "stdio: a session outlives the process",
-    *ONE,
-    *to_client(DONE, OUT),
-    *to_sdk(IN, PING),
-    asks=["principal"] * 2,
-)
+lines("stdio: a session outlives the process", *ONE, *to_client(DONE, OUT), *to_sdk(IN, PING), asks=["principal"] * 2)
 for name, replayed in [
     ("a session that the SDK does not begin again", '{"id":{id},"error":{"code":-32602,"message":"no"}}'),
     ("one with another revision", REPLAYED.replace(LEGACY, "2025-06-18")),
@@ -410,11 +404,7 @@ FIRST = [*to_sdk(INITIALIZE), *to_client(BEGUN, WITH_ID)]
 lines("stdio: initialize begins a session", *FIRST, **ASKS)
 lines("stdio: initialize that fails begins none", *FAILS, *ONE, **ASKS)
 lines(
-    "stdio: a second initialize that fails leaves the first",
-    *FIRST,
-    *FAILS,
-    *to_sdk(IN, PING),
-    asks=["principal"] * 2,
+    "stdio: a second initialize that fails leaves the first", *FIRST, *FAILS, *to_sdk(IN, PING), asks=["principal"] * 2
 )
 lines(
     "stdio: an initialize in progress has begun nothing yet",
@@ -457,10 +447,7 @@ lines(
 lines(
     "stdio: a client's answer has its session removed",
     *FIRST,
-    *to_sdk(
-        '{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}',
-        '{"jsonrpc":"2.0","id":1,"result":{"a":1}}',
-    ),
+    *to_sdk('{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}', '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'),
     asks=["principal"] * 2,
 )
 

@@ -40,12 +40,7 @@ class Transcripts(list[dict]):
         self.settings = settings or {}
 
     def case(
-        self,
-        name: str,
-        *events: dict,
-        fault: str = "",
-        settings: dict | None = None,
-        not_: dict | None = None,
+        self, name: str, *events: dict, fault: str = "", settings: dict | None = None, not_: dict | None = None
     ) -> None:
         settings = self.settings if settings is None else settings
         transcript = {"name": name, "fault": fault, "settings": settings, "events": list(events)}

@@ -147,10 +147,7 @@ for kind, settings, capabilities, answered in [
         )
     once = [first, by_tool(Y, **of, **RUNS), by_tool(Y, **of, **refused("used"))]
     both.case(
-        f"{kind}: with a ledger it counts once",
-        *once,
-        settings={**settings, **LEDGER},
-        fault="one yes runs it twice",
+        f"{kind}: with a ledger it counts once", *once, settings={**settings, **LEDGER}, fault="one yes runs it twice"
     )
     both.case(
         f"{kind}: it counts once where other states count again",
@@ -428,10 +425,7 @@ case(
 case(
     "card: another page is the server's",
     event(
-        "resources/read",
-        params={"uri": "ui://sealwax/confirm/1/other"},
-        asked=["principal"],
-        **gives({"contents": []}),
+        "resources/read", params={"uri": "ui://sealwax/confirm/1/other"}, asked=["principal"], **gives({"contents": []})
     ),
     not_={"go": "the SDK reads no resource that it does not know"},
     fault="the guard answers for the server",

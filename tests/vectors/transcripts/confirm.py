@@ -198,10 +198,7 @@ case(
     call(answered={"result": asks(at=NOW + 1_000, name=None)}),
     fault="a no counts as a client that shows nothing",
 )
-for name, capabilities in [
-    ("says nothing of eliciting", {}),
-    ("elicits by URLs alone", {"elicitation": {"url": {}}}),
-]:
+for name, capabilities in [("says nothing of eliciting", {}), ("elicits by URLs alone", {"elicitation": {"url": {}}})]:
     case(
         f"confirm: a client that {name} is told",
         call(capabilities=capabilities, **UNCONFIRMED),

@@ -1,17 +1,6 @@
 """Confirmations of all tools that their server marks as destructive."""
 
-from .builders import (
-    CALL,
-    LEDGER,
-    SEP,
-    STATE_ERROR,
-    Transcripts,
-    asks_back,
-    event,
-    refusal,
-    report,
-    state_token,
-)
+from .builders import CALL, LEDGER, SEP, STATE_ERROR, Transcripts, asks_back, event, refusal, report, state_token
 from .card import (
     APPS,
     NOTHING,

@@ -108,11 +108,7 @@ for name, code, made in WRONG:
     )
 case(
     "short handle: neither form is the other",
-    refused(
-        ["checkShort", "basket", handle()],
-        ["check", "basket", handle(number=7)],
-        code="malformed",
-    ),
+    refused(["checkShort", "basket", handle()], ["check", "basket", handle(number=7)], code="malformed"),
     fault="a short check is enough for a long handle",
 )
 case(

@@ -193,9 +193,7 @@ case(
     "ledger: a page that leaves after the revocation is good",
     revoke(),
     listing(
-        **returns({"tools": [], "nextCursor": "page 2"}, {"nextCursor": cursor_token(name="c")}),
-        reported=[],
-        after=1,
+        **returns({"tools": [], "nextCursor": "page 2"}, {"nextCursor": cursor_token(name="c")}), reported=[], after=1
     ),
     page({"$token": "c"}),
     settings=LEDGER,
@@ -210,10 +208,7 @@ case(
 case(
     "ledger: a revocation without any answer is not recorded, for all that is known",
     revoke(
-        lost={"revoke": 2},
-        commands=["revoke", "revoke"],
-        done=False,
-        reported=report("ledger_unavailable", "session"),
+        lost={"revoke": 2}, commands=["revoke", "revoke"], done=False, reported=report("ledger_unavailable", "session")
     ),
     settings=LEDGER,
     fault="it is said that somebody was signed out",

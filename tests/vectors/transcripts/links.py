@@ -87,11 +87,7 @@ case(
     at_a_tool(follow(link(key="old")), did=[OPENED]),
     fault="a rotation takes links away",
 )
-case(
-    "link: what is no link is not found",
-    refused(follow("report_1"), code="malformed"),
-    fault="any text is a link",
-)
+case("link: what is no link is not found", refused(follow("report_1"), code="malformed"), fault="any text is a link")
 case(
     "link: only the user whose it is opens it, where the author says so",
     refused(follow(link(), by=BOB), commands=[], code="principal_mismatch"),

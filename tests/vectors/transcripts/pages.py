@@ -99,10 +99,7 @@ case(
     "page: the argument has the name that the author gives it",
     called(["cursor", 20, {"as": "c", "argument": "after"}], did=[{}]),
     called(
-        ["position", None, {"argument": "after"}],
-        POSITION,
-        did=[SECOND, FIRST],
-        arguments={"q": "milk", "after": C},
+        ["position", None, {"argument": "after"}], POSITION, did=[SECOND, FIRST], arguments={"q": "milk", "after": C}
     ),
     fault="the name is left out",
 )

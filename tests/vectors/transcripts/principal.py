@@ -22,9 +22,7 @@ case = transcripts.case
 NOBODY = refusal(UNAUTHENTICATED, "unauthenticated", "request-state")
 for who, refused in [("nobody", NOBODY), ("thrower", refusal(INTERNAL, "invalid_argument", "request-state"))]:
     case(
-        f"principal: {who}: the handler does not run",
-        call(who=who, **refused),
-        fault="whoever is nobody is anonymous",
+        f"principal: {who}: the handler does not run", call(who=who, **refused), fault="whoever is nobody is anonymous"
     )
 case(
     "principal: nobody, with a state that is good: the handler does not run",

@@ -44,11 +44,7 @@ def unbound(why: str, **handler: object) -> dict:
     return {"asked": ["principal"], **heard, "reported": report("invalid_request", "request-state"), **handler}
 
 
-for method, result in [
-    ("tools/call", DONE),
-    ("prompts/get", {"messages": []}),
-    ("resources/read", {"contents": []}),
-]:
+for method, result in [("tools/call", DONE), ("prompts/get", {"messages": []}), ("resources/read", {"contents": []})]:
     sealed = state_token(method)
     case(
         f"requestState: {method}: what is asked back leaves sealed",
@@ -92,11 +88,7 @@ case(
     refused_again(state_token(context=["tools/call", "play", None]), "unauthentic", method="prompts/get"),
     fault="the method is not bound",
 )
-case(
-    "requestState: a cursor is none",
-    refused_again(cursor_token(), "wrong_purpose"),
-    fault="the kind is not compared",
-)
+case("requestState: a cursor is none", refused_again(cursor_token(), "wrong_purpose"), fault="the kind is not compared")
 for name, value in [("a number", 7), ("true", True), ("a list", ["x"]), ("an object", {"x": 1})]:
     case(
         f"requestState: {name} is refused",
@@ -148,12 +140,7 @@ case(
     fault="the lifetime is not given to what leaves",
 )
 ALSO_TRACED = again(state_token(), arguments={"id": 7, "trace": "b"}, **runs(ASKED, {}))
-case(
-    "requestState: only the named arguments count",
-    ALSO_TRACED,
-    settings=ONLY,
-    fault="all arguments count",
-)
+case("requestState: only the named arguments count", ALSO_TRACED, settings=ONLY, fault="all arguments count")
 case(
     "requestState: only the named arguments count, of several tools of each its own",
     ALSO_TRACED,

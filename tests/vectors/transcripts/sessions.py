@@ -65,13 +65,7 @@ case(
         delivered=seen(ZERO),
         answered={"result": WRITTEN},
     ),
-    call(
-        S,
-        ["session"],
-        did=[{"value": ONE, "generation": 1}],
-        delivered=seen(ONE, 1),
-        answered={"result": meta()},
-    ),
+    call(S, ["session"], did=[{"value": ONE, "generation": 1}], delivered=seen(ONE, 1), answered={"result": meta()}),
     fault="what was written is lost",
 )
 for name, members, after in [

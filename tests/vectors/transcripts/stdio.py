@@ -66,11 +66,7 @@ case(
     fault="the answer has none",
 )
 case("stdio: a message without one passes", BEGUN, line(CALL, **ON_STDIO), fault="it is required")
-case(
-    "stdio: a session outlives the process",
-    line(CALL, inside=session_token(), **ON_STDIO),
-    fault="a restart ends it",
-)
+case("stdio: a session outlives the process", line(CALL, inside=session_token(), **ON_STDIO), fault="a restart ends it")
 UNREADABLE = json.dumps({**NEGOTIATED, "clientInfo": {"name": 7, "version": "1"}})
 case(
     "stdio: a session that the server cannot begin again is refused",
