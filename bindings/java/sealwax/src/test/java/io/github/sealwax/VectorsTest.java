@@ -10,18 +10,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -35,6 +34,10 @@ class VectorsTest {
           .toList();
   private static final List<String> KINDS =
       List.of("none", "state", "request-state", "session", "cursor", "handle-state");
+
+  private static final TypeReference<Map<String, String>> TEXTS = new TypeReference<>() {};
+  private static final TypeReference<Map<String, Object>> MEMBERS = new TypeReference<>() {};
+  private static final TypeReference<List<@Nullable String>> PARTS = new TypeReference<>() {};
 
   interface Check {
     void run(JsonNode file, JsonNode vector);
@@ -61,9 +64,13 @@ class VectorsTest {
   private static boolean isRefused(JsonNode vector, Executable call) {
     if (vector.has("error")) {
       var refused = assertThrows(SealwaxException.class, call);
-      assertEquals(vector.get("error").asString(), refused.code().toString());
+      assertEquals(text(vector, "error"), refused.code().toString());
     }
     return vector.has("error");
+  }
+
+  private static @Nullable String text(JsonNode vector, String name) {
+    return vector.path(name).asString(null);
   }
 
   private static List<String> ids(JsonNode vector) {
@@ -92,8 +99,7 @@ class VectorsTest {
         caller.path("anonymous").asBoolean(false)
             ? Principal.anonymous()
             : Principal.of(part(caller, "issuer"), part(caller, "client"), part(caller, "subject"));
-    CodecBuilder settings =
-        Codec.builder(vector.get("audience").asString()).keys(KeyRing.parse(keys));
+    CodecBuilder settings = Codec.builder(text(vector, "audience")).keys(KeyRing.parse(keys));
     return TestEnvironment.build(settings).view(principal);
   }
 
@@ -101,186 +107,152 @@ class VectorsTest {
   private static Sealer sealer(JsonNode file, JsonNode vector) {
     byte[] context = hex(vector.get("context"));
     // All others are custom.
-    int kind = KINDS.indexOf(vector.get("kind").asString());
+    int kind = KINDS.indexOf(text(vector, "kind"));
     return view(file, vector)
         .sealer(
             kind < 0 ? 127 : kind,
-            vector.get("label").asString(),
+            text(vector, "label"),
             part(vector, "session_id"),
             context.length == 0 ? null : context);
   }
 
   @TestFactory
-  Stream<DynamicTest> keys() {
-    return each(
-        "keys",
-        (file, vector) -> {
-          Key key = Key.fromSecret(hex(vector.get("secret")));
-          assertEquals(vector.get("text").asString(), key.toText());
-          assertEquals(vector.get("kid").asString(), key.id());
-          assertEquals(key.id(), Key.parse(vector.get("text").asString()).id());
-        });
+  Stream<DynamicTest> vectors() {
+    return Stream.of(
+            each("keys", VectorsTest::key),
+            each("key_rings", VectorsTest::ring),
+            each("derived", VectorsTest::derived),
+            each("environments", VectorsTest::environment),
+            each("sealed", VectorsTest::sealed),
+            each("session_ids", VectorsTest::identifier),
+            each("handles", VectorsTest::identifier),
+            each("request_contexts", VectorsTest::context),
+            each("request_context_reject", VectorsTest::noContext),
+            each("accept", VectorsTest::accepted),
+            each("reject", VectorsTest::rejected),
+            each("tokenFields", VectorsTest::tokenFields),
+            each("claims", VectorsTest::claims),
+            each("only", VectorsTest::only))
+        .flatMap(tests -> tests);
   }
 
-  @TestFactory
-  Stream<DynamicTest> keyRings() {
-    return each(
-        "key_rings",
-        (file, vector) -> {
-          String text = vector.get("ring").asString();
-          if (!isRefused(vector, () -> KeyRing.parse(text))) {
-            assertEquals(ids(vector), KeyRing.parse(text).ids());
+  private static void key(JsonNode file, JsonNode vector) {
+    Key key = Key.fromSecret(hex(vector.get("secret")));
+    assertEquals(text(vector, "text"), key.toText());
+    assertEquals(text(vector, "kid"), key.id());
+    assertEquals(key.id(), Key.parse(text(vector, "text")).id());
+  }
+
+  private static void ring(JsonNode file, JsonNode vector) {
+    String text = text(vector, "ring");
+    if (!isRefused(vector, () -> KeyRing.parse(text))) {
+      assertEquals(ids(vector), KeyRing.parse(text).ids());
+    }
+  }
+
+  private static void derived(JsonNode file, JsonNode vector) {
+    String secret = text(vector, "from");
+    if (!isRefused(vector, () -> Key.derive(secret))) {
+      assertEquals(text(vector, "kid"), Key.derive(secret).id());
+      assertEquals(text(vector, "text"), Key.derive(secret).toText());
+    }
+  }
+
+  private static void environment(JsonNode file, JsonNode vector) {
+    Map<String, String> variables = Files.JSON.convertValue(vector.get("variables"), TEXTS);
+    if (isRefused(vector, () -> KeySource.ofEnvironment(variables))) {
+      return;
+    }
+    KeySource source = KeySource.ofEnvironment(variables);
+    assertEquals(vector.has("is_file"), source.file() != null);
+    if (source.ring() != null) {
+      assertEquals(ids(vector), source.ring().ids());
+    }
+  }
+
+  /** A token comes out the same. */
+  private static void sealed(JsonNode file, JsonNode vector) {
+    Sealer sealer = sealer(file, vector);
+    byte[] payload = hex(vector.get("payload"));
+    long ttl = vector.get("ttl").asLong();
+    Lifetime lifetime = ttl == 0 ? Lifetime.noExpiry() : Lifetime.of(Duration.ofSeconds(ttl));
+    String token = text(vector, "token");
+    TestEnvironment.at(
+        vector.get("issued_at").asLong() * 1000 + 999,
+        hex(vector.get("nonce")),
+        () -> {
+          Opened opened = sealer.open(token);
+          check(opened, vector);
+          // Only a renewal has a generation above 0; no call seals a new token of an age above 0.
+          long generation = vector.get("generation").asLong();
+          if (generation > 0) {
+            Opened before = new Opened(opened.startedAt, opened.generation - 1);
+            assertEquals(token, sealer.renew(before, payload, lifetime));
+          } else if (vector.get("age").asLong() == 0) {
+            assertEquals(token, sealer.seal(payload, lifetime));
           }
         });
   }
 
-  @TestFactory
-  Stream<DynamicTest> derivedKeys() {
-    return each(
-        "derived",
-        (file, vector) -> {
-          String secret = vector.get("from").asString();
-          if (!isRefused(vector, () -> Key.derive(secret))) {
-            assertEquals(vector.get("kid").asString(), Key.derive(secret).id());
-            assertEquals(vector.get("text").asString(), Key.derive(secret).toText());
+  private static void identifier(JsonNode file, JsonNode vector) {
+    View view = view(file, vector);
+    String type = vector.path("type").asString(null);
+    String text = text(vector, type == null ? "session_id" : "handle");
+    long now = vector.get("issued_at_ms").asLong();
+    TestEnvironment.at(
+        now,
+        Arrays.copyOfRange(hex(vector.get("ulid")), 6, 16),
+        () -> {
+          assertEquals(text, type == null ? view.mintSessionId() : view.mintHandle(type));
+          Identifier found =
+              type == null ? view.verifySessionId(text) : view.verifyHandle(type, text);
+          assertEquals(text, found.text());
+          assertEquals(Instant.ofEpochMilli(now), found.createdAt());
+          assertEquals(text(vector, "ulid"), found.ulid());
+          assertNull(found.endsAt());
+          assertFalse(found.needsReseal());
+        });
+  }
+
+  private static void context(JsonNode file, JsonNode vector) {
+    String method = text(vector, "method");
+    String target = text(vector, "target");
+    String arguments = text(vector, "arguments");
+    String expected = text(vector, "context");
+    assertEquals(expected, RequestContext.ofJson(method, target, arguments).toString());
+    if (arguments != null && !arguments.isEmpty()) {
+      Object read = Files.JSON.readValue(arguments, Object.class);
+      assertEquals(expected, RequestContext.of(method, target, read).toString());
+    }
+  }
+
+  private static void noContext(JsonNode file, JsonNode vector) {
+    String method = vector.path("method").asString("tools/call");
+    String target = vector.path("target").asString("x");
+    String arguments = text(vector, "arguments");
+    assertTrue(isRefused(vector, () -> RequestContext.ofJson(method, target, arguments)));
+  }
+
+  private static void accepted(JsonNode file, JsonNode vector) {
+    atItsTime(
+        vector,
+        () -> {
+          Object found = open(file, vector);
+          JsonNode expected = vector.get("expect");
+          boolean isOld = expected.get("needs_reseal").asBoolean();
+          if (found instanceof Opened opened) {
+            check(opened, expected);
+            assertEquals(isOld, opened.needsReseal());
+          } else {
+            Identifier identifier = (Identifier) found;
+            assertEquals(text(expected, "ulid"), identifier.ulid());
+            assertEquals(isOld, identifier.needsReseal());
           }
         });
   }
 
-  @TestFactory
-  Stream<DynamicTest> environments() {
-    return each(
-        "environments",
-        (file, vector) -> {
-          Map<String, String> variables = new HashMap<>();
-          vector
-              .get("variables")
-              .propertyStream()
-              .forEach(each -> variables.put(each.getKey(), each.getValue().asString()));
-          if (isRefused(vector, () -> KeySource.ofEnvironment(variables))) {
-            return;
-          }
-          KeySource source = KeySource.ofEnvironment(variables);
-          assertEquals(vector.has("is_file"), source.file() != null);
-          if (source.ring() != null) {
-            assertEquals(ids(vector), source.ring().ids());
-          }
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> sealedTokensComeOutTheSame() {
-    return each(
-        "sealed",
-        (file, vector) -> {
-          Sealer sealer = sealer(file, vector);
-          byte[] payload = hex(vector.get("payload"));
-          long ttl = vector.get("ttl").asLong();
-          Lifetime lifetime = ttl == 0 ? Lifetime.noExpiry() : Lifetime.of(Duration.ofSeconds(ttl));
-          String token = vector.get("token").asString();
-          TestEnvironment.at(
-              vector.get("issued_at").asLong() * 1000 + 999,
-              hex(vector.get("nonce")),
-              () -> {
-                Opened opened = sealer.open(token);
-                check(opened, vector);
-                // Only a renewal has a generation above 0; no call seals a new token of an age
-                // above 0.
-                long generation = vector.get("generation").asLong();
-                if (generation > 0) {
-                  Opened before = new Opened(opened.startedAt, opened.generation - 1);
-                  assertEquals(token, sealer.renew(before, payload, lifetime));
-                } else if (vector.get("age").asLong() == 0) {
-                  assertEquals(token, sealer.seal(payload, lifetime));
-                }
-              });
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> identifiersComeOutTheSame() {
-    Check check =
-        (file, vector) -> {
-          View view = view(file, vector);
-          String type = vector.path("type").asString(null);
-          String text = vector.get(type == null ? "session_id" : "handle").asString();
-          byte[] ulid = hex(vector.get("ulid"));
-          long now = vector.get("issued_at_ms").asLong();
-          TestEnvironment.at(
-              now,
-              Arrays.copyOfRange(ulid, 6, 16),
-              () -> {
-                assertEquals(text, type == null ? view.mintSessionId() : view.mintHandle(type));
-                Identifier found =
-                    type == null ? view.verifySessionId(text) : view.verifyHandle(type, text);
-                assertEquals(text, found.text());
-                assertEquals(Instant.ofEpochMilli(now), found.createdAt());
-                assertEquals(vector.get("ulid").asString(), found.ulid());
-                assertNull(found.endsAt());
-                assertFalse(found.needsReseal());
-              });
-        };
-    return Stream.concat(each("session_ids", check), each("handles", check));
-  }
-
-  @TestFactory
-  Stream<DynamicTest> requestContexts() {
-    return each(
-        "request_contexts",
-        (file, vector) -> {
-          String method = vector.get("method").asString();
-          String target = vector.get("target").asString();
-          String arguments =
-              vector.get("arguments").isNull() ? null : vector.get("arguments").asString();
-          String expected = vector.get("context").asString();
-          assertEquals(expected, RequestContext.ofJson(method, target, arguments).toString());
-          if (arguments != null && !arguments.isEmpty()) {
-            Object read = Files.JSON.readValue(arguments, Object.class);
-            assertEquals(expected, RequestContext.of(method, target, read).toString());
-          }
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> requestContextsRefused() {
-    return each(
-        "request_context_reject",
-        (file, vector) -> {
-          String method = vector.path("method").asString("tools/call");
-          String target = vector.path("target").asString("x");
-          String arguments = vector.get("arguments").asString();
-          assertTrue(isRefused(vector, () -> RequestContext.ofJson(method, target, arguments)));
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> accepted() {
-    return each(
-        "accept",
-        (file, vector) ->
-            atItsTime(
-                vector,
-                () -> {
-                  Object found = open(file, vector);
-                  JsonNode expected = vector.get("expect");
-                  boolean isOld = expected.get("needs_reseal").asBoolean();
-                  if (found instanceof Opened opened) {
-                    check(opened, expected);
-                    assertEquals(isOld, opened.needsReseal());
-                  } else {
-                    Identifier identifier = (Identifier) found;
-                    assertEquals(expected.get("ulid").asString(), identifier.ulid());
-                    assertEquals(isOld, identifier.needsReseal());
-                  }
-                }));
-  }
-
-  @TestFactory
-  Stream<DynamicTest> rejected() {
-    return each(
-        "reject",
-        (file, vector) ->
-            atItsTime(vector, () -> assertTrue(isRefused(vector, () -> open(file, vector)))));
+  private static void rejected(JsonNode file, JsonNode vector) {
+    atItsTime(vector, () -> assertTrue(isRefused(vector, () -> open(file, vector))));
   }
 
   static void atItsTime(JsonNode vector, Runnable body) {
@@ -292,99 +264,68 @@ class VectorsTest {
   static Object open(JsonNode file, JsonNode vector) {
     JsonNode age = vector.get("max_age");
     Duration maxAge = age.isNull() ? null : Duration.ofSeconds(age.asLong());
-    return switch (vector.get("what").asString()) {
-      case "sealed" -> sealer(file, vector).open(vector.get("token").asString(), maxAge);
-      case "session_id" ->
-          view(file, vector).verifySessionId(vector.get("session_id").asString(), maxAge);
+    return switch (text(vector, "what")) {
+      case "sealed" -> sealer(file, vector).open(text(vector, "token"), maxAge);
+      case "session_id" -> view(file, vector).verifySessionId(text(vector, "session_id"), maxAge);
       default ->
-          view(file, vector)
-              .verifyHandle(vector.get("type").asString(), vector.get("handle").asString(), maxAge);
+          view(file, vector).verifyHandle(text(vector, "type"), text(vector, "handle"), maxAge);
     };
   }
 
   private static void check(Opened opened, JsonNode expected) {
     long issuedAt = expected.get("issued_at").asLong();
     long ttl = expected.get("ttl").asLong();
-    assertEquals(expected.get("payload").asString(), HexFormat.of().formatHex(opened.payload()));
+    assertEquals(text(expected, "payload"), HexFormat.of().formatHex(opened.payload()));
     assertEquals(Instant.ofEpochSecond(issuedAt), opened.issuedAt());
     assertEquals(ttl == 0 ? null : Instant.ofEpochSecond(issuedAt + ttl), opened.expiresAt());
     assertEquals(
         Instant.ofEpochSecond(Math.max(0, issuedAt - expected.get("age").asLong())),
         opened.startedAt());
     assertEquals(expected.get("generation").asLong(), opened.generation());
-    assertEquals(expected.get("token_id").asString(), opened.tokenId());
+    assertEquals(text(expected, "token_id"), opened.tokenId());
     assertNotNull(opened.toString());
   }
 
   // The questions of adapters about a request.
 
-  private static @Nullable String text(JsonNode node) {
-    return node.isNull() ? null : node.asString();
+  private static void tokenFields(JsonNode file, JsonNode found) {
+    JsonNode expected = found.get("tokenFields");
+    String kind = text(expected, "kind");
+    assertEquals(
+        expected.isNull()
+            ? null
+            : new TokenFields(
+                kind,
+                text(expected, "param"),
+                text(expected, "result"),
+                text(expected, "target"),
+                kind.equals("request-state")),
+        TokenFields.of(text(found, "method")));
   }
 
-  @TestFactory
-  Stream<DynamicTest> methodsCarryWhatTheyCarry() {
-    return each(
-        "tokenFields",
-        (file, found) -> {
-          TokenFields fields = TokenFields.of(found.get("method").asString());
-          JsonNode expected = found.get("tokenFields");
-          if (expected.isNull()) {
-            assertNull(fields);
-            return;
-          }
-          String kind = expected.get("kind").asString();
-          assertEquals(
-              new TokenFields(
-                  kind,
-                  expected.get("param").asString(),
-                  expected.get("result").asString(),
-                  text(expected.get("target")),
-                  kind.equals("request-state")),
-              fields);
-        });
+  private static void claims(JsonNode file, JsonNode found) {
+    Map<String, Object> claims = Files.JSON.convertValue(found.get("claims"), MEMBERS);
+    if (found.has("error")) {
+      assertThrows(InvalidArgumentException.class, () -> Principal.fromClaims(claims));
+      return;
+    }
+    List<@Nullable String> parts = Files.JSON.convertValue(found.get("principal"), PARTS);
+    assertEquals(
+        Principal.of(parts.get(0), parts.get(1), parts.get(2)), Principal.fromClaims(claims));
   }
 
-  @TestFactory
-  Stream<DynamicTest> claimsGiveOnePrincipal() {
-    return each(
-        "claims",
-        (file, found) -> {
-          @SuppressWarnings("unchecked")
-          Map<String, Object> claims = Files.JSON.convertValue(found.get("claims"), Map.class);
-          if (found.has("error")) {
-            assertThrows(InvalidArgumentException.class, () -> Principal.fromClaims(claims));
-          } else {
-            JsonNode parts = found.get("principal");
-            assertEquals(
-                Principal.of(text(parts.get(0)), text(parts.get(1)), text(parts.get(2))),
-                Principal.fromClaims(claims));
-          }
-        });
-  }
-
-  @TestFactory
-  Stream<DynamicTest> onlyTheNamedArgumentsCount() {
-    return each(
-        "only",
-        (file, found) -> {
-          Object arguments = Files.JSON.convertValue(found.get("arguments"), Object.class);
-          List<String> only =
-              StreamSupport.stream(found.get("only").spliterator(), false)
-                  .map(JsonNode::asString)
-                  .toList();
-          if (found.has("error")) {
-            assertThrows(
-                InvalidArgumentException.class,
-                () -> RequestContext.of("tools/call", "x", arguments, only));
-          } else {
-            RequestContext same =
-                RequestContext.ofJson("tools/call", "x", found.get("same").toString());
-            assertEquals(same, RequestContext.of("tools/call", "x", arguments, only));
-            assertEquals(
-                same,
-                RequestContext.ofJson("tools/call", "x", found.get("arguments").toString(), only));
-          }
-        });
+  /** Only the named arguments count. */
+  private static void only(JsonNode file, JsonNode found) {
+    Object arguments = Files.JSON.convertValue(found.get("arguments"), Object.class);
+    List<String> only = Files.JSON.convertValue(found.get("only"), PARTS);
+    if (found.has("error")) {
+      assertThrows(
+          InvalidArgumentException.class,
+          () -> RequestContext.of("tools/call", "x", arguments, only));
+      return;
+    }
+    RequestContext same = RequestContext.ofJson("tools/call", "x", "" + found.get("same"));
+    assertEquals(same, RequestContext.of("tools/call", "x", arguments, only));
+    assertEquals(same, RequestContext.ofJson("tools/call", "x", "" + found.get("arguments"), only));
   }
 }
