@@ -15,6 +15,4 @@ mod ledger_vectors;
 mod machines;
 mod random;
 #[cfg(feature = "documents")]
-mod told;
-#[cfg(feature = "documents")]
 mod wire;
