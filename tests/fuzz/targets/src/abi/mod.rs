@@ -170,10 +170,15 @@ impl Caller {
 
     #[expect(clippy::too_many_lines, reason = "a line or some for each function")]
     fn call(&mut self, call: &Call<'_>) {
-        let texts = call
+        let mut texts = call
             .texts
             .each_ref()
             .map(|text| Text::new(text, &self.returned));
+        if let Function::RingParse = call.function {
+            // A file's path, and why it was not read.
+            texts[1].unmark();
+            texts[2].unmark();
+        }
         let [a, b, c, d] = texts.each_ref().map(|text| Slice(text.data(), text.len()));
         let [first, second, third] = call.objects;
         let null = |bit: u8| call.nulls >> bit & 1 == 1;
