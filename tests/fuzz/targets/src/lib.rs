@@ -7,16 +7,12 @@ mod abi;
 #[path = "../../../../tests/codec/alter.rs"]
 mod alter;
 mod arguments;
-mod documents;
 mod engine;
 mod foreign;
 mod leaks;
 mod ledger;
 mod streams;
 mod tokens;
-#[allow(dead_code, reason = "for the tests of the engine")]
-#[path = "../../../../mcp/tests/guard/told.rs"]
-mod told;
 mod wire;
 mod world;
 
@@ -24,12 +20,11 @@ mod world;
 pub type Target = (&'static str, fn(&[u8]) -> bool);
 
 /// All targets, in the order in which they run.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 8] = [
     ("tokens", tokens::run),
     ("foreign", foreign::run),
     ("arguments", arguments::run),
     ("engine", engine::run),
-    ("documents", documents::run),
     ("ledger", ledger::run),
     ("streams", streams::run),
     ("wire", wire::run),
