@@ -387,10 +387,16 @@ $(CONFORMANCE)/.installed: tests/conformance/package.json tests/conformance/pack
 	sh release/npm.sh $(@D) ci
 	@touch $@
 
-test-conformance: servers $(CONFORMANCE)/.installed
+# The source package of mcp, which has the server that its own conformance is tried with.
+$(CONFORMANCE)/mcp-2.3.0: | $(CONFORMANCE)/.installed
+	python3 -m venv $(@D)/venv
+	$(@D)/venv/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary mcp --dest $(@D) mcp==2.3.0
+	tar xzf $@.tar.gz -C $(@D)
+
+test-conformance: servers $(CONFORMANCE)/mcp-2.3.0
 	python3 tests/conformance/run.py $(NODE_24) $(CONFORMANCE) \
 		typescript="node $(CONSUMER_MCP)/conformance.js" \
-		python="$(PYTHON_MCP) tests/conformance/server.py" \
+		python="$(PYTHON_MCP) tests/conformance/server.py $(CONFORMANCE)/mcp-2.3.0" \
 		rust=target/debug/examples/conformance-server
 
 # Every recipe of docs/recipes: its packages, its files, its commands, and the official client.
