@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -310,17 +311,28 @@ func TestAHandlerWritesToAnotherClient(t *testing.T) {
 	here.hear()
 }
 
-// A server that is connected in the context of another guard's request has its own messages.
-func TestAServerWithinARequestOfAnotherGuard(t *testing.T) {
+// A server that is connected in the context of a message over HTTP has its own messages, which have no session of that one.
+func TestAServerWithinARequest(t *testing.T) {
 	var outer context.Context
-	outside, inside := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken), newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	outside.tool("keep", func(ctx context.Context) (string, error) { outer = context.WithoutCancel(ctx); return "", nil })
-	inside.tool("has an id", func(ctx context.Context) (string, error) { return fmt.Sprint(sealwaxmcp.SessionID(ctx) != ""), nil })
-	must(call(t, overHTTP(t, listening(t, outside), "alice", older), "keep", nil))
-	c := speakingIn(outer, t, inside)
+	s, other := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken), newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	s.tool("keep", func(ctx context.Context) (string, error) { outer = context.WithoutCancel(ctx); return "", nil })
+	for _, one := range []*shop{s, other} {
+		one.tool("has an id", func(ctx context.Context) (string, error) { return fmt.Sprint(sealwaxmcp.SessionID(ctx) != ""), nil })
+	}
+	must(call(t, overHTTP(t, listening(t, s), "alice", older), "keep", nil))
+	c := speakingIn(outer, t, other)
 	c.call(2, "has an id", "{}", c.begin())
 	if told := c.hear(); !strings.Contains(told.Text, `"text":"true"`) {
-		t.Errorf("told %s", told.Text)
+		t.Errorf("on the streams of another guard: told %s", told.Text)
+	}
+	theirs, ours := mcp.NewInMemoryTransports()
+	must(s.server.Connect(outer, theirs, nil))
+	url := serves(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler(true).ServeHTTP(w, r.WithContext(outer)) }))
+	// In memory nobody is alice.
+	for expected, transport := range map[string]mcp.Transport{"Authentication required": ours, `"text":"false"`: over(url, authorized{user: "alice"})} {
+		if told := toldOf(call(t, connected(t, transport, older, nil), "has an id", nil)); !strings.Contains(told, expected) {
+			t.Errorf("expected %s, told %s", expected, told)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"weak"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -42,6 +43,8 @@ type Passed struct {
 	x *engine.Exchange
 	// id is that of a request on stdio, as JSON.
 	id string
+	// session is the SDK's, which serves a request over HTTP alone.
+	session atomic.Pointer[mcp.ServerSession]
 }
 
 // OverHTTP tells that it came over HTTP.
@@ -64,12 +67,18 @@ func (p *Passed) extra() *mcp.RequestExtra {
 
 // PassedOf returns the message that a wrapper passed on as this one; nil if there is no wrapper.
 func PassedOf(ctx context.Context, req mcp.Request) *Passed {
-	// A server on stdio may run in the context of a message over HTTP.
-	if extra := req.GetExtra(); extra != nil {
-		if found, ok := lines.Load(weak.Make(extra)); ok {
-			return found.(*Passed)
-		}
+	extra := req.GetExtra()
+	if extra == nil {
+		return nil
 	}
+	if found, ok := lines.Load(weak.Make(extra)); ok {
+		return found.(*Passed)
+	}
+	// A handler may connect another server in its context, whose messages are not this one, over HTTP neither.
 	found, _ := ctx.Value(contextKey{}).(*Passed)
+	session, _ := req.GetSession().(*mcp.ServerSession)
+	if found == nil || extra.Header == nil || !found.session.CompareAndSwap(nil, session) && found.session.Load() != session {
+		return nil
+	}
 	return found
 }
