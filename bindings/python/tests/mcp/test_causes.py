@@ -7,9 +7,10 @@ import ssl
 from typing import Any
 
 import pytest
-from stores import SECRET
 
 from sealwax._cause import named
+
+SECRET = "hunter2"
 
 
 class Failed(Exception):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import mcp_types as types
 import pytest
 import shop
@@ -200,28 +199,6 @@ async def test_no_other_server_runs_it_unasked(marked: bool) -> None:
     assert told == ("shown" if marked else "show_note was not run: it needs the user's consent.")
     assert ran == ["move 7 to a", "show 7"][: 1 + marked]
     assert len(user.asked) == 1
-
-
-async def test_a_list_that_hangs_is_not_waited_for() -> None:
-    refusals: list[Any] = []
-    guard = shop.guard(on_refused=refusals.append)
-    guard.confirm_destructive()
-    server, user = MCPServer[Any]("notes"), User()
-    ran = marking(guard, server)
-
-    async def hangs(ctx: Any, params: Any) -> Any:
-        if not refusals:
-            # The guard asks.
-            await anyio.sleep_forever()
-        return await entry.handler(ctx, params)
-
-    entry: Any = low_level(server).get_request_handler("tools/list")
-    low_level(server).add_request_handler("tools/list", entry.params_type, hangs)
-    async with Client(low_level(server), mode="legacy", elicitation_callback=user) as client:
-        assert await text_of(client, "show_note", id=7) == "shown"
-    assert ran == ["show 7"]
-    assert user.asked == ['Run "show_note" with {"id":7}?']
-    assert [one.code for one in refusals] == ["invalid_argument"]
 
 
 def test_what_is_no_confirmation_is_refused_at_once() -> None:

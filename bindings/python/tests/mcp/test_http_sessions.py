@@ -9,7 +9,7 @@ import wire
 from carriers import call, carried, created, plain
 from ledgers import memory
 from mcp.server import MCPServer
-from shop import ALL, Shop, guard, served, view
+from shop import ALL, guard, served, view
 from starlette.applications import Starlette
 
 import sealwax
@@ -73,16 +73,3 @@ def test_what_cannot_be_wrapped_is_a_mistake() -> None:
     for one in (app, Starlette()):
         with pytest.raises(sealwax.InvalidArgument, match="one endpoint of MCP, found 0"):
             guard().asgi(one)
-
-
-async def test_an_endpoint_of_ones_own() -> None:
-    """Wrapped as it is; its authentication is outside of the wrapper."""
-    of = Shop(guard())
-    app = of.mcpserver().streamable_http_app(stateless_http=True)
-    wrapped = of.guard.asgi(lambda scope, receive, send: app(scope, receive, send))
-    with wire.listening(wrapped) as url:
-        # The header that says which revision may be left out, and is then known all the same.
-        told = await wire.in_session(
-            url, "tools/call", {"name": "agreed", "arguments": {}}, revision=None
-        )
-    assert told["result"]["structuredContent"]["version"] == wire.LEGACY

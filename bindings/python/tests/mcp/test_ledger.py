@@ -62,13 +62,6 @@ async def test_what_ended_is_over_at_every_replica(shared: Store) -> None:
         assert "error" not in await call(one.client, "count", await created(one.client))
 
 
-async def test_of_what_a_ledger_raises_the_type_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    async with served(ledger=Deaf(memory(), "admit", 2)) as of:
-        assert await STATE.present(of.client, await STATE.good(of.client)) == STATE.internal
-        assert "found ConnectionError" in of.refusals[0].message
-    assert "hunter2" not in caplog.text + str(of.refusals)
-
-
 async def test_what_takes_a_ledger_says_so() -> None:
     with pytest.raises(sealwax.InvalidArgument, match="single_use: expected a guard with a"):
         guard().self_contained_handles("order", single_use=True)

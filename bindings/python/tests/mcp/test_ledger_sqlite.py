@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 
 import anyio
 import pytest
-from ledgers import age, keys
-from stores import NO_ANSWER, failed, served, works
+from ledgers import keys
 
-from sealwax.ledger import LedgerUnfit, SQLite
+from sealwax.ledger import SQLite
 
 pytestmark = pytest.mark.anyio
 
@@ -53,29 +50,6 @@ def test_threads_with_event_loops_of_their_own_share_a_ledger(tmp_path: Path) ->
         for done in [threads.submit(anyio.run, many) for _ in range(2)]:
             done.result(timeout=60)
     ledger.close()
-
-
-def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path) -> None:
-    garbage, other = tmp_path / "garbage.db", tmp_path / "other.db"
-    garbage.write_bytes(b"\x00 this is no database \xff" * 100)
-    with sqlite3.connect(other) as database:
-        database.execute("CREATE TABLE sealwax_ledger (id INTEGER)")
-    for path in (garbage, other, tmp_path / "no folder" / "ledger.db", tmp_path):
-        with pytest.raises(LedgerUnfit, match="expected a file of SQLite"):
-            SQLite(path)
-
-
-async def test_a_file_that_another_process_keeps_locked_or_that_was_closed(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = SQLite(path)
-    age(ledger, keys(), path=path)
-    async with served(ledger=ledger) as of:
-        with closing(sqlite3.connect(path, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            assert await failed(of) == f"{NO_ANSWER}SQLITE_BUSY (OperationalError)"
-        await works(of)
-        ledger.close()
-        assert await failed(of) == f"{NO_ANSWER}ProgrammingError"
 
 
 FORKED = """

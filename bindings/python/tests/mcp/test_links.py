@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from ledgers import Wrapped, memory
 from shop import ALL, guard, served
 
 import sealwax
@@ -118,17 +117,3 @@ async def test_what_json_cannot_hold_is_reported(value: Any) -> None:
     ours = ("handle-state", "link", "cursor", "request-state")
     found = [(refusal.code, refusal.kind) for refusal in of.refusals]
     assert found == [("invalid_argument", kind) for kind in ours]
-
-
-async def test_links_open_the_ledger_once() -> None:
-    ledger = Wrapped(memory())
-
-    async def it(ctx: Any) -> Any:
-        return {"link": await of.guard.links("report").seal(ctx, 7)}
-
-    async with served("mcpserver", it, ledger=ledger) as of:
-        told: Any = (await of.client.call_tool("it", {})).structured_content
-    ledger.asked.clear()
-    for _ in range(2):
-        await of.guard.links("report").open(told["link"])
-    assert [command["script"] for command in ledger.asked] == ["open", "admit", "admit"]

@@ -18,7 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from pydantic import BaseModel
-from shop import ALL, Shop, codec, guard, served, view
+from shop import Shop, codec, guard, served, view
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, HandleRefused
@@ -73,22 +73,6 @@ def test_one_guard_to_a_server(make: Any) -> None:
 
 
 UNPROTECTED = r"call guard\.protect\(server\)"
-
-
-@ALL
-async def test_an_author_who_forgot_to_protect_is_told_and_nothing_leaves(
-    system: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of = Shop(guard())
-    with monkeypatch.context() as forgetful:
-        forgetful.setattr(of.guard, "protect", lambda _server: None)
-        app = wire.app(system, of)
-    with wire.listening(app) as url:
-        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
-            for tool, given in (("ask", {"id": 7}), ("mint", {}), ("seal", {})):
-                told = await outcome(client.call_tool(tool, given))
-                assert "error" in told or told["isError"]
-                assert "asked" not in str(told)
 
 
 async def test_why_is_said_to_the_author() -> None:
@@ -180,39 +164,6 @@ async def test_the_sdks_own_questions_pass_through_the_guard() -> None:
             stolen = {"request_state": asked.request_state, **more}
             other = client.session.call_tool("delete", {"id": 8}, **stolen)
             assert await outcome(other) == STATE.refusal
-
-
-@ALL
-@pytest.mark.parametrize("first", ["the guard", "the wrapper"])
-async def test_a_wrapped_handler_verifies_nothing_a_second_time(system: str, first: str) -> None:
-    """As in other SDKs it does, where the handler is what verifies."""
-    ran: list[str] = []
-
-    def wrap(server: Any) -> None:
-        low = low_level(server)
-        inner = low.get_request_handler("tools/call")
-        assert inner is not None
-        handler = inner.handler
-
-        async def wrapped(ctx: Any, params: Any) -> Any:
-            ran.append(params.name)
-            return await handler(ctx, params)
-
-        low.add_request_handler("tools/call", inner.params_type, wrapped)
-
-    of = Shop(guard())
-    protect = of.guard.protect
-
-    def both(server: Any) -> None:
-        for one in (wrap, protect) if first == "the wrapper" else (protect, wrap):
-            one(server)
-
-    of.guard.protect = both  # type: ignore[method-assign]
-    with wire.listening(wire.app(system, of)) as url:
-        async with wire.over_http(url, "alice", mode="2026-07-28") as client:
-            assert STATE.taken(await STATE.present(client, await STATE.good(client)))
-            assert HANDLE.refused(await HANDLE.present(client, "x"))
-    assert ran == ["ask", "ask", "check"]
 
 
 @pytest.mark.parametrize("state", ["plain text", 7, "\ud800"])

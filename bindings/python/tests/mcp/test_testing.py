@@ -108,14 +108,6 @@ async def test_over_http_with_the_applications_own_authentication() -> None:
     assert told == ["started", "ended"]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_sessions_over_http(mode: Any) -> None:
-    guard = made()
-    app = guard.asgi(Shop(guard).mcpserver().streamable_http_app(stateless_http=True))
-    async with testing.connect(app, mode=mode) as client:
-        assert "ask" in [tool.name for tool in (await client.list_tools()).tools]
-
-
 @pytest.mark.parametrize("over", ["memory", "http"])
 async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
     server: Any = Shop(made()).mcpserver()
@@ -124,11 +116,6 @@ async def test_what_fails_in_a_test_fails_as_itself(over: str) -> None:
     with pytest.raises(AssertionError, match="expected"):
         async with testing.connect(server):
             raise AssertionError("expected")
-
-
-async def test_a_fastmcp() -> None:
-    async with testing.connect(Shop(made()).fastmcp()) as client:
-        assert await is_taken(client, await STATE.good(client))
 
 
 async def test_an_application_that_does_not_start_says_why() -> None:
