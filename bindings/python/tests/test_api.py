@@ -256,6 +256,37 @@ def test_a_token_of_another_kind_is_not_renewed(alice: sealwax.View) -> None:
     assert (again.payload, again.generation) == (b"2", 1)
 
 
+def test_a_session_has_the_end_that_was_chosen(alice: sealwax.View) -> None:
+    with at(NOW * 1000):
+        created = alice.sessions(ttl=60).create(b"1")
+        endless = alice.sessions(no_expiry=True).create(b"")
+        verified = alice.sessions().verify(endless["sessionId"])
+        opened = alice.sessions().open(created)
+        forked = alice.sessions().open(alice.sessions().fork(opened))
+    assert created["expiresAt"] == "2026-05-28T20:27:40Z"
+    assert endless["expiresAt"] == "2026-06-27T20:26:40Z"
+    assert verified.session_id == endless["sessionId"]
+    assert verified.ends_at_ms == verified.created_at_ms + 30 * 86_400_000
+    assert (opened.id, opened.payload, forked.payload) == (created["sessionId"], b"1", b"1")
+    assert forked.id != opened.id
+
+
+def test_what_a_client_may_send_of_a_session(alice: sealwax.View) -> None:
+    sessions = alice.sessions()
+    created, other = sessions.create(b"1"), sessions.create(b"2")
+    sent: Any = {**created, "expiresAt": 7, "unknown": [float("nan")]}
+    with pytest.raises(sealwax.Malformed):
+        sessions.open(sent)
+    del sent["unknown"]
+    assert sessions.open(sent).payload == b"1"
+    with pytest.raises(sealwax.Unauthentic):
+        sessions.open({**created, "state": other["state"]})
+    wrong: Any
+    for wrong in ({"sessionId": created["sessionId"]}, {}, [], None, {**created, "state": 7}):
+        with pytest.raises(sealwax.Malformed):
+            sessions.open(wrong)
+
+
 def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
     with pytest.raises(sealwax.Refused) as refused:
         alice.session().open("sw1.")
