@@ -3,36 +3,60 @@
 //! LF, CR or CR LF ends a line, and an empty line an event
 //! (<https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream>).
 
-/// Takes the complete events out of `held`, and returns them with their messages changed.
-pub(crate) fn events(held: &mut Vec<u8>, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
-    let mut out = String::new();
-    let mut begin = 0;
-    while let Some(rest) = held.get(begin..)
-        && let Some(length) = end(rest)
-    {
-        let event = rest.get(..length).unwrap_or_default();
-        // As readers decode it.
-        let event = String::from_utf8_lossy(event);
-        match changed(&event, change) {
-            Some(event) => out.push_str(&event),
-            None => out.push_str(&event),
-        }
-        begin += length;
-    }
-    held.drain(..begin);
-    out
+use memchr::memchr2;
+
+/// What came of a stream, and is not taken yet.
+#[derive(Clone, Default)]
+pub(crate) struct Stream {
+    pub held: Vec<u8>,
+    /// Where its last line begins.
+    line: usize,
+    /// How much was searched for the end of that line: an event may come in many pieces.
+    searched: usize,
 }
 
-/// Returns the length of the first event.
-fn end(stream: &[u8]) -> Option<usize> {
-    let mut begin = 0;
-    loop {
-        let rest = stream.get(begin..)?;
-        let line = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r'))?;
-        let is_pair = rest.get(line..)?.starts_with(b"\r\n");
-        begin += line + 1 + usize::from(is_pair);
-        if line == 0 {
-            return Some(begin);
+impl Stream {
+    /// Takes the complete events out, and returns them with their messages changed.
+    pub fn events(&mut self, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
+        let mut out = String::new();
+        let mut begin = 0;
+        while let Some(end) = self.end() {
+            let event = self.held.get(begin..end).unwrap_or_default();
+            // As readers decode it.
+            let event = String::from_utf8_lossy(event);
+            match changed(&event, change) {
+                Some(event) => out.push_str(&event),
+                None => out.push_str(&event),
+            }
+            begin = end;
+        }
+        self.held.drain(..begin);
+        self.line -= begin;
+        self.searched -= begin;
+        out
+    }
+
+    /// Returns where the next event ends.
+    fn end(&mut self) -> Option<usize> {
+        loop {
+            let rest = self.held.get(self.searched..)?;
+            let Some(at) = memchr2(b'\n', b'\r', rest) else {
+                self.searched = self.held.len();
+                return None;
+            };
+            let is_empty = self.searched + at == self.line;
+            let line_end = rest.get(at..)?;
+            if line_end == b"\r" && !is_empty {
+                // The LF that may follow begins no line.
+                self.searched += at;
+                return None;
+            }
+            let is_pair = line_end.starts_with(b"\r\n");
+            self.searched += at + 1 + usize::from(is_pair);
+            self.line = self.searched;
+            if is_empty {
+                return Some(self.line);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A request of HTTP, and its answer.
 
 use super::changes::Leaving;
-use super::events::events;
+use super::events::Stream;
 use super::message::{Came, Claim, without};
 use super::{Carrier, Mistake, message};
 use crate::exchange::Exchange;
@@ -81,7 +81,8 @@ pub(crate) struct Http {
     form: Form,
     /// Whether the answer begins a session that is not the guard's.
     has_session: bool,
-    held: Vec<u8>,
+    /// What came of the answer, and was not sent.
+    answer: Stream,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -149,13 +150,13 @@ impl Http {
 
     /// Takes a piece of the answer, and returns what can be sent.
     pub fn piece(&mut self, bytes: &[u8]) -> Option<String> {
-        self.held.extend_from_slice(bytes);
+        self.answer.held.extend_from_slice(bytes);
         let adds = self.adds.as_deref();
         if self.form != Form::Events || self.reports {
             return None;
         }
         let mut add = |message: &str| Leaving::read(message)?.with_session(adds?);
-        let sent = events(&mut self.held, &mut add);
+        let sent = self.answer.events(&mut add);
         Some(sent).filter(|sent| !sent.is_empty())
     }
 
@@ -196,12 +197,12 @@ impl Http {
 
     /// Returns what is held, with its messages changed.
     fn each(&self, change: &mut dyn FnMut(&str) -> Option<String>) -> String {
-        let mut held = self.held.clone();
+        let mut answer = self.answer.clone();
         let done = match self.form {
-            Form::Events => events(&mut held, change),
+            Form::Events => answer.events(change),
             _ => String::new(),
         };
-        let rest = String::from_utf8_lossy(&held);
+        let rest = String::from_utf8_lossy(&answer.held);
         if self.form == Form::Json
             && let Some(changed) = change(&rest)
         {

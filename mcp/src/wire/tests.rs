@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::changes::Leaving;
-use super::events::events;
+use super::events::Stream;
 use super::message::{Came, without};
 use crate::message::input::ClientValue;
 use crate::reply::set::{Set, SetValue};
@@ -135,15 +135,19 @@ proptest! {
         cut in any::<prop::sample::Index>(),
     ) {
         let mut change = |message: &str| (message == "{}").then(|| "{\"s\":1}".to_owned());
-        let mut held = stream.clone().into_bytes();
-        let mut whole = events(&mut held, &mut change);
-        whole.push_str(&String::from_utf8_lossy(&held));
+        let mut passed = |pieces: &[&[u8]]| {
+            let mut held = Stream::default();
+            let mut passed = String::new();
+            for piece in pieces {
+                held.held.extend_from_slice(piece);
+                passed.push_str(&held.events(&mut change));
+            }
+            passed + &String::from_utf8_lossy(&held.held)
+        };
+        let whole = passed(&[stream.as_bytes()]);
         let (one, two) = stream.as_bytes().split_at(cut.index(stream.len() + 1));
-        let mut held = one.to_vec();
-        let mut cut = events(&mut held, &mut change);
-        held.extend(two);
-        cut.push_str(&events(&mut held, &mut change));
-        cut.push_str(&String::from_utf8_lossy(&held));
-        prop_assert_eq!(cut, whole);
+        prop_assert_eq!(passed(&[one, two]), &*whole);
+        let each: Vec<_> = stream.as_bytes().chunks(1).collect();
+        prop_assert_eq!(passed(&each), whole);
     }
 }
