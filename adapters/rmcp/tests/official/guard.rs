@@ -2,14 +2,14 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::sync::Once;
+use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
 use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, Kind, anonymous, from_claims};
 use serde_json::json;
 
-use crate::clients::{call, client, internal, json_of, legacy, raw, refusal, state};
+use crate::clients::{SESSION, call, client, internal, json_of, legacy, raw, refusal, state};
 use crate::own_ledger::{How, Own};
 use crate::server::*;
 use crate::serving::{Refusals, fresh, serve};
@@ -23,7 +23,7 @@ async fn anonymous_beside_a_signed_in_user_is_warned_of_once() {
         (&["alice", "mallory"][..], "VerifiedClaims"),
         (&["nobody"], "an Authorization header"),
     ] {
-        let server = start_as(Guard::builder(fresh(), anonymous), |guard| guard).await;
+        let server = start_as(Guard::builder(fresh(), anonymous)).await;
         for user in users {
             state(&client(&server.uri, user).await, call("count", json!({}))).await;
         }
@@ -36,7 +36,7 @@ async fn anonymous_beside_a_signed_in_user_is_warned_of_once() {
         }
         assert!(!lines[0].contains("alice"), "{lines:?}");
     }
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     state(&alice, call("count", json!({}))).await;
     let text = String::from_utf8(LOG.take()).unwrap();
@@ -45,7 +45,8 @@ async fn anonymous_beside_a_signed_in_user_is_warned_of_once() {
 
 #[tokio::test]
 async fn a_hook_that_panics_changes_nothing() {
-    let server = start(|guard| guard.on_refused(|_| panic!("the hook"))).await;
+    let guard = Guard::builder(fresh(), from_claims).on_refused(|_| panic!("the hook"));
+    let server = start_as(guard).await;
     let alice = client(&server.uri, "alice").await;
     let asked = async {
         let refused = raw(&alice, "tools/list", json!({"cursor": "x"})).await;
@@ -58,7 +59,8 @@ async fn a_hook_that_panics_changes_nothing() {
 
 #[tokio::test]
 async fn a_ledger_that_panics_is_one_that_fails() {
-    let server = start(|guard| guard.ledger(Own::new(How::Panics))).await;
+    let guard = Guard::builder(fresh(), from_claims).ledger(Own::new(How::Panics));
+    let server = start_as(guard).await;
     let alice = client(&server.uri, "alice").await;
     let asked = async {
         let sealed = state(&alice, call("count", json!({}))).await;
@@ -101,6 +103,9 @@ async fn what_its_guard_does_not_protect_or_cannot_name_mints_nothing() {
         }
     }
     let alice = client(&serve(server(&guard, "basket")).await, "alice").await;
+    let made_up = json!({"_meta": {SESSION: {"sessionId": "x", "state": "x"}}});
+    let failed = raw(&alice, "notes/read", made_up).await;
+    assert_eq!(failed.unwrap_err()["code"], -32603);
     let forged = call("count", json!({})).with_request_state("8");
     for params in [call("count", json!({})), forged] {
         let failed = json_of(alice.call_tool_once(params).await.map(|_| ()));
@@ -109,8 +114,32 @@ async fn what_its_guard_does_not_protect_or_cannot_name_mints_nothing() {
 }
 
 #[tokio::test]
+async fn every_function_is_told_the_method_and_how_long_the_guard_took() {
+    let told: [Arc<Mutex<Vec<_>>>; 2] = Default::default();
+    let mut guard = Guard::builder(fresh(), from_claims);
+    for told in told.clone() {
+        guard = guard.on_event(move |event| {
+            // The handler's own time is not the guard's.
+            let since = RETURNED.get().unwrap().elapsed();
+            assert!(event.took <= since, "{event:?} {since:?}");
+            let method = event.method.as_deref().map(String::from);
+            let told = &mut *told.lock().unwrap();
+            told.push((event.event.name(), method.unwrap(), event.custom_method));
+        });
+    }
+    let alice = client(&start_as(guard).await.uri, "alice").await;
+    alice.list_tools(None).await.unwrap();
+    raw(&alice, "notes/list", json!({})).await.unwrap();
+    let sealed = |method: &str, is_custom| ("sealed", method.to_owned(), is_custom);
+    let expected = [sealed("tools/list", false), sealed("notes/list", true)];
+    for told in told {
+        assert_eq!(*told.lock().unwrap(), expected);
+    }
+}
+
+#[tokio::test]
 async fn a_position_of_another_type_is_the_servers_failure() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let first = tool(&alice, "page", json!({})).await;
     let next = &first["structuredContent"]["next"];
@@ -125,7 +154,7 @@ async fn a_position_of_another_type_is_the_servers_failure() {
 /// Results before 2026-07-28 have no `resultType`; the rest is the same.
 #[tokio::test]
 async fn a_handle_is_the_key_of_its_row_in_either_revision() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let mut expected = refusal(Profile::Handle);
     expected.as_object_mut().unwrap().remove("resultType");
@@ -193,7 +222,7 @@ fn keep_log() {
 #[tokio::test]
 async fn the_log_has_the_reason_and_never_a_token_or_a_payload() {
     keep_log();
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let mallory = client(&server.uri, "mallory").await;
     let sealed = state(&alice, call("count", json!({}))).await;

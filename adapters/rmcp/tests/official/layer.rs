@@ -1,75 +1,123 @@
-//! Sessions of the transport through the layer, around servers that answer in events or in JSON.
+//! Sessions of the transport through `Guard::layer`, at two replicas that serve in turns, each with a guard of its own: one answers
+//! in JSON, the other in events.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use rmcp::model::*;
-use sealwax_rmcp::{GuardBuilder, SessionLayer};
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::from_fn;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use sealwax::Codec;
+use sealwax_rmcp::{Guard, GuardBuilder, SessionLayer, from_claims};
 use serde_json::{Value, json};
+use tower_service::Service as _;
 
-use crate::clients::{SESSION, client, json_of, legacy};
-use crate::layer_fleet::{Change, LINE_ENDS, begin, fleet, modern, post, who};
+use crate::clients::{SESSION, client, legacy};
 use crate::own_ledger::{How, LIMIT, Own};
-use crate::pipe::{hello, named, request};
-use crate::serving::{alice, fresh};
+use crate::pipe::{hello, modern, request};
+use crate::server::{Running, server, sessions, tool};
+use crate::serving::{Refusals, alice, authenticate, fresh, listen};
+
+type Change = fn(SessionLayer) -> SessionLayer;
+
+fn replica(guard: &Guard, layer: Change, json: bool) -> Router {
+    let server = guard.protect(server(guard, "basket"));
+    let stateless = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(json);
+    let none = Arc::new(NeverSessionManager::default());
+    let mcp = StreamableHttpService::new(move || Ok(server.clone()), none, stateless);
+    Router::new()
+        .route_service("/mcp", mcp)
+        .layer(layer(guard.layer()))
+        .layer(from_fn(authenticate))
+}
+
+async fn fleet(
+    codec: Codec,
+    options: impl Fn(GuardBuilder) -> GuardBuilder,
+    layer: Change,
+) -> Running {
+    let refusals = Refusals::default();
+    let replicas = [false, true].map(|json| {
+        let builder = Guard::builder(codec.clone(), from_claims).on_refused(refusals.hook());
+        let guard = options(builder).sessions(sessions()).build().unwrap();
+        replica(&guard, layer, json)
+    });
+    let turn = Arc::new(AtomicUsize::new(0));
+    let app = Router::new().fallback(move |request: Request| {
+        let mut replica = replicas[turn.fetch_add(1, Ordering::Relaxed) % 2].clone();
+        async move { replica.call(request).await }
+    });
+    let uri = listen(app).await;
+    Running { uri, refusals }
+}
+
+/// What came back: the status, the session, and the last message, of JSON or of events.
+async fn post(uri: &str, session: Option<&str>, body: &Value) -> (u16, Option<String>, Value) {
+    let mut request = reqwest::Client::new()
+        .post(uri)
+        .bearer_auth("alice")
+        .header("accept", "application/json, text/event-stream")
+        .header("content-type", "application/json")
+        .body(body.to_string());
+    if body["method"] == "server/discover" {
+        request = request
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "server/discover");
+    }
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+    }
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    let session = response.headers().get("mcp-session-id");
+    let session = session.map(|session| session.to_str().unwrap().to_owned());
+    let body = response.text().await.unwrap();
+    let lines = body.split('\n');
+    let lines = lines.map(|line| line.strip_prefix("data: ").unwrap_or(line));
+    let messages = lines.filter_map(|line| serde_json::from_str(line).ok());
+    (status, session, messages.last().unwrap_or_default())
+}
+
+fn who() -> Value {
+    request("w", "tools/call", json!({"name": "who"}))
+}
+
+async fn begin(uri: &str) -> String {
+    let (_, session, begun) = post(uri, None, &hello()).await;
+    session.unwrap_or_else(|| panic!("{begun}"))
+}
 
 #[tokio::test]
 async fn the_official_client_goes_on_with_any_replica() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
     let alice = legacy(&fleet.uri, "alice").await;
     for _ in 0..4 {
-        let result = json_of(alice.call_tool(CallToolRequestParams::new("who")).await).unwrap();
+        let result = tool(&alice, "who", json!({})).await;
         let negotiated = &result["structuredContent"]["negotiated"];
         assert_eq!(negotiated["protocolVersion"], "2025-11-25");
-        let info = serde_json::to_value(ClientConfig::default()).unwrap();
-        assert_eq!(negotiated["clientInfo"]["name"], info["clientInfo"]["name"]);
+        assert_eq!(negotiated["clientInfo"]["name"], "rmcp");
         assert_eq!(negotiated["serverCapabilities"]["tools"], json!({}));
     }
     alice.cancel().await.unwrap();
     let alice = client(&fleet.uri, "alice").await;
-    let result = json_of(alice.call_tool(CallToolRequestParams::new("who")).await).unwrap();
+    let result = tool(&alice, "who", json!({})).await;
     assert_eq!(result["structuredContent"]["negotiated"], Value::Null);
-    assert!(fleet.refusals.take().is_empty());
+    assert!(fleet.refusals.is_empty());
 }
 
 #[tokio::test]
 async fn the_capability_is_told_where_rmcp_has_no_place_for_it() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
     let discover = request(1, "server/discover", json!({"_meta": modern()}));
-    for message in [hello(), discover] {
-        for _ in 0..2 {
-            let told = post(&fleet.uri, "alice", None, message.clone())
-                .await
-                .message();
-            let capabilities = &told["result"]["capabilities"];
-            assert_eq!(capabilities["sessions"], json!({}), "{told}");
-            let experimental = &capabilities["experimental"]["sessions"];
-            assert_eq!(experimental, &json!({}), "{told}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn sep_1359_is_in_every_message_and_changes_nothing_in_a_text() {
-    let fleet = fleet(fresh(), |it| it, SessionLayer::sep1359).await;
-    let token = begin(&fleet.uri, "alice").await;
-    let ask = async |tool: &str| {
-        let asked = named(request(1, "tools/call", json!({"name": tool})), &token);
-        post(&fleet.uri, "alice", None, asked).await.messages()
-    };
-    let mut messages = vec![];
-    for _ in 0..2 {
-        let ends = ask("ends").await.pop().unwrap();
-        assert_eq!(ends["result"]["content"][0]["text"], LINE_ENDS);
-        messages.push(ends);
-    }
-    for _ in 0..2 {
-        messages.extend(ask("who").await);
-    }
-    let is_log = |it: &Value| it["method"] == "notifications/message";
-    assert!(messages.iter().any(is_log), "{messages:?}");
-    for message in messages {
-        let place = message.get("result").unwrap_or(&message);
-        assert_eq!(place["sessionId"], token.as_str(), "{message}");
+    for message in [hello(), hello(), discover.clone(), discover] {
+        let (.., told) = post(&fleet.uri, None, &message).await;
+        let capabilities = &told["result"]["capabilities"];
+        assert_eq!(capabilities["sessions"], json!({}), "{told}");
     }
 }
 
@@ -80,14 +128,10 @@ async fn a_session_that_rmcp_cannot_read_is_refused() {
     let fleet = fleet(codec.clone(), |it| it, |it| it).await;
     let negotiated = json!({"protocolVersion": "2025-06-18", "clientCapabilities": {},
         "clientInfo": {"name": "without a version"}, "serverCapabilities": {}});
-    let sealed = codec
-        .view(&alice())
-        .unwrap()
-        .session()
-        .seal_json(&negotiated);
-    let token = sealed.unwrap().into_string();
-    let refused = post(&fleet.uri, "alice", Some(&token), who()).await;
-    assert_eq!(refused.status, 404, "{}", refused.body);
+    let view = codec.view(&alice()).unwrap();
+    let token = view.session().seal_json(&negotiated).unwrap();
+    let (status, _, refused) = post(&fleet.uri, Some(token.as_str()), &who()).await;
+    assert_eq!(status, 404, "{refused}");
     assert_eq!(fleet.refusals.code(), "malformed");
 }
 
@@ -97,17 +141,17 @@ async fn a_request_has_one_time_limit() {
     let codec = fresh();
     let options = |it: GuardBuilder| it.ledger(Own::new(How::Slowly)).time_limit(LIMIT);
     let fleet = fleet(codec.clone(), options, |it| it).await;
-    let token = begin(&fleet.uri, "alice").await;
+    let token = begin(&fleet.uri).await;
     let view = codec.view(&alice()).unwrap();
     let cursor = view.cursor("tools/list").seal(b"2").unwrap();
-    let list = |params: Value| {
+    let list = async |params: Value| {
         let body = request(1, "tools/list", params);
-        post(&fleet.uri, "alice", Some(&token), body)
+        post(&fleet.uri, Some(&token), &body).await.2
     };
-    let first = list(json!({})).await.message();
+    let first = list(json!({})).await;
     assert!(first["result"].is_object(), "{first}");
-    assert!(fleet.refusals.take().is_empty());
-    let second = list(json!({"cursor": cursor.as_str()})).await.message();
+    assert!(fleet.refusals.is_empty());
+    let second = list(json!({"cursor": cursor.as_str()})).await;
     assert_eq!(second["error"]["code"], -32603, "{second}");
     let told = fleet.refusals.take();
     assert_eq!(told.len(), 1, "{told:?}");
@@ -118,12 +162,10 @@ async fn a_request_has_one_time_limit() {
 #[tokio::test]
 async fn an_empty_result_has_its_data_layer_session_too() {
     let fleet = fleet(fresh(), |it| it, |it| it).await;
-    let token = begin(&fleet.uri, "alice").await;
+    let token = begin(&fleet.uri).await;
     let ask = async |method: &str, meta: Value| {
         let asked = request(1, method, json!({ "_meta": meta }));
-        post(&fleet.uri, "alice", Some(&token), asked)
-            .await
-            .message()
+        post(&fleet.uri, Some(&token), &asked).await.2
     };
     let session = &ask("sessions/create", json!({})).await["result"]["session"];
     let only = json!({"sessionId": session["sessionId"]});
@@ -145,10 +187,10 @@ async fn a_time_that_is_none_or_that_nothing_measures_is_told_to_the_author() {
     ] {
         let fleet = fleet(fresh(), |it| it, change).await;
         for message in [hello(), who()] {
-            let failed = post(&fleet.uri, "alice", None, message).await;
-            assert_eq!((failed.status, failed.session.as_deref()), (500, None));
-            let error = &failed.message()["error"];
-            assert_eq!(error, &json!({"code": -32603, "message": "Internal error"}));
+            let (status, session, failed) = post(&fleet.uri, None, &message).await;
+            assert_eq!((status, session), (500, None));
+            let internal = json!({"code": -32603, "message": "Internal error"});
+            assert_eq!(failed["error"], internal);
             let told = fleet.refusals.take();
             assert_eq!((told.len(), told[0].code), (1, "invalid_argument"));
             assert!(told[0].message.contains(says), "{told:?}");

@@ -7,11 +7,9 @@ mod cancelled;
 #[path = "../common/clients.rs"]
 mod clients;
 mod confirm;
-mod counted;
 mod guard;
 mod inner;
 mod layer;
-mod layer_fleet;
 mod links;
 mod own_ledger;
 mod pipe;
@@ -21,7 +19,6 @@ mod server;
 #[path = "../common/serving.rs"]
 mod serving;
 mod session;
-mod session_server;
 mod streams;
 #[cfg(feature = "testing")]
 mod testing;

@@ -203,6 +203,13 @@ pub fn hello() -> Value {
     request(1, "initialize", params)
 }
 
+/// The metadata of a request of revision 2026-07-28.
+pub fn modern() -> Value {
+    json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {}})
+}
+
 pub fn ping() -> Value {
     request("p", "ping", json!({}))
 }

@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::clients::{SESSION, call, client, create, internal, json_of, legacy};
 use crate::pipe::Server;
-use crate::server::{start_as, start_with};
+use crate::server::start_as;
 use crate::serving::{self, Refusals, authenticate, fresh, listen, until};
 
 /// What a function says of its failure may contain the rejected credential.
@@ -52,7 +52,7 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
             failed,
         ),
     ] {
-        let server = start_as(builder, |guard| guard).await;
+        let server = start_as(builder).await;
         let nobody = client(&server.uri, "nobody").await;
         let called = json_of(nobody.call_tool(call("count", json!({}))).await);
         assert_eq!(called.as_ref(), Err(answer));
@@ -72,7 +72,7 @@ async fn a_function_that_finds_none_fails_or_panics_refuses() {
 #[tokio::test]
 async fn claims_give_the_principal_of_the_core() {
     let codec = fresh();
-    let server = start_with(codec.clone(), |guard| guard).await;
+    let server = start_as(Guard::builder(codec.clone(), from_claims)).await;
     let alice = client(&server.uri, "alice").await;
     let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
     let view = codec.view(&serving::alice()).unwrap();

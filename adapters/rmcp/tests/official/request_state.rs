@@ -8,7 +8,7 @@ use crate::server::*;
 
 #[tokio::test]
 async fn a_state_of_another_type_is_refused() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let fickle = || call("fickle", json!({}));
     let sealed = state(&alice, fickle()).await;
@@ -23,7 +23,7 @@ async fn a_state_of_another_type_is_refused() {
 /// The model hears which argument it is, whether `State::write` seals or the guard.
 #[tokio::test]
 async fn what_cannot_be_bound_is_told_where_a_state_is_sealed() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     for name in ["fickle", "count"] {
         let told = tool(&alice, name, json!({"n": 9_007_199_254_740_993_u64})).await;
@@ -40,7 +40,7 @@ async fn what_cannot_be_bound_is_told_where_a_state_is_sealed() {
 /// In revisions without `input_required` rmcp returns an error, which does not contain the plain state.
 #[tokio::test]
 async fn an_older_client_gets_no_state() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = legacy(&server.uri, "alice").await;
     let error = json_of(alice.call_tool(call("fickle", json!({}))).await).unwrap_err();
     assert_eq!(error["code"], -32600);
@@ -50,7 +50,7 @@ async fn an_older_client_gets_no_state() {
 /// rmcp passes it on as a custom request.
 #[tokio::test]
 async fn what_fits_none_of_rmcps_types_is_guarded_too() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let read = |state: &Value| {
         let params = json!({"uri": "note:///1", "inputResponses": 5, "requestState": state});
@@ -65,17 +65,13 @@ async fn what_fits_none_of_rmcps_types_is_guarded_too() {
         let params = json!({"name": name, "arguments": arguments, "requestState": "x"});
         raw(&alice, "tools/call", params)
     };
-    for name in [json!(["count"]), json!(7), json!({"count": 1}), json!(true)] {
-        let refused = called(name, json!({})).await;
-        let expected = json!({"code": -32602, "message": "Invalid params"});
-        assert_eq!(refused, Err(expected));
-        assert_eq!(server.refusals.code(), "invalid_request");
-    }
-    for arguments in [json!("8"), json!(8), json!(true)] {
-        let refused = called(json!("count"), arguments).await.unwrap();
-        assert_eq!(refused["isError"], true, "{refused}");
-        assert_eq!(server.refusals.code(), "invalid_request");
-    }
+    let refused = called(json!(["count"]), json!({})).await;
+    let expected = json!({"code": -32602, "message": "Invalid params"});
+    assert_eq!(refused, Err(expected));
+    assert_eq!(server.refusals.code(), "invalid_request");
+    let refused = called(json!("count"), json!("8")).await.unwrap();
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert_eq!(server.refusals.code(), "invalid_request");
     let refused = called(json!("count"), json!([8])).await;
     assert_eq!(refused, Err(refusal(Profile::RequestState)));
     assert_eq!(server.refusals.code(), "malformed");
@@ -83,7 +79,7 @@ async fn what_fits_none_of_rmcps_types_is_guarded_too() {
 
 #[tokio::test]
 async fn a_cursor_that_is_no_text_neither_comes_nor_leaves() {
-    let server = start(|guard| guard).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let refused = raw(&alice, "notes/list", json!({"cursor": 2})).await;
     assert_eq!(refused, Err(refusal(Profile::Cursor)));

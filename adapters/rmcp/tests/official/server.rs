@@ -1,14 +1,16 @@
-//! A server with tokens of every kind but sessions.
+//! A server with tokens of every kind, over HTTP.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
-use sealwax::Codec;
 use sealwax_rmcp::{
-    Guard, GuardBuilder, HandleRefused, Pages, ReferenceHandles, SelfContainedHandles, State,
-    from_claims,
+    Guard, GuardBuilder, HandleRefused, ReferenceHandle, ReferenceHandles, SelfContainedHandles,
+    Session, Sessions, State, from_claims,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,11 +18,17 @@ use serde_json::{Value, json};
 use crate::clients::{Client, call, json_of};
 use crate::serving::{Refusals, fresh, serve};
 
+const HOUR: Duration = Duration::from_secs(3600);
+
+thread_local! {
+    /// When a handler last returned. Every test and its server are on one thread.
+    pub static RETURNED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
 #[derive(Clone)]
 pub struct Server {
-    pub handles: ReferenceHandles,
-    pub held: SelfContainedHandles,
-    pub pages: Pages,
+    pub guard: Guard,
+    pub handle_type: &'static str,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -28,8 +36,22 @@ struct Sent {
     handle: String,
 }
 
+fn row(row: ReferenceHandle) -> CallToolResult {
+    let (handle, ulid, expires_at) = (row.handle, row.ulid, row.expires_at);
+    CallToolResult::structured(json!({"handle": handle, "ulid": ulid, "expiresAt": expires_at}))
+}
+
 #[tool_router]
 impl Server {
+    fn rows(&self) -> ReferenceHandles {
+        self.guard.reference_handles(self.handle_type).max_age(HOUR)
+    }
+
+    fn held(&self) -> SelfContainedHandles {
+        let held = self.guard.self_contained_handles(self.handle_type);
+        held.max_age(HOUR)
+    }
+
     #[tool(description = "Asks again and again")]
     async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
         let rounds = state.into_inner().unwrap_or(0) + 1;
@@ -43,10 +65,7 @@ impl Server {
 
     #[tool(description = "A new handle")]
     async fn mint(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let minted = self.handles.mint(&ctx)?;
-        Ok(CallToolResult::structured(
-            json!({"handle": minted.handle, "ulid": minted.ulid, "expiresAt": minted.expires_at}),
-        ))
+        self.rows().mint(&ctx).map(row)
     }
 
     #[tool(description = "Whose row a handle is")]
@@ -55,24 +74,23 @@ impl Server {
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, HandleRefused> {
-        let checked = self.handles.check(&ctx, &sent.handle).await?;
-        Ok(CallToolResult::structured(
-            json!({"handle": checked.handle, "ulid": checked.ulid, "expiresAt": checked.expires_at}),
-        ))
+        self.rows().check(&ctx, &sent.handle).await.map(row)
     }
 
     #[tool(description = "Reads another position than it writes")]
     async fn page(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        self.pages.position::<u32>(&ctx).await?;
-        let next = self.pages.cursor(&ctx, "no number")?;
-        Ok(CallToolResult::structured(json!({"next": next})))
+        let pages = self.guard.pages();
+        pages.position::<u32>(&ctx).await?;
+        let next = pages.cursor(&ctx, "no number")?;
+        Ok(CallToolResult::structured(json!({ "next": next })))
     }
 
     #[tool(description = "A new handle that holds something")]
     async fn hold(&self, ctx: RequestContext<RoleServer>) -> Result<CallToolResult, HandleRefused> {
-        let sealed = self.held.seal(&ctx, "something")?;
+        let sealed = self.held().seal(&ctx, "something")?;
+        let (handle, expires_at) = (sealed.handle, sealed.expires_at);
         Ok(CallToolResult::structured(
-            json!({"handle": sealed.handle, "expiresAt": sealed.expires_at}),
+            json!({"handle": handle, "expiresAt": expires_at}),
         ))
     }
 
@@ -82,10 +100,15 @@ impl Server {
         Parameters(sent): Parameters<Sent>,
         ctx: RequestContext<RoleServer>,
     ) -> Result<CallToolResult, HandleRefused> {
-        let held = self.held.open::<String>(&ctx, &sent.handle).await?;
+        let held = self.held().open::<String>(&ctx, &sent.handle).await?;
         Ok(CallToolResult::structured(
             json!({"value": held.value, "expiresAt": held.expires_at}),
         ))
+    }
+
+    #[tool(description = "What was negotiated")]
+    async fn who(&self, context: RequestContext<RoleServer>) -> CallToolResult {
+        CallToolResult::structured(json!({"negotiated": self.guard.negotiated(&context)}))
     }
 }
 
@@ -97,6 +120,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        RETURNED.set(Some(Instant::now()));
         let next_cursor = Some("page 2".into());
         Ok(ListToolsResult {
             next_cursor,
@@ -104,18 +128,54 @@ impl ServerHandler for Server {
         })
     }
 
+    #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if request.level == LoggingLevel::Error
+            && let Some(mut session) = Session::<String>::of(&context.extensions)?
+        {
+            session.write("lost".into())?;
+        }
+        Ok(())
+    }
+
     /// What fits none of rmcp's types comes here, too.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let params = request.params.unwrap_or_default();
-        Ok(CustomResult::new(match request.method.as_str() {
+        let result = match request.method.as_str() {
             "bad/list" => json!({"nextCursor": 2}),
+            "notes/list" => json!({"nextCursor": "2"}),
+            "notes/read" => {
+                let session = Session::<String>::of(&context.extensions)?;
+                let session = session.ok_or(ErrorData::invalid_request("no session", None))?;
+                json!({"saw": session.value(), "id": session.id(), "ulid": session.ulid()})
+            }
             _ if params["requestState"].is_string() => json!({"saw": params["requestState"]}),
             _ => json!({"resultType": "input_required", "requestState": "kept"}),
-        }))
+        };
+        RETURNED.set(Some(Instant::now()));
+        Ok(CustomResult::new(result))
+    }
+
+    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        let result = DiscoverResult::from_server_info(versions, self.get_info());
+        let result = result.with_cache_scope(CacheScope::Public);
+        Ok(result.with_ttl_ms(60_000))
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        let mut offers = ServerCapabilities::builder().enable_tools().build();
+        let own = ("com.example/own".into(), JsonObject::new());
+        offers.experimental = Some([own].into());
+        ServerConfig::new(offers)
     }
 }
 
@@ -130,35 +190,33 @@ pub struct Running {
 }
 
 /// Starts a server with its own key, and the principal from claims.
-pub async fn start(options: impl FnOnce(GuardBuilder) -> GuardBuilder) -> Running {
-    start_with(fresh(), options).await
+pub async fn start() -> Running {
+    start_as(Guard::builder(fresh(), from_claims)).await
 }
 
-pub async fn start_with(
-    codec: Codec,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
-) -> Running {
-    start_as(Guard::builder(codec, from_claims), options).await
-}
-
-pub async fn start_as(
-    builder: GuardBuilder,
-    options: impl FnOnce(GuardBuilder) -> GuardBuilder,
-) -> Running {
+pub async fn start_as(builder: GuardBuilder) -> Running {
     let refusals = Refusals::default();
-    let guard = options(builder.on_refused(refusals.hook()));
-    let guard = guard.build().unwrap();
+    let builder = builder.on_refused(refusals.hook());
+    let guard = builder.sessions(sessions()).build().unwrap();
     let uri = serve(guard.protect(server(&guard, "basket"))).await;
     Running { uri, refusals }
 }
 
-const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
+/// They begin with a text, or are refused.
+pub fn sessions() -> Sessions {
+    Sessions::new(|_, params: Option<Value>| async move {
+        match params.unwrap_or_default()["begin"].as_str() {
+            Some("panic") => panic!("a secret"),
+            Some("never") => Err(ErrorData::invalid_params("never", None)),
+            begin => Ok(begin.unwrap_or("new").to_owned()),
+        }
+    })
+}
 
 /// With handles of one type of this guard.
-pub fn server(guard: &Guard, handle_type: &str) -> Server {
+pub fn server(guard: &Guard, handle_type: &'static str) -> Server {
     Server {
-        handles: guard.reference_handles(handle_type).max_age(HOUR),
-        held: guard.self_contained_handles(handle_type).max_age(HOUR),
-        pages: guard.pages(),
+        guard: guard.clone(),
+        handle_type,
     }
 }

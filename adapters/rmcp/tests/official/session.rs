@@ -4,25 +4,28 @@ use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::json;
 
 use crate::clients::{SESSION, client, create, legacy, raw};
+use crate::server::{start, start_as};
 use crate::serving::{fresh, serve};
-use crate::session_server::{Server, start};
 
 #[tokio::test]
 async fn the_server_says_that_it_has_sessions_beside_what_it_says_itself() {
-    let server = start(fresh()).await;
-    for alice in [
-        client(&server.uri, "alice").await,
-        legacy(&server.uri, "alice").await,
-    ] {
-        let info = serde_json::to_value(&*alice.peer_info().unwrap()).unwrap();
+    let server = start().await;
+    let alice = client(&server.uri, "alice").await;
+    for client in [&alice, &legacy(&server.uri, "alice").await] {
+        let info = serde_json::to_value(&*client.peer_info().unwrap()).unwrap();
         let said = json!({"sessions": {}, "com.example/own": {}});
         assert_eq!(info["capabilities"]["experimental"], said, "{info}");
     }
+    // No cache serves to others what a session was told.
+    let meta = json!({"_meta": {SESSION: create(&alice).await}});
+    let told = raw(&alice, "server/discover", meta).await.unwrap();
+    let found = (&told["cacheScope"], &told["ttlMs"]);
+    assert_eq!(found, (&json!("private"), &json!(0)));
 }
 
 #[tokio::test]
 async fn the_author_begins_a_session_with_the_params_or_refuses() {
-    let server = start(fresh()).await;
+    let server = start().await;
     let alice = client(&server.uri, "alice").await;
     let error = raw(&alice, "sessions/create", json!({"begin": "never"})).await;
     assert_eq!(error, Err(json!({"code": -32602, "message": "never"})));
@@ -40,7 +43,7 @@ async fn the_author_begins_a_session_with_the_params_or_refuses() {
 
 #[tokio::test]
 async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
-    let server = start(fresh()).await;
+    let server = start().await;
     let alice = legacy(&server.uri, "alice").await;
     let session = create(&alice).await;
     let level = |level: &str| json!({"level": level, "_meta": {SESSION: session}});
@@ -52,38 +55,19 @@ async fn a_write_that_rmcp_would_lose_is_told_to_the_author() {
 }
 
 #[tokio::test]
-async fn no_cache_serves_a_result_of_a_session_to_others() {
-    let server = start(fresh()).await;
-    let alice = client(&server.uri, "alice").await;
-    let of_session = json!({ SESSION: create(&alice).await });
-    for (method, meta, scope, ttl) in [
-        ("resources/list", &json!({}), "public", 60_000),
-        ("resources/list", &of_session, "private", 0),
-        ("server/discover", &of_session, "private", 0),
-        ("notes/read", &of_session, "private", 0),
-    ] {
-        let result = raw(&alice, method, json!({ "_meta": meta })).await.unwrap();
-        let found = (&result["cacheScope"], &result["ttlMs"]);
-        assert_eq!(found, (&json!(scope), &json!(ttl)), "{method}");
-    }
-}
-
-#[tokio::test]
-async fn a_forgotten_protect_gives_no_session() {
-    let alice = client(&serve(Server).await, "alice").await;
-    let made_up = json!({"_meta": {SESSION: {"sessionId": "x", "state": "x"}}});
-    let refused = raw(&alice, "notes/read", made_up).await;
-    assert_eq!(refused.unwrap_err()["code"], -32603);
-}
-
-#[tokio::test]
 async fn a_state_of_another_type_is_refused_before_any_handler() {
     let codec = fresh();
-    let numbers = Sessions::new(|_, _| async { Ok(7) });
-    let numbers = Guard::builder(codec.clone(), from_claims).sessions(numbers);
-    let uri = serve(numbers.build().unwrap().protect(Server)).await;
-    let session = create(&client(&uri, "alice").await).await;
-    let texts = start(codec).await;
+    let numbers = Guard::builder(codec.clone(), from_claims);
+    let numbers = numbers.sessions(Sessions::new(|_, _| async { Ok(7) }));
+    let numbers = serve(
+        numbers
+            .build()
+            .unwrap()
+            .protect(crate::pipe::Server::default()),
+    )
+    .await;
+    let session = create(&client(&numbers, "alice").await).await;
+    let texts = start_as(Guard::builder(codec, from_claims)).await;
     let alice = client(&texts.uri, "alice").await;
     let refused = raw(&alice, "notes/read", json!({"_meta": {SESSION: session}})).await;
     let data = json!({"sessionId": session["sessionId"]});

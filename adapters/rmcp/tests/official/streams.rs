@@ -10,9 +10,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::clients::{SESSION, altered};
-use crate::layer_fleet::modern;
 use crate::pipe::{
-    Server, hello, initialized, invalid, named, notification, ping, pipe, request, served,
+    Server, hello, initialized, invalid, modern, named, notification, ping, pipe, request, served,
 };
 use crate::serving::{Refusals, fresh, until};
 

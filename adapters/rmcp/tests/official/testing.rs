@@ -11,11 +11,6 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router
 use sealwax::Principal;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
-use serde_json::json;
-
-use crate::clients::state;
-use crate::server::{server, tool};
-use crate::serving::Refusals;
 
 /// The server under test: what `main` serves.
 struct Rounds;
@@ -60,46 +55,6 @@ async fn an_answer_is_for_its_user_for_ten_minutes_and_once()
     clock.advance(Duration::from_secs(599));
     assert!(answer().await.is_ok());
     assert!(answer().await.is_err()); // the ledger has it
-    Ok(())
-}
-
-#[tokio::test]
-async fn time_and_user_are_the_tests() -> Result<(), Box<dyn std::error::Error>> {
-    let clock = TestClock::at(1_800_000_000);
-    let user = TestPrincipal::new(Principal::subject("alice"));
-    let refused = Refusals::default();
-    let guard = Guard::builder(codec(&clock)?, user.resolver());
-    let guard = guard.ledger(ledger(&clock)).on_refused(refused.hook());
-    let client = connect(guard.build()?.protect(Rounds), ClientConfig::default()).await?;
-    let count = || CallToolRequestParams::new("count");
-    let first = state(&client, count()).await;
-    clock.advance(Duration::from_secs(600));
-    assert_eq!(clock.now(), 1_800_000_600);
-    let late = client.call_tool_once(count().with_request_state(first));
-    assert!(late.await.is_err());
-    assert_eq!(refused.code(), "expired");
-    user.set(None);
-    assert!(client.call_tool_once(count()).await.is_err());
-    assert_eq!(refused.code(), "unauthenticated");
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_handle_ends_with_its_time() -> Result<(), Box<dyn std::error::Error>> {
-    let clock = TestClock::new();
-    let refused = Refusals::default();
-    let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice"));
-    let guard = guard.on_refused(refused.hook()).build()?;
-    let mut server = server(&guard, "basket");
-    server.held = server.held.ttl(Duration::from_secs(60));
-    let client = connect(guard.protect(server), ClientConfig::default()).await?;
-    let made = tool(&client, "hold", json!({})).await["structuredContent"].clone();
-    let check = || tool(&client, "look", json!({"handle": made["handle"]}));
-    clock.advance(Duration::from_secs(59));
-    assert_eq!(check().await["isError"], false);
-    clock.advance(Duration::from_secs(1));
-    assert_eq!(check().await["isError"], true);
-    assert_eq!(refused.code(), "expired");
     Ok(())
 }
 
