@@ -153,9 +153,7 @@ class ApiTest {
         () -> RequestContext.of("tools/call", "x", Map.of("a", "\ud800")),
         () -> RequestContext.of("tools/call", "x", Map.of("\udfff", 1)),
         () -> RequestContext.of("tools/call", "x", Map.of("a", Double.NaN)),
-        () -> RequestContext.of("tools/call", "x", Map.of("a", Double.POSITIVE_INFINITY)),
         () -> RequestContext.of("tools/call", "x", Map.of("a", 9007199254740992.0)),
-        () -> RequestContext.ofJson("tools/call", "x", "{\"a\":\"\ud800\"}"),
         () -> RequestContext.of("tools/call", "x", Map.of("a", 1), List.of("\ud800")),
         () -> RequestContext.of("tools/call", "x", Map.of("id", 7), List.of("i\0d")),
         () -> RequestContext.of("tools/call", "\ud800", null));
