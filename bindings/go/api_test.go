@@ -144,13 +144,15 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		must(session.SealJSON(value))
 	}
 	// What it replaces beside that is lost.
+	around := &whole{Raw: written}
+	around.Next = around
 	for _, value := range []any{
-		holding{Text: bad, Held: written}, []any{written, map[string]any{bad: written}}, hides{written, bad}, &hides{written, bad},
+		holding{Text: bad, Held: written}, quotes{bad}, []any{written, map[string]any{bad: written}}, hides{written, bad}, &hides{written, bad},
 		struct {
 			Left json.RawMessage `json:"-"`
 			Text string
 		}{written, bad},
-		map[string]any{"held": written, "cycle": newCycle()}, omits{whole{written}, "\xff"},
+		map[string]any{"held": written, "cycle": newCycle()}, omits{around, "\xff"},
 		struct {
 			Written
 			Raw  int
@@ -174,18 +176,27 @@ type hides struct {
 
 func (h *hides) MarshalJSON() ([]byte, error) { return json.Marshal(h.Text) }
 
+// quotes writes the text as JSON in a text.
+type quotes struct {
+	Text string `json:",string"`
+}
+
 // Written has a member that one of another struct hides.
 type Written struct{ Raw json.RawMessage }
 
 // omits writes but its text.
 type omits struct {
-	Left whole `json:",omitzero"`
+	Left *whole `json:",omitzero"`
 	Text string
 }
 
-type whole struct{ Raw json.RawMessage }
+// whole holds itself.
+type whole struct {
+	Raw  json.RawMessage
+	Next *whole
+}
 
-func (whole) IsZero() bool { return true }
+func (*whole) IsZero() bool { return true }
 
 // cycle writes itself as text, and holds itself.
 type cycle struct{ Next *cycle }
