@@ -6,18 +6,11 @@ use std::sync::LazyLock;
 use sealwax::report::Report;
 use sealwax::{Error, Inspected, Key, KeyRing, RequestContext, SessionMetadata, View, inspect};
 
+use crate::alter::decoded;
 use crate::leaks;
-use crate::tokens::spelling;
-use crate::world::{Audience, NOW, Place, Ring, Still, Who};
+use crate::world::{NOW, Ring, Who, codec};
 
-static ALICE: LazyLock<View> = LazyLock::new(|| {
-    let place = Place {
-        ring: Ring::NewOld,
-        audience: Audience::Ours,
-        who: Who::Alice,
-    };
-    place.view(&Still::new())
-});
+static ALICE: LazyLock<View> = LazyLock::new(|| codec().view(&Who::Alice.principal()).unwrap());
 
 pub fn run(input: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(input) else {
@@ -76,6 +69,24 @@ fn quiet(message: &dyn Display, text: &str) {
         message.replace(prefix, " ")
     };
     leaks::assert_none(&beside, body);
+}
+
+/// What is read without a key has one spelling.
+fn spelling(text: &str) {
+    if let Ok(Inspected::Token {
+        kind,
+        key_id,
+        token_id,
+    }) = inspect(text)
+    {
+        let (prefix, bytes) = decoded(text).expect("base64url in its one spelling");
+        assert!(prefix == "sw1." && bytes.len() >= 65);
+        assert_eq!(
+            (bytes[0], &bytes[1..5]),
+            (kind as u8, &key_id.as_bytes()[..])
+        );
+        assert_eq!(&bytes[5..21], token_id.as_bytes());
+    }
 }
 
 fn keys(text: &str) {

@@ -2,55 +2,50 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use arbitrary::Arbitrary;
-use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal, View};
+use sealwax::testing::TestClock;
+use sealwax::{Codec, Environment, Error, Key, KeyRing, Principal};
 use sealwax_mcp::{Guard, TransportSettings};
 
 /// The time at which everything begins, in Unix seconds.
 pub const NOW: u64 = 1_800_000_000;
+pub const AUDIENCE: &str = "urn:fuzz";
 
 /// A clock that stands still until it is moved. Its clones are the same one.
 #[derive(Clone)]
-pub struct Still(Arc<State>);
-
-struct State {
-    now_ms: AtomicU64,
-    draws: AtomicU64,
+pub struct Still {
+    clock: TestClock,
+    draws: Arc<AtomicU64>,
 }
 
 impl Still {
     pub fn new() -> Self {
-        Self(Arc::new(State {
-            now_ms: AtomicU64::new(NOW * 1000),
-            draws: AtomicU64::new(1),
-        }))
-    }
-
-    pub fn set(&self, seconds: u64) {
-        self.0
-            .now_ms
-            .store(seconds.saturating_mul(1000), Ordering::Relaxed);
-    }
-
-    pub fn set_ms(&self, now_ms: u64) {
-        self.0.now_ms.store(now_ms, Ordering::Relaxed);
+        Self {
+            clock: TestClock::at(NOW),
+            draws: Arc::new(AtomicU64::new(1)),
+        }
     }
 
     pub fn now(&self) -> u64 {
-        self.now_ms() / 1000
+        self.clock.now()
+    }
+
+    pub fn pass(&self, milliseconds: u64) {
+        self.clock.advance(Duration::from_millis(milliseconds));
     }
 }
 
 impl Environment for Still {
     fn now_ms(&self) -> u64 {
-        self.0.now_ms.load(Ordering::Relaxed)
+        self.clock.now_ms()
     }
 
     /// Never the same twice: splitmix64 of a counter.
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Error> {
         for chunk in bytes.chunks_mut(8) {
-            let draw = self.0.draws.fetch_add(1, Ordering::Relaxed);
+            let draw = self.draws.fetch_add(1, Ordering::Relaxed);
             let mut mixed = draw.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -75,7 +70,7 @@ pub fn keys() -> &'static [Key; 3] {
 }
 
 /// A ring of the fixed keys.
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Arbitrary, Clone, Copy, Debug)]
 pub enum Ring {
     Old,
     OldNew,
@@ -85,19 +80,15 @@ pub enum Ring {
 }
 
 impl Ring {
-    /// Its keys, by their places among the fixed ones.
-    pub fn places(self) -> &'static [usize] {
-        match self {
+    pub fn ring(self) -> KeyRing {
+        let places: &[usize] = match self {
             Self::Old => &[0],
             Self::OldNew => &[0, 1],
             Self::NewOld => &[1, 0],
             Self::New => &[1],
             Self::Other => &[2],
-        }
-    }
-
-    pub fn ring(self) -> KeyRing {
-        KeyRing::new(self.places().iter().map(|&at| KEYS[at].clone())).unwrap()
+        };
+        KeyRing::new(places.iter().map(|&at| KEYS[at].clone())).unwrap()
     }
 }
 
@@ -124,81 +115,17 @@ impl Who {
     }
 }
 
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Audience {
-    Ours,
-    Nearly,
-    Other,
-}
-
-impl Audience {
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::Ours => "urn:fuzz",
-            Self::Nearly => "urn:fuzz/",
-            Self::Other => "o",
-        }
-    }
-}
-
-/// Who seals, or opens, and where.
-#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub ring: Ring,
-    pub audience: Audience,
-    pub who: Who,
-}
-
-impl Place {
-    pub fn view(self, clock: &Still) -> View {
-        self.view_of(clock, Limits::default())
-    }
-
-    pub fn view_of(self, clock: &Still, limits: Limits) -> View {
-        self.codec(clock, limits)
-            .view(&self.who.principal())
-            .unwrap()
-    }
-
-    fn codec(self, clock: &Still, limits: Limits) -> Codec {
-        Codec::builder(self.ring.ring(), self.audience.text())
-            .payload_limit(limits.payload())
-            .clock_tolerance(std::time::Duration::from_secs(limits.clock_tolerance()))
-            .build_in(clock.clone())
-            .unwrap()
-    }
-}
-
-/// The limits of a codec.
-#[derive(Arbitrary, Clone, Copy, Debug, Default)]
-pub struct Limits {
-    payload: u8,
-    clock_tolerance: Option<u8>,
-}
-
-impl Limits {
-    /// 4,096 bytes or fewer.
-    pub fn payload(self) -> usize {
-        4096 - 16 * usize::from(self.payload)
-    }
-
-    /// 60 seconds unless given.
-    pub fn clock_tolerance(self) -> u64 {
-        self.clock_tolerance.map_or(60, u64::from)
-    }
+pub fn codec() -> Codec {
+    let builder = Codec::builder(Ring::NewOld.ring(), AUDIENCE);
+    builder.build_in(Still::new()).unwrap()
 }
 
 /// Returns a guard around HTTP or stdio, always the same, and a session of Alice's.
 pub fn with_session(settings: TransportSettings) -> (Guard, String) {
-    let place = Place {
-        ring: Ring::NewOld,
-        audience: Audience::Ours,
-        who: Who::Alice,
-    };
-    let clock = Still::new();
+    let codec = codec();
+    let alice = codec.view(&Who::Alice.principal()).unwrap();
     let negotiated = br#"{"protocolVersion":"2025-11-25"}"#;
-    let session_id = place.view(&clock).session().seal(negotiated).unwrap();
-    let codec = place.codec(&clock, Limits::default());
+    let session_id = alice.session().seal(negotiated).unwrap();
     let guard = Guard::builder(codec).transport(settings).build().unwrap();
     (guard, session_id.into_string())
 }

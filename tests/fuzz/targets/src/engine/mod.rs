@@ -55,7 +55,7 @@ pub fn run(input: &[u8]) -> bool {
             Happens::Rotate { replica, ring } => {
                 world.codecs[usize::from(*replica)].set_keys(ring.ring());
             }
-            Happens::Later(seconds) => world.pass(u64::from(*seconds) * 1000),
+            Happens::Later(seconds) => world.clock.pass(u64::from(*seconds) * 1000),
         }
     }
     opened

@@ -76,7 +76,7 @@ impl Run {
         how: &How<'_>,
     ) -> Step {
         match how {
-            How::Late(milliseconds) => world.pass((*milliseconds).into()),
+            How::Late(milliseconds) => world.clock.pass((*milliseconds).into()),
             How::Wrong => disturb(exchange, step),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use sealwax::{Codec, Environment as _, KeyRing, SessionMetadata, View};
+use sealwax::{Codec, KeyRing, SessionMetadata, View};
 use sealwax_mcp::ledger::{Command, Memory, Reply};
 use sealwax_mcp::{
     ClientValue, Failed, Guard, LedgerSettings, Predecessor, Required, SessionSettings,
@@ -12,9 +12,7 @@ use sealwax_mcp::{
 
 use super::input::{How, Sent, SessionsAre, Settings};
 use crate::alter::altered;
-use crate::world::{Ring, Still, Who, keys};
-
-pub const AUDIENCE: &str = "urn:fuzz";
+use crate::world::{AUDIENCE, Ring, Still, Who, keys};
 
 pub struct World {
     pub settings: Settings,
@@ -122,10 +120,6 @@ impl World {
     pub fn payload(&mut self) -> String {
         self.payloads += 1;
         format!("\"secret {} of somebody\"", self.payloads)
-    }
-
-    pub fn pass(&self, milliseconds: u64) {
-        self.clock.set_ms(self.clock.now_ms() + milliseconds);
     }
 
     /// Returns the text that is sent; `None` for what is no text.
