@@ -59,7 +59,7 @@ programs: | $(if $(filter dev,$(SEALWAX_PROFILE)),c wheel pack portable)
 
 c:
 	@$(call say,the C library)
-	$(MAKE) -C bindings/c peer
+	$(MAKE) -C bindings/c prefix
 
 npm: pack
 	@$(call say,the npm package)
@@ -375,7 +375,7 @@ test-card: npm
 test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(PYTHON_MCP) examples/demo/quickstart.py
 	python3 tests/driver/interop.py 10 random rust=target/debug/examples/interop-peer \
-		c=$(BUILD)/c/interop_peer python="$(PYTHON) bindings/python/tests/interop_peer.py" \
+		python="$(PYTHON) bindings/python/tests/interop_peer.py" \
 		typescript="node $(CONSUMER)/interop-peer.mjs" \
 		$(if $(HAS_GO),go=$(BUILD)/go/interop-peer) $(if $(HAS_JAVA),java=$(BUILD)/java/interop-peer)
 

@@ -1,5 +1,5 @@
-/* Machines over the ABI: what is of memory, pointers and texts; the command. The engine's tests and
-   the transcripts of every language have what they answer. */
+/* Machines over the ABI: what is of memory, pointers and texts. The engine's tests and the
+   transcripts of every language have what they answer. */
 #include "fixture.h"
 #include "frame.h"
 
@@ -23,33 +23,9 @@ static frame given;
 
 static int tells(const char *part) { return has((const char *)answer, answer_len, part); }
 
-/* Whether the answer is of this kind, with this text. */
-static int told(int kind, const char *text) {
-  return answer[0] == kind && is(text_of(answer, 0), text);
-}
-
 static void make_guard(const char *settings) {
   CHECK(NEW(NULL, &guard, SEALWAX_GUARD, 0, settings, strlen(settings)) == SEALWAX_OK);
   CHECK(answer[0] == SEALWAX_MADE && text_of(answer, 0).data == NULL);
-}
-
-static void an_exchange_goes_from_step_to_step(void) {
-  make_guard("{}");
-  CHECK(NEW(guard, &exchange, CALL) == SEALWAX_OK);
-  CHECK(told(SEALWAX_STEP, "{\"step\":\"ask\",\"name\":\"principal\"}"));
-  /* An event out of order changes nothing, and returns no step. */
-  answer = NULL;
-  CHECK(ON(exchange, EVENT("{\"result\":{}}")) == SEALWAX_INVALID_ARGUMENT && answer == NULL);
-  CHECK(ON(exchange, ALICE) == SEALWAX_OK);
-  CHECK(tells("\"step\":\"deliver\"") && tells("\"report\":\"requestState\""));
-  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, TEXT("{\"mine\":1}")) == SEALWAX_OK);
-  CHECK(answer[0] == SEALWAX_TEXT && starts(text_of(answer, 0), "sw1.") && !tells("mine"));
-  CHECK(ON(exchange, EVENT("{\"result\":{\"members\":{\"resultType\":\"input_required\","
-                           "\"requestState\":\"mine\"}}}")) == SEALWAX_OK);
-  CHECK(tells("\"step\":\"respond\"") && tells("[[\"requestState\"],\"sw1.") && !tells("mine"));
-  sealwax_machine_free(exchange);
-  sealwax_machine_free(guard);
 }
 
 /* Each outlives what it began in, and ends at any moment. */
@@ -106,7 +82,7 @@ static void machines_refuse_null_and_invalid_documents(void) {
   }
   CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE, 0, TEXT("tools/call"), TEXT("t"), NO_TEXT) ==
         SEALWAX_OK);
-  CHECK(told(SEALWAX_STEP, "{\"step\":\"ask\",\"name\":\"principal\"}"));
+  CHECK(tells("{\"step\":\"ask\",\"name\":\"principal\"}"));
   sealwax_machine_free(exchange);
   CHECK(NEW(guard, &exchange, SEALWAX_MESSAGE, SEALWAX_FLAG_CALLER, TEXT("tools/call"), TEXT("t"),
             ABSENT, NO_TEXT, ABSENT, ABSENT, TEXT("alice")) == SEALWAX_OK);
@@ -114,14 +90,19 @@ static void machines_refuse_null_and_invalid_documents(void) {
   sealwax_machine_free(exchange);
   CHECK(NEW(guard, &exchange, CALL) == SEALWAX_OK);
   CHECK(ON(exchange, SEALWAX_EVENT, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
+  /* An event out of order changes nothing, and returns no step. */
+  answer = NULL;
+  CHECK(ON(exchange, EVENT("{\"result\":{}}")) == SEALWAX_INVALID_ARGUMENT && answer == NULL);
   FRAME(&given, ALICE);
   CHECK(sealwax_machine_on(exchange, GIVEN, NULL, &answer_len, &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_machine_on(exchange, GIVEN, &answer, NULL, &error) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_machine_on(exchange, NULL, 2, ANSWER) == SEALWAX_NULL_POINTER);
   CHECK(sealwax_machine_on(guard, GIVEN, ANSWER) == SEALWAX_INVALID_ARGUMENT);
   CHECK(ON(exchange, ALICE) == SEALWAX_OK);
+  CHECK(ON(exchange, SEALWAX_SEAL_STATE, 0, NO_TEXT) == SEALWAX_INVALID_ARGUMENT);
   sealwax_machine_free(exchange);
   sealwax_machine_free(guard);
+  CHECK(NEW(NULL, &exchange, SEALWAX_COMMAND, 0, TEXT("{}")) == SEALWAX_INVALID_ARGUMENT);
 }
 
 /* (NULL, 0) is absent, and a pointer with the size 0 is empty. What is no UTF-8 is a client's fault
@@ -148,28 +129,10 @@ static void a_buffer_that_is_a_byte_too_small_is_not_written_to(void) {
   CHECK(memcmp(payload, "hello", 5) == 0);
 }
 
-static void commands(void) {
-  sealwax_machine *command;
-  CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0,
-            TEXT("{\"program\":\"p\",\"command\":\"inspect\",\"now\":0}")) == SEALWAX_OK);
-  CHECK(told(SEALWAX_STEP, "{\"stdin\":\"the text to inspect\"}"));
-  CHECK(ON(command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"*\"}")) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(ON(command, SEALWAX_RUN, 0, TEXT("{\"bytes\":\"\"}")) == SEALWAX_INVALID_ARGUMENT);
-  CHECK(ON(command, SEALWAX_EVENT, 0, TEXT("{\"bytes\":\"\"}")) == SEALWAX_OK);
-  CHECK(told(
-      SEALWAX_STEP,
-      "{\"status\":1,\"stderr\":\"sealwax: malformed: expected a sealed token, a session id, a "
-      "handle or a key text, alone or in a header, JSON or a log\"}"));
-  sealwax_machine_free(command);
-  CHECK(NEW(NULL, &command, SEALWAX_COMMAND, 0, TEXT("{}")) == SEALWAX_INVALID_ARGUMENT);
-}
-
 int main(void) {
-  const test tests[] = {TEST(an_exchange_goes_from_step_to_step),
-                        TEST(exchanges_end_at_any_moment),
+  const test tests[] = {TEST(exchanges_end_at_any_moment),
                         TEST(machines_refuse_null_and_invalid_documents),
                         TEST(texts_are_absent_empty_or_no_texts),
-                        TEST(a_buffer_that_is_a_byte_too_small_is_not_written_to),
-                        TEST(commands)};
-  return RUN(tests, "machines and the command");
+                        TEST(a_buffer_that_is_a_byte_too_small_is_not_written_to)};
+  return RUN(tests, "machines");
 }

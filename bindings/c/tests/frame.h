@@ -6,9 +6,8 @@
 
 #include "check.h"
 
-/* As texts of a frame: one that is absent, and a client's value that is no text. */
+/* As texts of a frame: one that is absent, and the end of all. */
 #define ABSENT (const char *)NULL, (size_t)0
-#define OTHER (const char *)NULL, (size_t)1
 #define FRAME_END (const char *)NULL, (size_t)2
 
 typedef struct frame {
@@ -57,11 +56,6 @@ static inline slice text_of(const uint8_t *answer, int number) {
   }
   text.data = NULL;
   return text;
-}
-
-/* Whether it begins with a text, and has more. */
-static inline int starts(slice s, const char *text) {
-  return s.len > strlen(text) && memcmp(s.data, text, strlen(text)) == 0;
 }
 
 /* Whether a text that no NUL ends contains a part. */
