@@ -23,10 +23,7 @@ REQUESTS = (
     types.ListResourceTemplatesRequest,
 )
 STREAMS = ()
-READY: dict[str, Any] = {
-    "systems": ["mcp 1"],
-    "legacy": {"mcp 1": types.LATEST_PROTOCOL_VERSION},
-}
+READY: dict[str, Any] = {"systems": ["mcp 1"], "legacy": {"mcp 1": types.LATEST_PROTOCOL_VERSION}}
 
 
 class Served:

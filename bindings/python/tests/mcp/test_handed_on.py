@@ -13,11 +13,11 @@ import pytest
 import wire
 from carriers import created, meta
 from ledgers import Wrapped, memory
+from lines import agreed, on_stdio
 from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
-from processes import agreed, on_stdio
-from shop import Shop, guard, served, view
+from shop import SYSTEMS, Shop, guard, served, view
 
 import sealwax
 from sealwax.mcp import HandleRefused, Negotiated, Principal, Refusal
@@ -237,6 +237,24 @@ async def test_the_time_that_the_wrapper_took_is_not_the_handlers_again() -> Non
                 url, "tools/list", {"cursor": cursor}, revision=wire.LEGACY, session=session
             )
     assert [one["withinMs"] for one in ledger.asked] == [300, 300, 300, 100]
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, "\ud800"])
+@pytest.mark.parametrize("system", SYSTEMS[:2])
+async def test_a_state_that_cannot_be_bound_is_an_error_for_the_model(
+    system: str, value: Any
+) -> None:
+    async def it(ctx: Any, id: Any = None) -> Any:
+        return types.InputRequiredResult(request_state=of.guard.state(ctx, 7))
+
+    async with served(system, it) as of:
+        told = await of.raw("tools/call", {"name": "it", "arguments": {"id": value}})
+    assert told["result"]["isError"] is True
+    text = told["result"]["content"][0]["text"]
+    assert text.startswith('Invalid arguments. argument "id": expected')
+    (refusal,) = of.refusals
+    assert (refusal.kind, refusal.target) == ("request-state", "it")
+    assert 'argument "id": expected' in refusal.message
 
 
 async def test_a_session_on_stdio() -> None:

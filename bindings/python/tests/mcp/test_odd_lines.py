@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import wire
-from processes import OnStdio, agreed, on_stdio
+from lines import OnStdio, agreed, on_stdio
 from shop import ALL, KEYS, Shop, guard
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any
 import anyio
 import pytest
 import wire
+from lines import agreed
 from mcp.shared.message import SessionMessage
-from processes import agreed
 from shop import guard, view
 
 from sealwax.mcp._transport.exchange import Transport
@@ -48,8 +48,7 @@ class World:
         self.delivered: bytes | None = None
         self.sent: list[Any] = []
         self.guard = guard(
-            principal=self._principal,
-            on_refused=lambda refusal: self.logged.append(refusal.code),
+            principal=self._principal, on_refused=lambda refusal: self.logged.append(refusal.code)
         )
         self.settings = dict(case["settings"].get("transport", {}))
 

@@ -1,52 +1,23 @@
-"""Servers on stdio, line by line, and the examples as processes."""
+"""Servers on stdio, line by line."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import subprocess
-import sys
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import wire
-from mcp import StdioServerParameters
-from shop import KEYS, view
+from shop import view
 
 from sealwax.mcp._handler.sdk import low_level
 from sealwax.mcp._transport.exchange import Transport
 from sealwax.mcp._transport.stdio import serve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
+    from collections.abc import AsyncIterator
 
     from sealwax.mcp import Guard
-
-
-@contextmanager
-def example(file: Path, log: list[str] | None = None, **environment: str) -> Iterator[str]:
-    """Run an example that serves HTTP; give its address."""
-    told = {**os.environ, "SEALWAX_KEYS": KEYS, "PORT": "0", **environment}
-    command = [sys.executable, str(file)]
-    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        try:
-            line = server.stderr.readline()
-            found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", line)
-            assert found, line
-            yield found[1]
-        finally:
-            server.terminate()
-            if log is not None:
-                log += server.stderr.read().splitlines()
-
-
-def example_on_stdio(file: Path) -> StdioServerParameters:
-    environment = {**os.environ, "SEALWAX_KEYS": KEYS}
-    return StdioServerParameters(command=sys.executable, args=[str(file)], env=environment)
 
 
 class OnStdio:

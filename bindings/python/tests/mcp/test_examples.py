@@ -1,0 +1,232 @@
+"""The examples, and that of the package's page on PyPI, as they are run, with official clients.
+
+On HTTP with users and without, on stdio, at two replicas, and by clients of both revisions.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+import pytest
+import wire
+from carriers import CURSOR, HANDLE, STATE, ask, call, carried, created, outcome, plain
+from mcp import Client, StdioServerParameters
+from shop import KEYS
+
+import sealwax
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.anyio
+ROOT = Path(__file__).parents[4]
+NOTES, SESSIONS = ROOT / "examples/notes.py", ROOT / "examples/sessions.py"
+README = ROOT / "bindings/python/README.md"
+ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": KEYS}
+
+
+@contextmanager
+def example(file: Path, log: list[str] | None = None, **environment: str) -> Iterator[str]:
+    """Run an example that serves HTTP; give its address."""
+    told = {**ENVIRONMENT, "PORT": "0", **environment}
+    command = [sys.executable, str(file)]
+    with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            line = server.stderr.readline()
+            found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+/mcp)\n", line)
+            assert found, line
+            yield found[1]
+        finally:
+            server.terminate()
+            if log is not None:
+                log += server.stderr.read().splitlines()
+
+
+def on_stdio(file: Path) -> StdioServerParameters:
+    return StdioServerParameters(command=sys.executable, args=[str(file)], env=ENVIRONMENT)
+
+
+def answering(action: Any, content: dict[str, Any] | None) -> Any:
+    async def answer(_ctx: Any, params: Any) -> types.ElicitResult:
+        assert params.message == "Delete note 7?"
+        return types.ElicitResult(action=action, content=content)
+
+    return answer
+
+
+YES = answering("accept", {"confirm": True})
+
+
+async def visit_notes(client: Client, *, deletes: bool = True) -> None:
+    """Do all that the server can."""
+    if deletes:
+        told = plain(await client.call_tool("delete_note", {"id": 7}))
+        assert told["content"] == [{"type": "text", "text": "note 7 deleted"}]
+    made = plain(await client.call_tool("new_basket", {}))["structuredContent"]
+    assert made["items"] == []
+    told = plain(await client.call_tool("add_to_basket", {"basket": made["basket"], "item": "tea"}))
+    assert json.loads(told["content"][0]["text"]) == told["structuredContent"]
+    assert told["structuredContent"]["items"] == ["tea"]
+    lost = plain(await client.call_tool("add_to_basket", {"basket": "basket_7", "item": "tea"}))
+    assert HANDLE.refused(lost)
+    uris: list[str] = []
+    page = await client.list_resources()
+    while page.next_cursor is not None:
+        assert len(page.resources) == 10
+        uris += [str(resource.uri) for resource in page.resources]
+        page = await client.list_resources(cursor=page.next_cursor)
+    uris += [str(resource.uri) for resource in page.resources]
+    assert uris == [f"note:///{number}" for number in range(1, 26)]
+    assert await CURSOR.present(client, "10") == CURSOR.refusal
+
+
+async def test_a_note_is_deleted_if_the_user_says_so() -> None:
+    """Without users, and for clients of both revisions."""
+    with example(NOTES) as url:
+        for action, content, text in (
+            ("accept", {"confirm": False}, "note 7 kept"),
+            ("decline", None, "note 7 kept"),
+        ):
+            async with Client(url, elicitation_callback=answering(action, content)) as client:
+                told = plain(await client.call_tool("delete_note", {"id": 7}))
+            assert told["content"] == [{"type": "text", "text": text}]
+        async with Client(url, elicitation_callback=YES) as client:
+            await visit_notes(client)
+        async with Client(url, mode="legacy") as client:
+            # Elicitation there needs a session, which a stateless server does not have.
+            await visit_notes(client, deletes=False)
+
+
+async def test_over_http_with_users() -> None:
+    with example(NOTES, NOTES_JWT_SECRET=wire.SECRET) as url:
+        async with wire.over_http(url, "alice", elicitation_callback=YES) as client:
+            await visit_notes(client)
+            call = client.session.call_tool("delete_note", {"id": 7}, allow_input_required=True)
+            asked = await call
+            assert isinstance(asked, types.InputRequiredResult)
+        async with wire.over_http(url, "mallory") as client:
+            more: Any = {"request_state": asked.request_state, "allow_input_required": True}
+            call = client.session.call_tool("delete_note", {"id": 7}, **more)
+            assert await outcome(call) == STATE.refusal
+        headers: list[dict[str, str]] = [{}]
+        for wrong in ({"exp": 1}, {"client_id": None}, {"aud": None}, {"aud": "https://a.example"}):
+            headers.append({"Authorization": f"Bearer {wire.bearer('alice', **wrong)}"})
+        for given in headers:
+            async with wire.http(headers=given) as http:
+                assert (await http.post(url, json={})).status_code == 401
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+async def test_on_stdio(mode: Any) -> None:
+    async with Client(on_stdio(NOTES), mode=mode, elicitation_callback=YES) as client:
+        # An older revision has no rounds.
+        await visit_notes(client, deletes=mode != "legacy")
+
+
+def test_without_keys_it_says_how_to_make_one() -> None:
+    theirs = {name: value for name, value in os.environ.items() if "SEALWAX_KEYS" not in name}
+    command = [sys.executable, str(NOTES)]
+    run = subprocess.run(command, env=theirs, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert "`python -m sealwax keygen` makes a key" in run.stderr
+
+
+class Conversation:
+    """A session, as a host keeps it for its clients."""
+
+    def __init__(self, metadata: dict[str, Any]) -> None:
+        self.metadata = metadata
+
+    async def text(self, client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
+        told = await call(client, tool, self.metadata, **arguments)
+        self.metadata |= carried(told)
+        return told["content"][0]["text"], told["isError"]
+
+
+async def visit_sessions(client: Client, other: Client) -> None:
+    """Do all that the server can; what a session began at one replica goes on at the other."""
+    one = Conversation(await created(client))
+    here, there = partial(one.text, client), partial(one.text, other)
+    beside = partial(Conversation(await created(client)).text, client)
+    for number, text in enumerate((here, there, here, there), 1):
+        assert await text("count") == (str(number), False)
+    assert await beside("count") == ("1", False)
+    for tool in ("read", "end"):
+        assert (await here(tool))[1] is True
+    assert (await here("write", text="lost"))[1] is True
+    assert await here("begin") == ("begun", False)
+    assert await there("write", text="lost too") == ("written", False)
+    assert await there("begin") == ("begun", False)
+    assert await there("write", text="one, ") == ("written", False)
+    assert (await beside("read"))[1] is True
+    assert await here("write", text="two") == ("written", False)
+    assert await there("read") == ("one, two", False)
+    assert await here("end") == ("one, two", False)
+    assert (await there("read"))[1] is True
+    assert await there("count") == ("5", False)
+    assert await call(client, "count") == sealwax.answer("data-layer-required")
+    # Nothing would record its end.
+    told = await ask(client, "sessions/delete", one.metadata)
+    assert told["error"]["code"] == types.METHOD_NOT_FOUND
+
+
+async def test_sessions_at_two_replicas() -> None:
+    log: list[str] = []
+    with (
+        example(SESSIONS, log, NOTES_JWT_SECRET=wire.SECRET) as url,
+        example(SESSIONS, log, NOTES_JWT_SECRET=wire.SECRET) as other,
+    ):
+        async with (
+            wire.over_http(url, "alice", mode="2026-07-28") as client,
+            wire.over_http(other, "alice", mode="legacy") as at_other,
+        ):
+            await visit_sessions(client, at_other)
+    calls = [line for line in log if ": session " in line]
+    assert all(re.fullmatch(r"\w+: session [0-9a-f]{32}, generation \d+", line) for line in calls)
+    assert len({line.split()[2] for line in calls}) == 2
+    generations = [int(line.split()[-1]) for line in calls if line.startswith("count:")]
+    assert sorted(generations) == [0, 0, 1, 2, 3, 10]
+    assert "sess_" not in "".join(log)
+
+
+async def test_sessions_on_stdio() -> None:
+    command = on_stdio(SESSIONS)
+    async with (
+        Client(command, mode="2026-07-28") as client,
+        Client(command, mode="legacy") as other,
+    ):
+        await visit_sessions(client, other)
+
+
+def test_they_are_short_enough_to_read() -> None:
+    for file in (NOTES, SESSIONS):
+        assert len(file.read_text().splitlines()) < 150
+
+
+async def test_the_server_of_the_page_deletes_what_the_user_agreed_to(tmp_path: Path) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    (tmp_path / "server.py").write_text(program)
+    asked: list[str] = []
+
+    async def answer(context: Any, params: Any) -> types.ElicitResult:
+        asked.append(params.message)
+        return types.ElicitResult(action="accept" if len(asked) == 1 else "decline", content={})
+
+    server = on_stdio(tmp_path / "server.py")
+    async with Client(server, mode="2026-07-28", elicitation_callback=answer) as client:
+        told = [await client.call_tool("delete_note", {"id": id}) for id in (7, 8)]
+        forged = client.session.call_tool("delete_note", {"id": 7}, request_state='{"asked":7}')
+        assert await outcome(forged) == STATE.refusal
+    assert asked == ["Delete note 7?", "Delete note 8?"]
+    texts = [one.structured_content for one in told]
+    assert texts == [{"result": "Note 7 deleted"}, {"result": "Note 8 kept"}]
