@@ -1,12 +1,11 @@
-//! Stores that say anything: the readers of a ledger's replies and of a Redis's answers, the evaluation of any records, and
-//! the ledger in memory beside a plain map.
+//! Stores that say anything: the reader of a ledger's replies, the evaluation of any records, and the ledger in memory beside a
+//! plain map. What a Redis answers, a property of the store machine has (mcp/src/ledger/redis.rs).
 
 use std::collections::HashMap;
 
 use arbitrary::Arbitrary;
 use sealwax_mcp::document;
-use sealwax_mcp::ledger::redis::{Answer, Next, Redis};
-use sealwax_mcp::ledger::{Command, Confirmation, Memory, Preflight, Reply, Script};
+use sealwax_mcp::ledger::{Command, Memory, Reply, Script};
 use serde_json::{Value, json};
 
 use crate::world::NOW;
@@ -14,7 +13,6 @@ use crate::world::NOW;
 #[derive(Arbitrary, Debug)]
 enum Input<'a> {
     Reply(AnyScript, Vec<Text<'a>>),
-    StoreMachine(StoreMachine<'a>),
     Evaluate {
         command: AnyCommand<'a>,
         later: i16,
@@ -24,7 +22,6 @@ enum Input<'a> {
         capacity: u32,
         commands: Vec<(u8, AnyCommand<'a>)>,
     },
-    Documents([&'a str; 3]),
 }
 
 #[derive(Arbitrary, Clone, Copy, Debug)]
@@ -53,24 +50,6 @@ const WORDS: [&str; 22] = [
     "used", "ended", "revoked", "unknown", "expired", "stale", "ahead", "full", "lost", "broken", "unconfirmed", "unsupported",
     "once", "unused", "live", "end", "idle", "head", "force", "1.2.3", "", "ok ",
 ];
-
-#[derive(Arbitrary, Debug)]
-struct StoreMachine<'a> {
-    waits: bool,
-    commands: Vec<(AnyCommand<'a>, bool, Vec<Said<'a>>)>,
-}
-
-/// What a server answers.
-#[derive(Arbitrary, Debug)]
-enum Said<'a> {
-    Ok(u8),
-    Texts(Vec<Text<'a>>),
-    Fit,
-    Info(&'a str),
-    Number(i8),
-    NoScript,
-    Error(&'a str),
-}
 
 #[derive(Arbitrary, Debug)]
 struct AnyCommand<'a> {
@@ -160,7 +139,6 @@ impl AnyCommand<'_> {
 pub fn run(input: &[u8]) -> bool {
     match crate::read(input) {
         Some(Input::Reply(script, reply)) => replied(script.script(), &texts(&reply)),
-        Some(Input::StoreMachine(machine)) => talked(&machine),
         Some(Input::Evaluate {
             command,
             later,
@@ -176,7 +154,6 @@ pub fn run(input: &[u8]) -> bool {
             )
         }
         Some(Input::Memory { capacity, commands }) => remembered(capacity, &commands),
-        Some(Input::Documents([first, second, third])) => documents(first, second, third),
         None => false,
     }
 }
@@ -199,126 +176,6 @@ fn replied(script: Script, texts: &[String]) -> bool {
         _ => {}
     }
     matches!(reply, Reply::Done(_))
-}
-
-impl Said<'_> {
-    fn answer(&self) -> Answer {
-        const FIT: &str = "redis_version:7.2.4\r\nrole:master\r\nmaxmemory:0\r\nmaxmemory_policy:noeviction\r\n\
-                           aof_enabled:1\r\nrun_id:1a\r\nmaster_replid:2b\r\nevicted_keys:0\r\n";
-        match self {
-            Self::Ok(confirm) => Answer::Texts(vec!["ok".into(), (confirm % 3).to_string()]),
-            Self::Texts(reply) => Answer::Texts(texts(reply)),
-            Self::Fit => Answer::Text(FIT.into()),
-            Self::Info(info) => Answer::Text((*info).into()),
-            Self::Number(number) => Answer::Number((*number).into()),
-            Self::NoScript => Answer::Error("NOSCRIPT No matching script.".into()),
-            Self::Error(error) => Answer::Error((*error).into()),
-        }
-    }
-}
-
-/// The store machine with a Redis ends, replies what the server said, and says `ok` alone only where that is true.
-fn talked(machine: &StoreMachine<'_>) -> bool {
-    let (store, same) = (Redis::new(machine.waits), Redis::new(machine.waits));
-    let mut was_done = false;
-    for (command, checks, said) in machine.commands.iter().take(4) {
-        let command = command.command();
-        let (about, (mut talk, mut next)) = match checks {
-            true => (json!({}), store.check()),
-            false => (json!(command), store.begin(command.clone())),
-        };
-        let (mut by_document, mut step) = document::machine(&same, &about.to_string()).unwrap();
-        let (mut heard, mut waited, mut own) = (Vec::new(), false, None);
-        let mut said = said.iter();
-        loop {
-            agrees(&next, &step);
-            let Next::Send(sent) = &next else { break };
-            if sent.args[0] == "WAIT" {
-                waited = true;
-                assert!(sent.own && machine.waits);
-            }
-            own = own.max(Some(sent.own));
-            assert!(!sent.own || machine.waits);
-            let Some(said) = said.next() else {
-                return was_done;
-            };
-            let answer = said.answer();
-            heard.push(answer.clone());
-            assert!(heard.len() < 12, "it ends");
-            step = document::answered(&mut by_document, &written(&answer)).unwrap();
-            next = talk.on(answer);
-        }
-        match next {
-            Next::Done(reply) if *checks => assert!(reply.is_empty()),
-            Next::Done(reply) => {
-                // What answers `WAIT` is no reply.
-                let replied = heard
-                    .iter()
-                    .rev()
-                    .skip(usize::from(waited))
-                    .find_map(|answer| match answer {
-                        Answer::Texts(texts) => Some(texts.clone()),
-                        _ => None,
-                    });
-                let replied = replied.expect("the server said it");
-                let unconfirmed = [replied.clone(), vec!["unconfirmed".into()]].concat();
-                assert!(reply == replied || reply == unconfirmed);
-                let confirmed = matches!(heard.last(), Some(Answer::Number(1..)));
-                assert_eq!(
-                    waited && !confirmed,
-                    waited && reply == unconfirmed && reply != replied
-                );
-                if let Reply::Done(done) = Reply::of(command.script, &replied) {
-                    let needs =
-                        done.confirmation != Confirmation::No && command.script != Script::Open;
-                    assert!(!needs || (waited && confirmed) || reply == unconfirmed);
-                    was_done = true;
-                }
-            }
-            Next::Failed(why) => {
-                // Of a server's error, nothing but its code.
-                if let Some(Answer::Error(_)) = heard.last() {
-                    let code = why.strip_prefix("expected an answer, found ").unwrap();
-                    assert!(
-                        code == "an error" || code.bytes().all(|byte| byte.is_ascii_uppercase()),
-                        "{why}"
-                    );
-                }
-            }
-            _ => {}
-        }
-        // Too late: an answer makes nothing of it.
-        assert!(matches!(
-            talk.on(Answer::Texts(vec!["ok".into(), "0".into()])),
-            Next::Failed(_)
-        ));
-    }
-    was_done
-}
-
-fn written(answer: &Answer) -> String {
-    match answer {
-        Answer::Texts(texts) => json!({ "texts": texts }),
-        Answer::Text(text) => json!({ "text": text }),
-        Answer::Number(number) => json!({ "number": number }),
-        Answer::Error(error) => json!({ "error": error }),
-    }
-    .to_string()
-}
-
-/// The document of a step says the same as the step.
-fn agrees(next: &Next, document: &str) {
-    let document: Value = serde_json::from_str(document).unwrap();
-    match next {
-        Next::Send(send) => {
-            assert_eq!(document["send"], json!(send.args));
-            assert_eq!(document["own"] == true, send.own);
-        }
-        Next::Done(reply) => assert_eq!(document["done"], json!(reply)),
-        Next::Unfit(why) => assert_eq!(document["unfit"], json!(why)),
-        Next::Failed(why) => assert_eq!(document["failed"], json!(why)),
-        _ => panic!("{next:?}"),
-    }
 }
 
 /// Whatever is stored: a command writes under its own keys, and one that is refused nothing but the fence.
@@ -387,17 +244,4 @@ fn remembered(capacity: u32, commands: &[(u8, AnyCommand<'_>)]) -> bool {
         was_done |= reply[0] == "ok";
     }
     was_done
-}
-
-fn documents(first: &str, second: &str, third: &str) -> bool {
-    let _ = Preflight::of(first);
-    let _ = document::evaluate(first, NOW, second);
-    let mut memory = Memory::new(1 << 16, NOW);
-    let ran = document::run(&mut memory, first, NOW);
-    let redis = Redis::new(false);
-    if let Ok((mut machine, _)) = document::machine(&redis, first) {
-        let _ = document::answered(&mut machine, second);
-        let _ = document::answered(&mut machine, third);
-    }
-    ran.is_ok_and(|reply| serde_json::from_str::<Vec<String>>(&reply).is_ok())
 }
