@@ -210,6 +210,8 @@ async def test_a_chain_of_self_contained_handles_has_a_maximum_age() -> None:
         with at((now + 59) * 1000):
             second = await held.renew(ctx, opened, 8)
             seen.append((await held.open(ctx, second.handle)).value)
+            with pytest.raises(TypeError, match="before: expected one of type basket, found order"):
+                await made.self_contained_handles("basket").renew(ctx, opened, 8)
         with at((now + 61) * 1000):
             with pytest.raises(HandleRefused) as refused:
                 await held.open(ctx, second.handle)

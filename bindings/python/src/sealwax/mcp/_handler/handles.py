@@ -62,6 +62,7 @@ class OpenedHandle:
     expires_at: str | None
     #: Its origin, such as the time at which its chain began.
     opened: Origin
+    _type: str = field(repr=False, compare=False)
     _predecessor: Predecessor = field(repr=False, compare=False)
 
 
@@ -170,6 +171,9 @@ class SelfContainedHandles(_Handles):
 
         With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
         """
+        handle_type = self._settings["type"]
+        if before._type != handle_type:
+            raise TypeError(f"before: expected one of type {handle_type}, found {before._type}")
         return await self._sealed(ctx, value, before._predecessor)
 
     async def open(self, ctx: Any, handle: str) -> OpenedHandle:
@@ -184,7 +188,7 @@ class SelfContainedHandles(_Handles):
             until=before["until"],
         )
         value = _json.loads(found["value"].encode())
-        return OpenedHandle(value, found.get("expiresAt"), origin, before)
+        return OpenedHandle(value, found.get("expiresAt"), origin, self._settings["type"], before)
 
     async def end(self, ctx: Any, handle: str) -> None:
         """Open a handle and end it, which needs a ledger."""
