@@ -1,15 +1,18 @@
 //! Bytes of HTTP and stdio: what is passed on is JSON that another reader takes for the same, what is refused is answered, and
-//! an answer leaves the same however it is cut into pieces.
+//! an answer leaves the same however it is cut into pieces. Of a stream (SSE) another reader sees the same events, too.
 
 use std::collections::HashSet;
 
 use arbitrary::Arbitrary;
+use bytes::Bytes;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use sealwax_mcp::{
     AnswerHead, Body, ClientValue, Event, Exchange, Guard, HttpRequest, Report, Step,
     TransportSettings,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use sse_stream::SseStream;
 
 use crate::world::{Who, with_session};
 
@@ -118,7 +121,13 @@ fn over_http(input: &Input<'_>, cuts: &[u8]) -> Option<Vec<u8>> {
     }
     sent.extend(exchange.piece(rest).unwrap());
     match exchange.answered().unwrap() {
-        Step::Respond(_) => sent += &exchange.text().unwrap_or_default(),
+        Step::Respond(_) => {
+            sent += &exchange.text().unwrap_or_default();
+            // A result that makes a session has more than its id.
+            if input.bit(10) && deliver.report == Report::Never {
+                same_events(&answer, &sent);
+            }
+        }
         step => {
             // Nothing of it has left.
             assert!(sent.is_empty());
@@ -174,6 +183,36 @@ fn without_session(mut message: Value) -> Value {
         members.remove("sessionId");
     }
     message
+}
+
+/// Checks that the client's reader sees the events of the SDK's, each with its message but for the session.
+fn same_events(answer: &[u8], sent: &str) {
+    // A mark of the byte order belongs to no message.
+    if answer.starts_with(b"\xef\xbb\xbf") {
+        return;
+    }
+    if let Some(events) = events(answer) {
+        assert_eq!(self::events(sent.as_bytes()), Some(events));
+    }
+}
+
+/// Name, data, id and time of an event.
+type Seen = (Option<String>, Option<String>, Option<String>, Option<u64>);
+
+/// The events that a reader of another program sees; `None` if it sees none in an invalid stream.
+fn events(stream: &[u8]) -> Option<Vec<Seen>> {
+    let bytes = stream::iter([Ok::<_, std::io::Error>(Bytes::copy_from_slice(stream))]);
+    let read = SseStream::from_bytes_stream(bytes).collect::<Vec<_>>();
+    let message = |data: String| match serde_json::from_str(&data) {
+        Ok(message) => without_session(message).to_string(),
+        Err(_) => data,
+    };
+    let read = read.now_or_never().expect("nothing waits").into_iter();
+    read.map(|event| {
+        let event = event.ok()?;
+        Some((event.event, event.data.map(message), event.id, event.retry))
+    })
+    .collect()
 }
 
 /// Serves the lines of one client, each answered by one of the SDK's.
