@@ -83,12 +83,7 @@ pub fn refusal(profile: Profile) -> Value {
     answer(profile.refusal(None))
 }
 
-/// Returns the answer to a request that failed in the server.
-pub fn internal(profile: Profile) -> Value {
-    answer(profile.internal_error())
-}
-
-fn answer(answer: Answer) -> Value {
+pub fn answer(answer: Answer) -> Value {
     let json: Value = serde_json::from_str(&answer.to_json()).unwrap();
     match answer {
         Answer::ToolResult(_) => {

@@ -9,7 +9,7 @@ use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, Kind, anonymous, from_claims};
 use serde_json::json;
 
-use crate::clients::{SESSION, call, client, internal, json_of, legacy, raw, refusal, state};
+use crate::clients::{SESSION, call, client, json_of, legacy, raw, refusal, state};
 use crate::own_ledger::{How, Own};
 use crate::server::*;
 use crate::serving::{Refusals, fresh, serve};
@@ -59,17 +59,25 @@ async fn a_hook_that_panics_changes_nothing() {
 
 #[tokio::test]
 async fn a_ledger_that_panics_is_one_that_fails() {
-    let guard = Guard::builder(fresh(), from_claims).ledger(Own::new(How::Panics));
-    let server = start_as(guard).await;
-    let alice = client(&server.uri, "alice").await;
-    let asked = async {
-        let sealed = state(&alice, call("count", json!({}))).await;
-        let again = call("count", json!({})).with_request_state(&sealed);
-        let failed = json_of(alice.call_tool_once(again).await.map(|_| ()));
-        assert_eq!(failed, Err(internal(Profile::RequestState)));
-    };
-    in_time(asked).await;
-    assert_eq!(server.refusals.code(), "ledger_unavailable");
+    for (how, says) in [
+        (How::Panics, "found a panic"),
+        (How::Fails, "it rains"),
+        (How::Oddly, "expected a reply as LEDGER.md specifies"),
+    ] {
+        let guard = Guard::builder(fresh(), from_claims).ledger(Own::new(how));
+        let server = start_as(guard).await;
+        let alice = client(&server.uri, "alice").await;
+        let asked = async {
+            let sealed = state(&alice, call("count", json!({}))).await;
+            let again = call("count", json!({})).with_request_state(&sealed);
+            let failed = json_of(alice.call_tool_once(again).await.map(|_| ()));
+            assert_eq!(failed, Err(internal(Profile::RequestState)));
+        };
+        in_time(asked).await;
+        let told = server.refusals.take();
+        assert_eq!((told.len(), told[0].code), (1, "ledger_unavailable"));
+        assert!(told[0].message.contains(says), "{told:?}");
+    }
 }
 
 /// Nothing answers a request whose task panicked.

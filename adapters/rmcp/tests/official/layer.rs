@@ -79,8 +79,8 @@ async fn post(uri: &str, session: Option<&str>, body: &Value) -> (u16, Option<St
     let body = response.text().await.unwrap();
     let lines = body.split('\n');
     let lines = lines.map(|line| line.strip_prefix("data: ").unwrap_or(line));
-    let messages = lines.filter_map(|line| serde_json::from_str(line).ok());
-    (status, session, messages.last().unwrap_or_default())
+    let mut messages = lines.filter_map(|line| serde_json::from_str(line).ok());
+    (status, session, messages.next_back().unwrap_or_default())
 }
 
 fn who() -> Value {

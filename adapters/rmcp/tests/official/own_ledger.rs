@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sealwax_rmcp::ledger::{Command, Ledger, Memory, Reply, Script};
+use sealwax_rmcp::ledger::{Command, Ledger, LedgerError, Memory, Reply, Script};
 
 /// The time limit of a guard with a slow ledger.
 pub const LIMIT: Duration = Duration::from_secs(4);
@@ -14,6 +14,8 @@ pub const LIMIT: Duration = Duration::from_secs(4);
 #[derive(Clone, Copy)]
 pub enum How {
     Panics,
+    Fails,
+    Oddly,
     /// At the second attempt: that takes more than half of [`LIMIT`], and not enough for two.
     Slowly,
 }
@@ -35,6 +37,8 @@ impl Ledger for Own {
                 let is_first = admits.fetch_add(1, Ordering::SeqCst) % 2 == 0;
                 match self.1 {
                     How::Panics => panic!("it hails"),
+                    How::Fails => return Err(LedgerError::Unavailable("it rains".into())),
+                    How::Oddly => return Ok(["used", "17"].map(Into::into).into()),
                     How::Slowly if is_first => tokio::time::sleep(LIMIT).await,
                     How::Slowly => tokio::time::sleep(LIMIT / 4).await,
                 }

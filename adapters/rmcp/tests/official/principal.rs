@@ -16,9 +16,9 @@ use sealwax_mcp::Profile;
 use sealwax_rmcp::{Guard, Sessions, from_claims};
 use serde_json::json;
 
-use crate::clients::{SESSION, call, client, create, internal, json_of, legacy};
+use crate::clients::{SESSION, call, client, create, json_of, legacy};
 use crate::pipe::Server;
-use crate::server::start_as;
+use crate::server::{internal, start_as};
 use crate::serving::{self, Refusals, authenticate, fresh, listen, until};
 
 /// What a function says of its failure may contain the rejected credential.

@@ -3,7 +3,7 @@
 use sealwax_mcp::Profile;
 use serde_json::{Value, json};
 
-use crate::clients::{call, client, internal, json_of, legacy, raw, refusal, state};
+use crate::clients::{call, client, json_of, legacy, raw, refusal, state};
 use crate::server::*;
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
+use sealwax_mcp::Profile;
 use sealwax_rmcp::{
     Guard, GuardBuilder, HandleRefused, ReferenceHandle, ReferenceHandles, SelfContainedHandles,
     Session, Sessions, State, from_claims,
@@ -15,7 +16,7 @@ use sealwax_rmcp::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::clients::{Client, call, json_of};
+use crate::clients::{Client, answer, call, json_of};
 use crate::serving::{Refusals, fresh, serve};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -181,6 +182,11 @@ impl ServerHandler for Server {
 
 pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
     json_of(client.call_tool(call(tool, args)).await).unwrap()
+}
+
+/// Returns the answer to a request that failed in the server.
+pub fn internal(profile: Profile) -> Value {
+    answer(profile.internal_error())
 }
 
 /// A running server.

@@ -3,20 +3,18 @@
 
 #![expect(clippy::expect_used, clippy::unwrap_used, reason = "a test may panic")]
 
-mod bad_stores;
 #[path = "../common/clients.rs"]
 mod clients;
 mod contract;
 mod counter;
 mod example;
-mod far_store;
 mod ledger;
 mod otel;
 mod programs;
 mod readme;
 #[path = "../common/serving.rs"]
 mod serving;
+mod stores;
 mod tally;
 mod valkey;
-mod valkey_ledger;
 mod wire;

@@ -3,39 +3,13 @@
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Encoder as _, Registry, TextEncoder};
-use rmcp::model::*;
-use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
-use sealwax::{Codec, Key};
-use sealwax_rmcp::{Guard, State, from_claims};
+use sealwax::Key;
+use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 
 use crate::clients::{call, client, raw, state};
-use crate::serving::{Refusals, codec, serve, text};
-
-#[derive(Clone)]
-struct Asks;
-
-#[tool_router]
-impl Asks {
-    #[tool(description = "Asks once")]
-    async fn ask(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
-        if state.get().is_some() {
-            return Ok(text("asked").into());
-        }
-        let next = Some(state.write(&1)?);
-        Ok(InputRequiredResult::new(Some(InputRequests::new()), next).into())
-    }
-}
-
-#[tool_handler]
-impl ServerHandler for Asks {}
-
-async fn server(codec: Codec, provider: &SdkMeterProvider, refusals: &Refusals) -> String {
-    let guard = Guard::builder(codec, from_claims)
-        .instruments(&provider.meter("sealwax"))
-        .on_refused(refusals.hook());
-    serve(guard.build().unwrap().protect(Asks)).await
-}
+use crate::serving::{Refusals, codec};
+use crate::tally::replica;
 
 #[tokio::test]
 async fn a_rotation_is_seen_by_the_id_of_each_key() {
@@ -45,18 +19,23 @@ async fn a_rotation_is_seen_by_the_id_of_each_key() {
     let provider = SdkMeterProvider::builder().with_reader(reader).build();
     let refusals = Refusals::default();
     let [old, new] = [(); 2].map(|()| Key::generate().unwrap());
-    let before = server(codec(&[&old]), &provider, &refusals).await;
-    let after = server(codec(&[&new, &old]), &provider, &refusals).await;
+    let server = async |keys: &[&Key]| {
+        let guard = Guard::builder(codec(keys), from_claims).on_refused(refusals.hook());
+        replica(guard.instruments(&provider.meter("sealwax")))
+            .await
+            .0
+    };
+    let (before, after) = (server(&[&old]).await, server(&[&new, &old]).await);
 
     let alice = client(&before, "alice").await;
-    let sealed = state(&alice, call("ask", json!({}))).await;
+    let sealed = state(&alice, call("sure", json!({}))).await;
     let alice = client(&after, "alice").await;
     for _ in 0..3 {
-        let again = call("ask", json!({})).with_request_state(&sealed);
+        let again = call("sure", json!({})).with_request_state(&sealed);
         alice.call_tool_once(again).await.unwrap();
     }
     let mallory = client(&after, "mallory").await;
-    let stolen = call("ask", json!({})).with_request_state(&sealed);
+    let stolen = call("sure", json!({})).with_request_state(&sealed);
     assert!(mallory.call_tool_once(stolen).await.is_err());
     // A client may make up any number of methods.
     for method in ["x/1", "x/2"] {
@@ -102,7 +81,7 @@ async fn a_rotation_is_seen_by_the_id_of_each_key() {
     assert!(written.contains(&bucket), "{written}");
     // Neither whose token it was, nor which one.
     assert_eq!(refusals.take().len(), 3);
-    for private in ["alice", "mallory", "idp.example.com", "ask", "x/1"] {
+    for private in ["alice", "mallory", "idp.example.com", "sure", "x/1"] {
         assert!(!written.contains(private), "{private} in {written}");
     }
 }
