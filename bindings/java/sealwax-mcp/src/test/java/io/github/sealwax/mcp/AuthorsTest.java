@@ -186,7 +186,7 @@ class AuthorsTest {
                 builder().ledger(new MemoryLedger(), LedgerOptions.DEFAULT.withLabel(lone)).build(),
             () -> guard.sessions(ofSessions().required(List.of(lone), List.of())),
             () -> guard.referenceHandles(lone),
-            () -> guard.selfContainedHandles(lone, Object.class),
+            () -> guard.links(lone, Object.class),
             () -> Principal.of(lone, "client", "subject"),
             () -> Principal.of("issuer", lone, "subject"),
             () -> Principal.subject(lone)));
@@ -204,7 +204,8 @@ class AuthorsTest {
             () -> builder().onEvent(null),
             () -> SealwaxFilter.builder(guard).contextExtractor(null),
             () -> Sessions.Settings.of(Integer.class, null),
-            () -> guard.referenceHandles("row").maxAge(null)));
+            () -> guard.referenceHandles("row").maxAge(null),
+            () -> guard.revoke(null)));
   }
 
   @Test

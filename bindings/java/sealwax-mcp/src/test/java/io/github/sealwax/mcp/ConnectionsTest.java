@@ -19,7 +19,6 @@ import io.modelcontextprotocol.client.McpSyncClient;
 import io.modelcontextprotocol.client.transport.HttpClientSseClientTransport;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.McpJsonDefaults;
-import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpSyncServer;
 import io.modelcontextprotocol.server.transport.HttpServletSseServerTransportProvider;
 import io.modelcontextprotocol.server.transport.StdioServerTransportProvider;
@@ -40,6 +39,7 @@ import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
+import java.lang.reflect.Proxy;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
@@ -55,8 +55,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.publisher.Mono;
 
 /**
@@ -280,51 +278,30 @@ class ConnectionsTest {
     assertEquals("unconfirmed", asking.refusals.get(0).code());
   }
 
-  static List<Mono<Map<String, Object>>> noLists() {
-    return List.of(Mono.never(), Mono.empty());
-  }
-
-  @ParameterizedTest
-  @MethodSource("noLists")
-  void aListThatIsNoneIsNotWaitedFor(Mono<Map<String, Object>> none) {
-    Shop silent = new Shop(codec, builder -> builder.anonymous().confirmDestructive());
-    List<String> ran = new CopyOnWriteArrayList<>();
-    Direct server =
-        Direct.answering(
-            silent.guard,
-            context -> {
-              ran.add("list");
-              return none;
-            });
-    Map<String, Object> told =
-        server.result("alice", "tools/call", Map.of("name", "read", "arguments", Map.of()));
-    assertTrue(told.toString().contains("read was not run"), told.toString());
-    assertEquals(List.of("list"), ran);
-    assertEquals(
-        List.of("invalid_argument", "unconfirmed"),
-        silent.refusals.stream().map(Refusal::code).toList());
-  }
-
-  /** Keeps what a server sends. */
-  private record Sent(List<JSONRPCMessage> messages) implements McpServerTransport {
-    @Override
-    public Mono<Void> sendMessage(JSONRPCMessage message) {
-      return Mono.fromRunnable(() -> messages.add(message));
-    }
-
-    @Override
-    public <T> T unmarshalFrom(Object data, TypeRef<T> type) {
-      return Json.MAPPER.convertValue(data, type);
-    }
-
-    @Override
-    public Mono<Void> closeGracefully() {
-      return Mono.empty();
+  @Test
+  void aListThatIsNoneIsNotWaitedFor() {
+    for (Mono<Map<String, Object>> none :
+        List.<Mono<Map<String, Object>>>of(Mono.never(), Mono.empty())) {
+      Shop silent = new Shop(codec, builder -> builder.anonymous().confirmDestructive());
+      Direct server = Direct.answering(silent.guard, context -> none);
+      Map<String, Object> told = server.result("alice", "tools/call", Map.of("name", "read"));
+      assertTrue(told.toString().contains("read was not run"), told.toString());
+      assertEquals(
+          List.of("invalid_argument", "unconfirmed"),
+          silent.refusals.stream().map(Refusal::code).toList());
     }
   }
 
-  private final Sent sent = new Sent(new CopyOnWriteArrayList<>());
-  private final Questions questions = new Questions(asking.guard.core(), sent);
+  private final List<JSONRPCMessage> sent = new CopyOnWriteArrayList<>();
+  private final Questions questions =
+      new Questions(
+          asking.guard.core(),
+          (McpServerTransport)
+              Proxy.newProxyInstance(
+                  McpServerTransport.class.getClassLoader(),
+                  new Class<?>[] {McpServerTransport.class},
+                  (proxy, method, given) ->
+                      Mono.fromRunnable(() -> sent.add((JSONRPCMessage) given[0]))));
   private final Map<String, Object> alice = Caller.document(Principal.subject("alice"));
 
   private static McpTransportContext by(String user) {
@@ -334,7 +311,7 @@ class ConnectionsTest {
   @Test
   void nobodyAnswersForAnother() {
     CompletableFuture<Object> answer = questions.ask(Map.of(), alice).toFuture();
-    Object id = ((JSONRPCRequest) sent.messages.get(0)).id();
+    Object id = ((JSONRPCRequest) sent.get(0)).id();
     JSONRPCResponse response = JSONRPCResponse.result(id, YES);
     assertTrue(questions.has(response));
     questions.take(by("bob"), response);
@@ -343,15 +320,15 @@ class ConnectionsTest {
     assertEquals(YES, answer.getNow(null));
     assertFalse(questions.has(response));
     questions.take(by("alice"), response);
-    assertEquals(1, sent.messages.size());
+    assertEquals(1, sent.size());
   }
 
   @Test
   void aQuestionThatIsLateIsTakenBack() {
     // So does whoever waits no longer.
     questions.ask(Map.of(), alice).subscribe().dispose();
-    JSONRPCRequest request = (JSONRPCRequest) sent.messages.get(0);
-    JSONRPCNotification cancelled = (JSONRPCNotification) sent.messages.get(1);
+    JSONRPCRequest request = (JSONRPCRequest) sent.get(0);
+    JSONRPCNotification cancelled = (JSONRPCNotification) sent.get(1);
     assertEquals("notifications/cancelled", cancelled.method());
     assertEquals(Map.of("requestId", request.id()), cancelled.params());
     assertFalse(questions.has(JSONRPCResponse.result(request.id(), YES)));

@@ -33,12 +33,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
 /** What a handler gets, and what becomes of its errors and of what it cannot seal. */
@@ -103,71 +105,39 @@ class HandlersTest {
   }
 
   @Test
-  void aNumberOfAShortHandleIsNeverCut() {
-    Direct server =
-        Direct.serving(
-            guard,
-            context -> {
-              for (long none : List.of(-1L, 1L << 32)) {
-                assertThrows(InvalidArgumentException.class, () -> rows.mintShort(context, none));
-              }
-              long last = (1L << 32) - 1;
-              return Map.of("row", rows.checkShort(context, rows.mintShort(context, last)));
-            });
-    assertEquals(4294967295L, server.result("alice", "tools/call", NO_PARAMS).get("row"));
-  }
-
-  @Test
-  void aHandleThatIsRefusedIsAToolsResultAndOtherwiseAnError() {
+  void aHandleThatIsRefusedIsAToolsResultOrAnErrorUnlessTheHandlerHasItsOwn() {
     Direct server = Direct.serving(guard, context -> Map.of("row", rows.check(context, "row_x")));
     assertEquals(true, server.result("alice", "tools/call", NO_PARAMS).get("isError"));
     assertEquals(-32602, server.ask("alice", "prompts/get", NO_PARAMS).error().code());
-    assertEquals(List.of("malformed", "malformed"), codes());
-  }
-
-  @Test
-  void anErrorOfTheHandlersOwnIsNoRefusal() {
-    Direct server =
+    Direct catching =
         Direct.answering(
             guard,
             context -> {
               assertThrows(HandleRefused.class, () -> rows.check(context, "row_x"));
               return Mono.error(new McpError(new JSONRPCError(-32000, "its own", null)));
             });
-    assertEquals(-32000, server.ask("alice", "tools/call", NO_PARAMS).error().code());
+    assertEquals(-32000, catching.ask("alice", "tools/call", NO_PARAMS).error().code());
+    assertEquals(List.of("malformed", "malformed", "malformed"), codes());
   }
 
-  /** Its instance breaks in a request, or in what a notification brings. */
+  /**
+   * Its instance breaks in a request, again as that is reported, or in what a notification brings.
+   */
   @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void anEngineThatFailsIsReportedOnce(boolean isRequest) {
+  @CsvSource({"result, 0", "result, report", "message, 0"})
+  void anEngineThatFailsIsReportedOnce(String breaks, String breaksNext) {
+    Map<String, Integer> frames =
+        Map.of("result", Frame.RESULT, "report", Frame.REPORT, "message", Frame.MESSAGE, "0", 0);
     guard.sessions(Sessions.Settings.of(Integer.class, context -> 1));
-    AtomicInteger ran = new AtomicInteger();
-    Direct server =
-        Direct.serving(
-            guard,
-            context -> {
-              ran.incrementAndGet();
-              return Map.of("nextCursor", "2");
-            });
-    counting.breaks = isRequest ? Frame.RESULT : Frame.MESSAGE;
-    if (isRequest) {
+    Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
+    counting.breaks = frames.get(breaks);
+    counting.breaksNext = frames.get(breaksNext);
+    if (breaks.equals("result")) {
       JSONRPCResponse answer = server.ask("alice", "tools/list", NO_PARAMS);
       assertEquals("Internal error", answer.error().message());
     } else {
       server.tell("alice", "notifications/demo", Map.of("_meta", Map.of(SESSION, Map.of())));
     }
-    assertEquals(isRequest ? 1 : 0, ran.get());
-    assertEquals(List.of("internal_error"), codes());
-  }
-
-  @Test
-  void anEngineThatFailsAgainAsItIsReportedTellsTheClientNoMore() {
-    Direct server = Direct.serving(guard, context -> Map.of("nextCursor", "2"));
-    counting.breaks = Frame.RESULT;
-    counting.breaksNext = Frame.REPORT;
-    JSONRPCResponse answer = server.ask("alice", "tools/list", NO_PARAMS);
-    assertEquals("Internal error", answer.error().message());
     assertEquals(List.of("internal_error"), codes());
   }
 
@@ -208,7 +178,7 @@ class HandlersTest {
   }
 
   @Test
-  void settingsOfHandlesAddUp() {
+  void settingsOfHandlesAddUpAndNumbersAreNotCut() {
     TestClock clock = new TestClock(Instant.ofEpochSecond(1_800_000_000));
     Guard timed = Guard.builder(TestCodec.of(clock)).anonymous().build();
     SelfContainedHandles<Integer> handles = timed.selfContainedHandles("basket", Integer.class);
@@ -232,58 +202,57 @@ class HandlersTest {
               return NO_PARAMS;
             });
     assertNotNull(server.ask("alice", "demo/play", NO_PARAMS).result());
+    Direct numbers =
+        Direct.serving(
+            guard,
+            context -> {
+              for (long none : List.of(-1L, 1L << 32)) {
+                assertThrows(InvalidArgumentException.class, () -> rows.mintShort(context, none));
+              }
+              long last = (1L << 32) - 1;
+              return Map.of("row", rows.checkShort(context, rows.mintShort(context, last)));
+            });
+    assertEquals(4294967295L, numbers.result("alice", "tools/call", NO_PARAMS).get("row"));
   }
 
   // What cannot be sealed reaches the handler, the log and the model.
 
-  private void refusedOnce(String code, String method) {
-    assertEquals(List.of(code), codes());
-    Refusal refusal = refusals.remove(0);
-    assertEquals("request-state", refusal.kind());
-    assertEquals(method, refusal.method());
-    assertEquals("large", refusal.target());
-    assertEquals(Principal.subject("alice"), refusal.principal());
-  }
-
-  @Test
-  void aStateThatIsTooLarge() {
-    String large = "x".repeat(2000);
-    Map<String, Object> params = Map.of("name", "large");
-    Direct catching =
+  /** What UTF-8 cannot hold, and what Java reads as infinite, is not replaced. */
+  @ParameterizedTest
+  @CsvSource({
+    "7, too_large",
+    "-1e400, invalid_argument",
+    "'\"\\ud800\"', invalid_argument",
+    "9007199254740993, invalid_argument"
+  })
+  void aStateThatCannotBeSealed(String id, String code) {
+    Map<String, Object> params =
+        Json.object("{\"name\":\"play\",\"arguments\":{\"id\":" + id + "}}");
+    List<String> caught = new ArrayList<>();
+    Direct server =
         Direct.serving(
             guard,
-            context ->
-                Map.of(
-                    "caught",
-                    assertThrows(SealwaxException.class, () -> guard.state(context, large))
-                        .code()
-                        .toString()));
-    assertEquals("too_large", catching.result("alice", "tools/call", params).get("caught"));
-    refusedOnce("too_large", "tools/call");
-    Direct server =
-        Direct.serving(guard, context -> Map.of("requestState", guard.state(context, large)));
-    assertEquals(true, server.result("alice", "tools/call", params).get("isError"));
-    refusedOnce("too_large", "tools/call");
-    JSONRPCResponse ofPrompt = server.ask("alice", "prompts/get", params);
-    assertEquals("Internal error", ofPrompt.error().message());
-    refusedOnce("too_large", "prompts/get");
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"9007199254740993", "6.02214076e23", "[{\"b\":-1e400}]", "\"\\ud800\""})
-  void aStateOfArgumentsThatItCannotBeBoundTo(String id) {
-    Map<String, Object> params =
-        Json.object("{\"name\":\"large\",\"arguments\":{\"id\":" + id + "}}");
-    Direct stateless = Direct.serving(guard, context -> Map.of("done", true));
-    assertEquals(true, stateless.result("alice", "tools/call", params).get("done"));
-    assertEquals(List.of(), refusals);
-    Direct server =
-        Direct.serving(guard, context -> Map.of("requestState", guard.state(context, "x")));
+            context -> {
+              try {
+                return Map.of("requestState", guard.state(context, "x".repeat(2000)));
+              } catch (SealwaxException failure) {
+                caught.add(failure.code().toString());
+                throw failure;
+              }
+            });
     Map<String, Object> told = server.result("alice", "tools/call", params);
     assertEquals(true, told.get("isError"));
-    String text = Json.write(told.get("content"));
-    assertTrue(text.contains("argument") && text.contains("id"), text);
-    refusedOnce("invalid_argument", "tools/call");
+    boolean isOfArguments = code.equals("invalid_argument");
+    assertEquals(isOfArguments, told.get("content").toString().contains("argument \"id\""));
+    assertEquals(List.of(code), caught);
+    // By the handler's failure it is not reported again.
+    assertEquals(List.of(code), codes());
+    Refusal refusal = refusals.get(0);
+    assertEquals("request-state", refusal.kind());
+    assertEquals("tools/call play", refusal.method() + " " + refusal.target());
+    assertEquals(Principal.subject("alice"), refusal.principal());
+    JSONRPCResponse ofPrompt = server.ask("alice", "prompts/get", params);
+    assertEquals("Internal error", ofPrompt.error().message());
   }
 
   /** What UTF-8 cannot hold is not replaced. */
@@ -336,30 +305,25 @@ class HandlersTest {
     return server.result("alice", "tools/call", NO_PARAMS).get("code");
   }
 
-  private static final List<String> PASSED = List.of("ok", "0");
-
   @Test
-  void aLedgerIsToldItsShareOfTheTimeLimit() {
+  void aLedgerIsToldItsShareOfTheTimeLimitAndNotWaitedForLonger() {
+    List<String> passed = List.of("ok", "0");
     List<Duration> within = new ArrayList<>();
     Ledger ledger =
         command -> {
           within.add(command.within());
-          return CompletableFuture.completedFuture(PASSED);
+          return CompletableFuture.completedFuture(passed);
         };
     assertNull(checked(Duration.ofSeconds(60), ledger));
     assertTrue(within.get(0).compareTo(Duration.ofSeconds(1)) > 0, () -> "" + within);
     assertTrue(within.get(0).compareTo(Duration.ofSeconds(18)) <= 0, () -> "" + within);
-  }
-
-  @Test
-  void aLedgerThatAnswersTooLateOrNeverIsNotWaitedFor() {
     Ledger late =
         command -> {
-          long began = System.nanoTime();
-          while (System.nanoTime() - began <= command.within().toNanos()) {
-            Thread.onSpinWait();
-          }
-          return CompletableFuture.completedFuture(PASSED);
+          Executor then =
+              CompletableFuture.delayedExecutor(
+                  command.within().toMillis() + 1, TimeUnit.MILLISECONDS);
+          return CompletableFuture.completedFuture(
+              CompletableFuture.supplyAsync(() -> passed, then).join());
         };
     assertEquals("ledger_unavailable", checked(Duration.ofMillis(100), late));
     Ledger silent = command -> new CompletableFuture<>();
