@@ -150,21 +150,3 @@ test('stdio: a call that is cancelled while the list is awaited runs nothing', a
   assert.ok(!line.came.messages.some(({ id }) => id === 1 || `${id}`.startsWith('sealwax')));
   await line.close();
 });
-
-test('a mistake is an error at once', () => {
-  for (const [tool, question] of [['delete_note', 7], ['delete_note'], [7, 'Delete?']])
-    assert.throws(() => guardOf().confirm(tool, question), TypeError);
-  const only = { delete_note: ['id'] };
-  const protecting = guardOf();
-  factoryOf({}, protecting)();
-  for (const [act, message] of [
-    [() => guardOf().confirm('delete_note', 'Delete {'), /./],
-    [() => guardOf({ only }).confirm('delete_note', 'Delete {name}?'), /which may change after/],
-    [() => guardOf().confirm('delete_note', 'Delete?', { fallback: 'model' }), /refuse or preview/],
-    [() => guardOf().confirmDestructive({ fallback: 'model' }), /refuse or preview/],
-    [() => protecting.confirm('delete_note', 'Delete?'), /before guard.protect/],
-    [() => protecting.confirmDestructive(), /before guard.protect/],
-  ]) {
-    assert.throws(act, { code: 'invalid_argument', message });
-  }
-});

@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import {
   createMcpHandler,
   DEFAULT_MAX_REQUEST_BODY_SIZE,
-  InMemoryTransport,
   isLegacyRequest,
 } from '@modelcontextprotocol/server';
 import { factoryOf, guardOf, requestOf, text } from './wire.mjs';
@@ -24,36 +23,6 @@ test('the versions are those that it passed with', () => {
       version,
       `@modelcontextprotocol/${name}: if all else passes, write ${manifest.version} here and in test/mcp/package.json`,
     );
-  }
-});
-
-test('what was cancelled aborts, and what is no cancellation does not', async () => {
-  for (const [params, aborted] of [
-    [{ requestId: 1 }, true],
-    [{ requestId: 1, reason: 'x' }, true],
-    [{ requestId: 1, reason: 5 }, false],
-    [{ requestId: '1' }, false],
-  ]) {
-    let [signal, answer] = [];
-    const tool = (_, ctx) => {
-      signal = ctx.mcpReq.signal;
-      return new Promise((done) => {
-        answer = () => done(text('x'));
-      });
-    };
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    const answers = [];
-    theirs.onmessage = (message) => answers.push(message);
-    await theirs.start();
-    await factoryOf({ 'tools/call': tool })().connect(ours);
-    ours.onmessage(call);
-    await new Promise(setImmediate);
-    ours.onmessage({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-    await new Promise(setImmediate);
-    answer();
-    await new Promise(setImmediate);
-    const what = `moved: ${JSON.stringify(params)}`;
-    assert.deepEqual([signal.aborted, answers.length], [aborted, aborted ? 0 : 1], what);
   }
 });
 

@@ -40,7 +40,8 @@ test('of two requests of one id the later is refused, and logged', async () => {
     line.request(1, LIST);
     await slow.came;
     // What the SDK takes for no cancellation frees no id.
-    for (const params of [{ requestId: 1, reason: null }, { requestId: '1' }, { reason: 'none' }])
+    const none = [{ requestId: 1, reason: 5 }, { requestId: '1' }, { reason: 'none' }];
+    for (const params of [{ requestId: 1, reason: null }, ...none])
       line.notify('notifications/cancelled', params);
     line.request(1, OTHER);
     const [{ error }] = await line.came.all(1, ({ id }) => id === 1);
@@ -73,32 +74,27 @@ test('a subscription keeps the name that its client gave it', async () => {
 });
 
 test("what a handler sends meanwhile goes by its request's stream", async () => {
-  const servers = [];
-  const factory = () => {
-    servers.push(factoryOf({ 'tools/call': handler }, guardOf())());
-    return servers.at(-1);
-  };
+  let server;
   const handler = async ({ params }, ctx) => {
-    const { progressToken } = params._meta;
-    const progress = (progress) => ({
-      ...{ method: 'notifications/progress', params: { progressToken, progress } },
+    const sent = (progress) => ({
+      ...{ method: 'notifications/progress', params: { ...params._meta, progress } },
     });
-    await ctx.mcpReq.notify(progress(1));
-    await servers.at(-1).notification(progress(2), { relatedRequestId: ctx.mcpReq.id });
+    await ctx.mcpReq.notify(sent(1));
+    await server.notification(sent(2), { relatedRequestId: ctx.mcpReq.id });
     return text('done');
   };
+  const factory = () => {
+    server = factoryOf({ 'tools/call': handler }, guardOf())();
+    return server;
+  };
   const params = { name: 'x', arguments: {}, _meta: { progressToken: 1 } };
-  const post = await stateful(factory);
-  const posted = await post({ id: 1, method: 'tools/call', params });
+  const posted = await (await stateful(factory))({ id: 1, method: 'tools/call', params });
   for (const messages of [
     messagesOf(await posted.text()),
     (await overHttp(factory, ...modern(1, 'tools/call', params))).messages,
   ]) {
-    assert.deepEqual(
-      messages.map(({ id, params }) => id ?? params.progress),
-      [1, 2, 1],
-    );
-    assert.equal(messages[0].params.progressToken, 1);
+    const heard = messages.map(({ id, params }) => id ?? params.progress);
+    assert.deepEqual([...heard, messages[0].params.progressToken], [1, 2, 1, 1]);
   }
 });
 

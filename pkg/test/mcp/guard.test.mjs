@@ -12,7 +12,17 @@ import { principalFromAuthInfo } from 'sealwax/mcp';
 import { z } from 'zod';
 import { connected, LEGACY, listen, told } from './client.mjs';
 import { ISSUER } from './server.mjs';
-import { called, factoryOf, guardOf, overStdio, requestOf, text } from './wire.mjs';
+import {
+  called,
+  factoryOf,
+  guardOf,
+  inTool,
+  modern,
+  overHttp,
+  overStdio,
+  requestOf,
+  text,
+} from './wire.mjs';
 
 const refused = { jsonrpc: '2.0', error: answer('request-state').error };
 const INTERNAL = { code: -32603, message: 'Internal error' };
@@ -50,20 +60,6 @@ test('the arguments are bound as they came, whatever a schema or a handler makes
     const { result } = await called(factory, { arguments: { id: '7' }, requestState });
     assert.equal(result.content[0].text, 'asked');
   }
-});
-
-test('what the SDK gets of a state is sealed; the guard has it opened', async () => {
-  const guard = guardOf();
-  const handler = ({ params }, ctx) => {
-    const opened = guard.opened(ctx);
-    if (!opened) return inputRequired({ requestState: guard.state(ctx, { asked: 7 }) });
-    return text(JSON.stringify([opened, ctx.mcpReq.requestState(), params]));
-  };
-  const factory = factoryOf({ 'tools/call': handler }, guard);
-  const { requestState } = (await called(factory)).result;
-  const [opened, sealed, params] = told(await called(factory, { requestState }));
-  assert.deepEqual([opened, sealed], [{ asked: 7 }, requestState]);
-  assert.ok(!JSON.stringify(params).includes('asked'));
 });
 
 test('a state that came past the guard is refused', async () => {
@@ -118,40 +114,59 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
 
 // ---- who asks ----
 
-test('a function that fails, or tells nobody, refuses', async () => {
+/** A guard, and what it tells its author. */
+function telling(options) {
+  const [events, lines] = [[], []];
+  const logger = { warn: (...line) => lines.push(JSON.stringify(line)) };
+  const guard = guardOf({ logger, onRefused: (event) => events.push(event), ...options });
+  return { guard, events, lines };
+}
+
+test('a function that fails, or tells nobody, refuses, and what it threw reaches the hook alone', async () => {
   const error = new Error('of a secret');
   const wrong = [
     ...[{}, { subject: '' }, { sub: 'alice' }, 'alice', 'anonymous'], // a user may be called anonymous
     ...[{ subject: 'Jos\ud800' }, { client: '\udfff', subject: 'Jos' }],
   ];
   const thrown = ['a text of a secret', error, undefined, throwing('message', error)];
-  for (const [expected, code, functions] of [
-    [
-      { code: -32602, message: 'Authentication required' },
-      'unauthenticated',
-      [() => undefined, () => null, async () => undefined],
-    ],
-    [
-      INTERNAL,
-      'invalid_argument',
-      [
-        ...wrong.map((value) => () => value),
-        ...thrown.map(throws),
-        ...thrown.map((value) => async () => throws(value)()),
-        ...thrown.map((value) => () => throwing('subject', value)),
-      ],
-    ],
+  const nobody = [() => undefined, () => null, async () => undefined];
+  for (const [principal, cause] of [
+    ...[...nobody, ...wrong.map((value) => () => value)].map((of) => [of]),
+    ...thrown.flatMap((value) =>
+      [throws(value), async () => throws(value)(), () => throwing('subject', value)].map((of) => [
+        ...[of, value],
+      ]),
+    ),
   ]) {
-    for (const principal of functions) {
-      const [events, lines] = [[], []];
-      const logger = { warn: (line) => lines.push(line) };
-      const guard = guardOf({ principal, logger, onRefused: (event) => events.push(event) });
-      const { error } = await called(factoryOf({ 'tools/call': () => text('ran') }, guard));
-      assert.deepEqual(error, expected, `${principal}`);
-      const [{ message, ...event }] = events;
-      assert.deepEqual([event.code, event.method, event.target], [code, 'tools/call', 'x']);
-      assert.ok(!`${lines}${message}`.includes('secret'), 'what another threw is logged');
-    }
+    const { guard, events, lines } = telling({ principal });
+    const { error } = await called(factoryOf({ 'tools/call': () => text('ran') }, guard));
+    const [code, expected] = nobody.includes(principal)
+      ? ['unauthenticated', { code: -32602, message: 'Authentication required' }]
+      : ['invalid_argument', INTERNAL];
+    assert.deepEqual(error, expected, `${principal}`);
+    const [{ message, ...event }] = events;
+    assert.deepEqual([event.code, event.method, event.target], [code, 'tools/call', 'x']);
+    if (cause !== undefined) assert.equal(event.cause, cause);
+    assert.equal(lines.length, 1);
+    assert.ok(!`${lines}${message}`.includes('secret'), 'what another threw is logged');
+  }
+  for (const act of [
+    async (guard) => {
+      guard.sessions({ initial: throws(error) });
+      const sent = modern(1, 'sessions/create');
+      const { messages } = await overHttp(factoryOf({}, guard), ...sent);
+      assert.deepEqual(messages[0].error, INTERNAL);
+    },
+    async (guard) => {
+      const baskets = guard.selfContainedHandles('basket');
+      const sealing = inTool(guard, (ctx) => baskets.seal(ctx, { toJSON: throws(error) }));
+      await assert.rejects(sealing, { name: 'HandleRefused' });
+    },
+  ]) {
+    const { guard, events, lines } = telling();
+    await act(guard);
+    assert.deepEqual([events[0].cause, events.length, lines.length], [error, 1, 1]);
+    assert.ok(!lines[0].includes('secret'));
   }
 });
 

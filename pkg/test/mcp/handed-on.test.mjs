@@ -24,47 +24,32 @@ import {
   text,
 } from './wire.mjs';
 
-test('a handle tells what it is, and until when', async () => {
+test('a handle tells what it is, and until when; a short one gives its number back', async () => {
   const clock = new TestClock();
-  const guard = guardOf({ codec: testCodec(clock) });
+  const guard = guardOf({ codec: testCodec(clock), principal: () => ({ subject: 'alice' }) });
   const rows = guard.referenceHandles('row', { maxAge: 60 });
   const baskets = guard.selfContainedHandles('basket', { ttl: 60, maxAge: 65 });
   await inTool(guard, async (ctx) => {
     const [row, first] = [await rows.mint(ctx), await baskets.seal(ctx, ['a'])];
+    assert.match(Object.values(row).join(' '), /^row_\S+ [0-9a-f]{32} [\d-]+T[\d:]+Z$/);
     clock.advance(10);
     const next = await baskets.renew(ctx, first, ['a', 'b']);
     const again = await baskets.open(ctx, next.handle);
-    assert.match(row.handle, /^row_/);
-    assert.match(row.ulid, /^[0-9a-f]{32}$/);
-    assert.match(row.expiresAt, /Z$/);
-    assert.deepEqual([first.value, next.value, again.value], [['a'], ['a', 'b'], ['a', 'b']]);
+    assert.deepEqual([first.value, again.value], [['a'], ['a', 'b']]);
+    assert.deepEqual({ ...again }, { ...next });
     const { startedAt, issuedAt, expiresAt } = next.opened;
     assert.deepEqual(
       [startedAt, issuedAt - startedAt, expiresAt - issuedAt],
       [first.opened.startedAt, 10, 60],
     );
     assert.equal(Date.parse(next.expiresAt), expiresAt * 1000);
-    for (const fact of ['generation', 'startedAt', 'issuedAt', 'expiresAt', 'tokenId'])
-      assert.equal(next.opened[fact], again.opened[fact], fact);
-    clock.advance(54);
-    assert.ok(await baskets.open(ctx, next.handle));
-    clock.advance(1);
+    clock.advance(55);
     await assert.rejects(baskets.open(ctx, next.handle), { name: 'HandleRefused' });
-  });
-});
-
-test('a short handle gives its number back, and takes no number that it would round', async () => {
-  const guard = guardOf({ principal: () => ({ subject: 'alice' }) });
-  const rows = guard.referenceHandles('row');
-  await inTool(guard, async (ctx) => {
     for (const number of [0, 7, 2 ** 32 - 1]) {
       const handle = await rows.mintShort(ctx, number);
       assert.match(handle, new RegExp(`^row_${number}_`));
       assert.equal(await rows.checkShort(ctx, handle), number);
     }
-    const message = /number: expected a (whole )?number/;
-    for (const number of [-1, 1.5, 2 ** 32, Number.NaN, '7', 7n, undefined])
-      await assert.rejects(rows.mintShort(ctx, number), { message });
   });
 });
 
@@ -86,18 +71,12 @@ test('a refused handle is the fixed result of a tool that throws it, and elsewhe
 
 test('the first value of a session is by the parameters of its request', async () => {
   const guard = guardOf();
-  const sessions = guard.sessions({ initial: ({ params }) => params.from ?? 0 });
+  const sessions = guard.sessions({ initial: ({ params }) => params.from });
   const factory = factoryOf({ 'tools/call': (_, ctx) => text(`${sessions.of(ctx).value}`) }, guard);
-  for (const [params, first] of [
-    [{ from: 40 }, '40'],
-    [{}, '0'],
-  ]) {
-    const { messages } = await overHttp(factory, ...modern(1, 'sessions/create', params));
-    const { sessionId, state } = messages[0].result.session;
-    const _meta = { 'io.modelcontextprotocol/session': { sessionId, state } };
-    const { result } = await called(factory, { _meta });
-    assert.equal(result.content[0].text, first);
-  }
+  const { messages } = await overHttp(factory, ...modern(1, 'sessions/create', { from: 40 }));
+  const { sessionId, state } = messages[0].result.session;
+  const _meta = { 'io.modelcontextprotocol/session': { sessionId, state } };
+  assert.equal((await called(factory, { _meta })).result.content[0].text, '40');
 });
 
 test('stdio: the id of a session is that of its token', async () => {
@@ -147,36 +126,6 @@ test('what a session of the transport took of the time limit is not there for it
     ['admit', 18_000],
     ['admit', 6000],
   ]);
-});
-
-test("what an author's function or value threw goes to the author's hook, and nowhere else", async () => {
-  const thrown = new TypeError('of a secret');
-  const throwing = () => {
-    throw thrown;
-  };
-  const alice = () => ({ subject: 'alice' });
-  const creates = (guard) =>
-    overHttp(factoryOf({}, guard), ...modern(1, 'sessions/create')).then(
-      ({ messages }) => messages[0].error,
-    );
-  const seals = (guard) =>
-    inTool(guard, (ctx) => guard.selfContainedHandles('basket').seal(ctx, { toJSON: throwing }));
-  for (const [principal, act] of [
-    [throwing, (guard) => inTool(guard, () => assert.fail('it runs'))],
-    [async () => throwing(), (guard) => inTool(guard, () => assert.fail('it runs'))],
-    [alice, creates],
-    [alice, seals],
-  ]) {
-    const [lines, told] = [[], []];
-    const logger = { warn: (...all) => lines.push(JSON.stringify(all)) };
-    const guard = guardOf({ principal, logger, onRefused: ({ cause }) => told.push(cause) });
-    if (act === creates) guard.sessions({ initial: throwing });
-    const failure = await act(guard).catch((error) => error);
-    assert.deepEqual(failure.toolResult?.isError ?? failure.code, act === seals ? true : -32603);
-    assert.equal(lines.length, 1);
-    assert.ok(!lines[0].includes('secret'));
-    assert.deepEqual(told, [thrown]);
-  }
 });
 
 test('HTTP: a character may come in several pieces', async () => {

@@ -1,10 +1,10 @@
-// The settings of a guard, of its sessions and of its ledger, and the servers that it protects.
+// The settings of a guard, of its sessions, its handles and its ledger, and the servers that it protects: a mistake shows at once.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { createMcpHandler, InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
-import { Guard, MemoryLedger } from 'sealwax/mcp';
+import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { connected, LEGACY } from './client.mjs';
 import { codec, factoryOf, guardOf, inTool, modern, requestOf } from './wire.mjs';
@@ -53,75 +53,98 @@ test('what cannot be protected is refused at once, and logged: the SDK answers 5
   assert.match(said[0], /invalid_argument.*protect: server: expected one that no other guard/);
 });
 
-test('options are what they should be', () => {
-  const good = { codec, principal: 'anonymous' };
-  const guard = new Guard(good);
-  for (const bad of [
-    ...[{}, { codec }, { codec, principal: 'alice' }, { codec, principal: undefined }],
-    { codec: { view() {} }, principal: 'anonymous' },
-    ...[{ onrefused() {} }, { onRefused: 'log' }, { timeLimit: '1' }, { requestStateTtl: '1' }].map(
-      (one) => ({ ...good, ...one }),
-    ),
-    ...[{ only: { delete_note: 'id' } }, { logger: {} }, { ledger: {} }].map((one) => ({
-      ...{ ...good, ...one },
-    })),
-  ])
-    assert.throws(() => new Guard(bad), TypeError, JSON.stringify(bad));
-  for (const make of [
+const made = (options) => () => new Guard({ codec, principal: 'anonymous', ...options });
+const guard = made()();
+const initial = () => 0;
+const sessions = (options) => () => guardOf().sessions(options);
+const wraps = (options) => () => guard.fetch(async () => {}, options);
+
+test('what is of the wrong type, or misspelt, is a TypeError', async () => {
+  for (const act of [
+    ...[{ codec: undefined }, { codec: { view() {} } }, { principal: 'alice' }].map(made),
+    ...[{ principal: undefined }, { onrefused() {} }, { onRefused: 'log' }].map(made),
+    ...[{ timeLimit: '1' }, { requestStateTtl: '1' }, { only: { delete_note: 'id' } }].map(made),
+    ...[{ logger: {} }, { ledger: {} }].map(made),
     () => guard.referenceHandles('row', { ttl: 1 }),
     () => guard.selfContainedHandles(7),
-    () => guard.fetch(async () => {}, { required: 1 }),
-    () => guard.fetch(async () => {}, { needed: true }),
+    () => guard.links('report', { single: true }),
+    ...[{ required: 1 }, { needed: true }].map(wraps),
     () => guard.fetch({ fetch() {} }),
     () => new MemoryLedger({ rooms: 1 }),
+    ...[undefined, {}, { initial: 0 }, { initial, ttl: '1' }].map(sessions),
+    ...[
+      { initial, timeToLive: 1 },
+      { initial, required: ['count'] },
+    ].map(sessions),
+    ...[{ tools: 'count' }, { tool: ['count'] }].map((required) => sessions({ initial, required })),
+    ...[['delete_note', 7], ['delete_note'], [7, 'Delete?']].map((given) => () => {
+      guardOf().confirm(...given);
+    }),
   ])
-    assert.throws(make, TypeError, `${make}`);
-  for (const [make, message] of [
-    ...[0, Number.NaN, 61].map((timeLimit) => [() => new Guard({ ...good, timeLimit }), /./]),
-    [() => guard.referenceHandles('No Type'), /handle type/],
-    [() => guard.selfContainedHandles('sw1'), /handle type/],
+    assert.throws(act, TypeError, `${act}`);
+  for (const [given, error] of [
+    [-1, /whole number/],
+    [1.5, /whole number/],
+    [2 ** 32, /whole number/],
+    [Number.NaN, /whole number/],
+    ...['7', 7n, undefined].map((given) => [given, TypeError]),
+  ]) {
+    await assert.rejects(
+      inTool(guard, (ctx) => guard.referenceHandles('row').mintShort(ctx, given)),
+      error,
+    );
+  }
+});
+
+test('what a guard cannot do is an error of its option', async () => {
+  const protecting = guardOf();
+  factoryOf({}, protecting)();
+  const confirms = (question, options, given) => () =>
+    guardOf(given).confirm('delete_note', question, options);
+  for (const [act, message] of [
+    ...[0, Number.NaN, 61].map((timeLimit) => [made({ timeLimit }), /./]),
+    ...['No Type', 'sw1'].map((type) => [() => guard.selfContainedHandles(type), /handle type/]),
     [() => guard.referenceHandles('row', { maxAge: 0 }), /^maxAge: /],
     [() => guard.selfContainedHandles('row', { ttl: 2 ** 32 }), /^ttl: /],
-    [() => new Guard({ ...good, requestStateTtl: 0 }), /ttl: /],
-    [() => guard.sessions({ initial: () => 0, ttl: 2 ** 32 }), /^ttl: /],
-    [() => guard.fetch(async () => {}, { ttl: 0 }), /^ttl: /],
-    [() => guard.fetch(async () => {}, { onLost: 'Serve' }), /onLost/],
-    [() => guard.fetch(async () => {}, { idle: 60 }), /^idle: expected a guard with a ledger/],
+    [() => guard.links('a report'), /handle type/],
+    [() => guard.links('report', { ttl: 0 }), /^ttl: /],
+    [made({ requestStateTtl: 0 }), /ttl: /],
+    [made({ ledgerOptions: {} }), /expected a ledger too/],
+    [wraps({ ttl: 0 }), /^ttl: /],
+    [wraps({ onLost: 'Serve' }), /onLost/],
+    [wraps({ idle: 60 }), /^idle: expected a guard with a ledger/],
     [() => sessionStreams(guard, { ttl: 0 }), /^ttl: /],
     [() => sessionStreams(guard, { idle: 60 }), /^idle: expected a guard with a ledger/],
-    [() => new Guard({ ...good, ledgerOptions: {} }), /expected a ledger too/],
     [() => new MemoryLedger({ capacity: -1 }), /capacity/],
     // A text of the author's is well-formed, or refused before it becomes anything else.
     [() => guard.referenceHandles('x\ud800'), /lone surrogate/],
-    [() => new Guard({ ...good, only: { 'x\ud800': ['id'] } }), /lone surrogate/],
-    [() => new Guard({ ...good, only: { delete_note: ['x\ud800'] } }), /lone surrogate/],
+    [made({ only: { 'x\ud800': ['id'] } }), /lone surrogate/],
+    [made({ only: { delete_note: ['x\ud800'] } }), /lone surrogate/],
+    ...[{ ttl: 0 }, { ttl: 2 ** 32 }, { ttl: 1, noExpiry: true }, { heldByServer: true }].map(
+      (one) => [sessions({ initial, ...one }), /./],
+    ),
+    [sessions({ ttl: 1, heldByServer: true }), /./],
+    [sessions({ initial, required: { methods: ['tools/list'] } }), /./],
+    [confirms('Delete {'), /./],
+    [confirms('Delete {name}?', {}, { only: { delete_note: ['id'] } }), /which may change after/],
+    [confirms('Delete?', { fallback: 'model' }), /refuse or preview/],
+    [() => guardOf().confirmDestructive({ fallback: 'model' }), /refuse or preview/],
+    [() => protecting.confirm('delete_note', 'Delete?'), /before guard.protect/],
+    [() => protecting.confirmDestructive(), /before guard.protect/],
   ])
-    assert.throws(make, { code: 'invalid_argument', message }, `${make}`);
+    assert.throws(act, { code: 'invalid_argument', message }, `${act}`);
+  await assert.rejects(guard.cursor({}, 1), { code: 'invalid_argument' });
+  const cyclic = {};
+  cyclic.own = cyclic;
+  const sealing = inTool(guard, (ctx) => guard.links('report').seal(ctx, cyclic));
+  await assert.rejects(sealing, HandleRefused);
 });
 
-test('options of sessions are what they should be', () => {
-  const initial = () => 0;
-  for (const options of [
-    ...[undefined, {}, { initial: 0 }, { initial, ttl: '1' }, { initial, timeToLive: 1 }],
-    ...[['count'], { tools: 'count' }, { tool: ['count'] }].map((required) => ({
-      ...{ initial, required },
-    })),
-  ])
-    assert.throws(() => guardOf().sessions(options), TypeError, JSON.stringify(options));
-  const guard = guardOf();
-  for (const options of [
-    ...[{ ttl: 0 }, { ttl: 1, noExpiry: true }, { heldByServer: true }].map((one) => ({
-      ...{ initial, ...one },
-    })),
-    { ttl: 1, heldByServer: true },
-    { initial, required: { methods: ['tools/list'] } },
-  ]) {
-    const expected = { code: 'invalid_argument' };
-    assert.throws(() => guard.sessions(options), expected, JSON.stringify(options));
-  }
-  // What was refused is corrected.
-  guard.sessions({ initial, ttl: 1 });
-  assert.throws(() => guard.sessions({ initial }), /once, and before/);
+test('sessions that were refused are corrected, once', () => {
+  const correcting = guardOf();
+  assert.throws(() => correcting.sessions({ initial, ttl: 0 }));
+  correcting.sessions({ initial, ttl: 1 });
+  assert.throws(() => correcting.sessions({ initial }), /once, and before/);
 });
 
 test('to sign somebody out takes a ledger, and so does single use', async () => {
