@@ -1,43 +1,7 @@
 """Confirmations in clients that do not elicit: by a page of the guard's, or by the model after a preview."""
 
-from .builders import (
-    ARGUMENTS,
-    CALL,
-    DONE,
-    INTERNAL,
-    LEDGER,
-    NEGOTIATED,
-    Transcripts,
-    compact,
-    cursor_token,
-    done,
-    event,
-    gives,
-    http,
-    reads,
-    refusal,
-    report,
-    runs,
-    session_token,
-)
-from .confirm import (
-    BY_FUNCTION,
-    CAPABILITIES,
-    CUT,
-    GOES_ON,
-    LONG,
-    QUESTION,
-    SETTINGS,
-    UNASKED,
-    UNCONFIRMED,
-    WORDS,
-    as_text,
-    asks,
-    call,
-    confirms,
-    request_of,
-    told,
-)
+from .builders import *
+from .confirm import *
 
 transcripts = Transcripts(SETTINGS)
 case = transcripts.case

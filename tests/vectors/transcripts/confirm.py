@@ -3,31 +3,7 @@
 import hashlib
 import json
 
-from .builders import (
-    ARGUMENTS,
-    CALL,
-    INITIALIZE,
-    INTERNAL,
-    LEDGER,
-    NO_METHOD,
-    SEP,
-    STATE_ERROR,
-    UNAUTHENTICATED,
-    WITH_SESSIONS,
-    S,
-    Transcripts,
-    asks_back,
-    create,
-    event,
-    gives,
-    params_of,
-    reads,
-    refusal,
-    report,
-    runs,
-    seen,
-    state_token,
-)
+from .builders import *
 from .stdio import line
 
 

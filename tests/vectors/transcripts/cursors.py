@@ -1,18 +1,6 @@
 """Cursors of lists, private and public."""
 
-from .builders import (
-    CURSOR_ERROR,
-    INTERNAL,
-    LISTS,
-    MEMBER,
-    UNAUTHENTICATED,
-    Transcripts,
-    cursor_token,
-    event,
-    listing,
-    refusal,
-    returns,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

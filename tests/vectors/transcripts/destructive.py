@@ -1,40 +1,6 @@
 """Confirmations of all tools that their server marks as destructive."""
 
-from .builders import CALL, LEDGER, SEP, STATE_ERROR, Transcripts, asks_back, event, refusal, report, state_token
-from .card import (
-    APPS,
-    NOTHING,
-    OTHER,
-    PAGE,
-    PLAY,
-    RUNS,
-    SHOWN,
-    Y,
-    bare,
-    by_tool,
-    carded,
-    listed,
-    of_guard,
-    previewed,
-    refused,
-)
-from .confirm import (
-    CONNECTED,
-    DECLINED,
-    GOES_ON,
-    PROMPT,
-    RAN,
-    SETTINGS,
-    UNASKED,
-    UNCONFIRMED,
-    WENT_ON,
-    YES,
-    answered_by,
-    as_text,
-    asks,
-    call,
-    form,
-)
+from .card import *
 from .stdio import line
 
 WORDS = 'Run play with {"id":7}?'

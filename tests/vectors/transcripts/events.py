@@ -1,40 +1,6 @@
 """What happens to tokens that are not refused, for those who count."""
 
-from .builders import (
-    CALL,
-    FAILING,
-    FIRST,
-    INTERNAL,
-    LEDGER,
-    PASSED,
-    STATE_ERROR,
-    WITH_SESSIONS,
-    H,
-    S,
-    T,
-    Transcripts,
-    again,
-    ask_back,
-    at_a_tool,
-    begin,
-    call,
-    create,
-    cursor_token,
-    delete,
-    done,
-    ends,
-    event,
-    http,
-    listing,
-    meta,
-    passed,
-    refusal,
-    returns,
-    revoke,
-    stale,
-    state_token,
-    written,
-)
+from .builders import *
 from .request_state import NO_SUCH_MEMBER
 
 transcripts = Transcripts()

@@ -2,18 +2,7 @@
 
 from functools import partial
 
-from .builders import (
-    LEDGER,
-    REFUSED,
-    H,
-    Transcripts,
-    at_a_tool,
-    event,
-    failed_at_a_tool,
-    handle,
-    refused_at_a_tool,
-    report,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

@@ -1,26 +1,6 @@
 """Sessions of the transport: Mcp-Session-Id."""
 
-from .builders import (
-    CALL,
-    INITIALIZE,
-    INTERNAL,
-    LEDGER,
-    PASSED,
-    TOO_LONG,
-    UNAUTHENTICATED,
-    T,
-    Transcripts,
-    answers,
-    bad_request,
-    begin,
-    done,
-    ends,
-    failed,
-    http,
-    not_found,
-    report,
-    session_token,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

@@ -5,8 +5,8 @@ import hmac
 import json
 import pathlib
 
-from .builders import ARGUMENTS, CALL, DONE, LEDGER, SEP, Transcripts, done, event, state_token
-from .confirm import ASKED, CONNECTED, RAN, SETTINGS, YES, answered_by, call, form, pae, request_of
+from .builders import *
+from .confirm import *
 from .stdio import line
 
 transcripts = Transcripts()

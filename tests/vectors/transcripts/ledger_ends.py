@@ -1,37 +1,6 @@
 """A guard with a ledger: what ended, and who was revoked."""
 
-from .builders import (
-    CURSOR_ERROR,
-    INTERNAL,
-    LEDGER,
-    LOST,
-    REFUSED,
-    STATE_ERROR,
-    WITH_SESSIONS,
-    H,
-    S,
-    Transcripts,
-    again,
-    at_a_tool,
-    call,
-    create,
-    cursor_token,
-    delete,
-    listing,
-    meta,
-    note,
-    passed,
-    refusal,
-    refused_session,
-    report,
-    returns,
-    revoke,
-    runs,
-    seen,
-    session_out,
-    state_token,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(WITH_SESSIONS)
 case = transcripts.case

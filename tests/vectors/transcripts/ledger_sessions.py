@@ -1,35 +1,6 @@
 """A guard with a ledger: the latest state of a session, writes, updates and renewals."""
 
-from .builders import (
-    FIRST,
-    ID_ALONE,
-    INTERNAL,
-    LEDGER,
-    LOST,
-    SESSION,
-    THREW,
-    WITH_SESSIONS,
-    S,
-    T,
-    Transcripts,
-    again,
-    ask_back,
-    call,
-    create,
-    delete,
-    meta,
-    passed,
-    refused_session,
-    renewed,
-    report,
-    revoke,
-    seen,
-    session_out,
-    stale,
-    stale_error,
-    state_token,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(WITH_SESSIONS)
 case = transcripts.case

@@ -1,36 +1,6 @@
 """A guard with a ledger: single use, what is unknown to the ledger, and a ledger that fails."""
 
-from .builders import (
-    FAILED,
-    FAILING,
-    FIRST,
-    INTERNAL,
-    LEDGER,
-    REFUSED,
-    STATE_ERROR,
-    WITH_SESSIONS,
-    H,
-    S,
-    T,
-    Transcripts,
-    again,
-    at_a_tool,
-    call,
-    create,
-    cursor_token,
-    handle,
-    listing,
-    passed,
-    refusal,
-    refused_session,
-    report,
-    returns,
-    runs,
-    seen,
-    stale,
-    state_token,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(LEDGER)
 case = transcripts.case

@@ -1,22 +1,6 @@
 """A guard with a ledger: sessions of the transport."""
 
-from .builders import (
-    CALL,
-    FAILING,
-    LEDGER,
-    PASSED,
-    SEP,
-    TERMINATE,
-    T,
-    Transcripts,
-    begin,
-    ends,
-    http,
-    not_found,
-    report,
-    revoke,
-    session_token,
-)
+from .builders import *
 from .stdio import BEGUN, ON_STDIO, line, refused_line
 
 transcripts = Transcripts(LEDGER)

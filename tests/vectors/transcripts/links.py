@@ -2,17 +2,7 @@
 
 from functools import partial
 
-from .builders import (
-    FAILING,
-    LEDGER,
-    REFUSED,
-    Transcripts,
-    at_a_tool,
-    failed_at_a_tool,
-    refused_at_a_tool,
-    report,
-    revoke,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

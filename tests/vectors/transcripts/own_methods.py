@@ -1,6 +1,6 @@
 """Methods of the author's own."""
 
-from .builders import CURSOR_ERROR, UNAUTHENTICATED, Transcripts, cursor_token, event, listing, refusal, returns
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

@@ -1,6 +1,6 @@
 """Cursors in the results of tools."""
 
-from .builders import LEDGER, Transcripts, at_a_tool, params_of, refused_at_a_tool, revoke
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

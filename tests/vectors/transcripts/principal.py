@@ -1,20 +1,6 @@
 """The principal: resolved where a request carries something, and never assumed."""
 
-from .builders import (
-    INTERNAL,
-    UNAUTHENTICATED,
-    Transcripts,
-    again,
-    asks_back,
-    call,
-    event,
-    gives,
-    params_of,
-    refusal,
-    refused_again,
-    returns,
-    state_token,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

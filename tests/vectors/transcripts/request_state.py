@@ -1,25 +1,6 @@
 """requestState: sealed as it leaves, opened as it comes back."""
 
-from .builders import (
-    DONE,
-    INTERNAL,
-    INVALID_PARAMS,
-    Transcripts,
-    again,
-    ask_back,
-    asks_back,
-    call,
-    cursor_token,
-    done,
-    gives,
-    params_of,
-    reads,
-    refusal,
-    refused_again,
-    report,
-    runs,
-    state_token,
-)
+from .builders import *
 
 transcripts = Transcripts()
 case = transcripts.case

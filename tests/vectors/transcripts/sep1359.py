@@ -1,24 +1,6 @@
 """Sessions of the transport over HTTP, in messages too (SEP-1359)."""
 
-from .builders import (
-    CALL,
-    LEDGER,
-    NO_METHOD,
-    PASSED,
-    SEP,
-    SEP_ERROR,
-    SEP_ERROR_BARE,
-    TERMINATE,
-    T,
-    Transcripts,
-    answers,
-    bad_request,
-    begin,
-    http,
-    new_session,
-    report,
-    session_token,
-)
+from .builders import *
 
 transcripts = Transcripts(SEP)
 case = transcripts.case

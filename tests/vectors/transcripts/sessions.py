@@ -1,33 +1,6 @@
 """Data-layer sessions: read, written, renewed and refused."""
 
-from .builders import (
-    DONE,
-    ID_ALONE,
-    INTERNAL,
-    LOST,
-    NOT_FOUND,
-    SESSION,
-    SESSIONS,
-    THREW,
-    UNAUTHENTICATED,
-    S,
-    Transcripts,
-    again,
-    ask_back,
-    call,
-    create,
-    cursor_token,
-    done,
-    event,
-    meta,
-    passed,
-    refusal,
-    refused_session,
-    renewed,
-    seen,
-    state_token,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(SESSIONS)
 case = transcripts.case

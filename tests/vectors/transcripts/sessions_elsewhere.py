@@ -1,25 +1,6 @@
 """Data-layer sessions: in the earlier revision, held by the server, in notifications, switched off."""
 
-from .builders import (
-    DONE,
-    HELD,
-    ID_ALONE,
-    SESSION,
-    SESSIONS,
-    S,
-    Transcripts,
-    call,
-    create,
-    done,
-    event,
-    meta,
-    note,
-    params_of,
-    refused_session,
-    report,
-    seen,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(SESSIONS)
 case = transcripts.case

@@ -1,25 +1,6 @@
 """Data-layer sessions: forked, required, deleted, and named in a header."""
 
-from .builders import (
-    DONE,
-    FIRST,
-    LEDGER,
-    NO_METHOD,
-    REQUIRED_ERROR,
-    SESSIONS,
-    S,
-    Transcripts,
-    call,
-    create,
-    event,
-    meta,
-    note,
-    passed,
-    refusal,
-    seen,
-    session_out,
-    written,
-)
+from .builders import *
 
 transcripts = Transcripts(SESSIONS)
 case = transcripts.case

@@ -2,26 +2,7 @@
 
 import json
 
-from .builders import (
-    CALL,
-    DONE,
-    INITIALIZE,
-    LEDGER,
-    NEGOTIATED,
-    PASSED,
-    SEP,
-    SEP_ERROR,
-    SEP_ERROR_BARE,
-    TERMINATE,
-    TOO_LONG,
-    T,
-    Transcripts,
-    expecting,
-    new_session,
-    refusal,
-    report,
-    session_token,
-)
+from .builders import *
 
 transcripts = Transcripts(SEP)
 case = transcripts.case
