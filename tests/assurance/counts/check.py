@@ -2,9 +2,8 @@
 
 check.py LIMITS NAME=COMMAND...
 
-A COMMAND prints a line for each count: operation, what, count. One whose NAME is `rust` or `c` is a program instead that
-does an operation so often as it is told, and is counted by valgrind: the difference of two runs, so that how it starts is
-in neither.
+A COMMAND prints a line for each count: operation, what, count. That of the name `c` is a program instead that does an
+operation so often as it is told, and is counted by valgrind: the difference of two runs, so that how it starts is in neither.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from shutil import which
 
-NATIVE = ("rust", "c")
 OPERATIONS = ("seal", "open", "context", "view", "plain", "state", "session")
 TIMES = 500
 #: A count that is so far below its limit lowers it.
@@ -47,7 +45,7 @@ def executed(program: str, operation: str) -> float:
 
 
 def counts(name: str, command: str) -> dict[tuple[str, ...], float]:
-    if name in NATIVE:
+    if name == "c":
         with ThreadPoolExecutor(2) as pool:
             found = pool.map(partial(executed, command), OPERATIONS)
         return {(name, operation, "instructions"): count for operation, count in zip(OPERATIONS, found, strict=True)}
