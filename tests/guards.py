@@ -75,7 +75,7 @@ PLAY = 'python3 "$ROOT/tests/driver/run.py" --first'
 NPM = "wire links confirm handed-on ledger-glue exchanges freed causes options guard faults reported otel"
 
 #: Of Java's tests of the guard, those that are done at once.
-JAVA = "Handlers Authors Links Connections Filter"
+JAVA = "Handlers Authors Connections Filter"
 #: Compiles and runs on the class path that Maven wrote: a compiler of machine code only comes too late.
 JAVA_MAVEN = """
     maven=$(cat "$ROOT/build/java/sealwax-mcp/classpath")

@@ -13,6 +13,7 @@ import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.mcp.internal.Json;
+import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import java.io.IOException;
 import java.time.Clock;
@@ -20,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -224,6 +226,44 @@ class AuthorsTest {
     assertThrows(IllegalArgumentException.class, () -> builder().preview("b"));
   }
 
+  /** As at a replica of the release before. */
+  @Test
+  void aLinkOfAnotherTypeIsNotUsedUp() {
+    List<String> events = new ArrayList<>();
+    Guard counting =
+        builder()
+            .ledger(new MemoryLedger())
+            .onEvent(event -> events.add(event.event() + " " + event.id()))
+            .build();
+    Links<Integer> links = counting.links("report", Integer.class).once();
+    Direct server = Direct.serving(counting, context -> Map.of("link", links.seal(context, 7)));
+    Object link = server.result("alice", "tools/call", NO_PARAMS).get("link");
+    Links<List<?>> others = counting.links("report", new TypeRef<>() {});
+    LinkRefused refused = assertThrows(LinkRefused.class, () -> others.open(link));
+    assertEquals("404 malformed", refused.status() + " " + refused.code());
+
+    OpenedLink<Integer> seen = links.by(ALICE).preview(link);
+    assertEquals(seen, links.open(link));
+    assertEquals(new OpenedLink<>(7, ALICE, seen.id()), seen);
+    assertEquals("OpenedLink[id=" + seen.id() + "]", seen.toString());
+    assertEquals("used", assertThrows(LinkRefused.class, () -> links.open(link)).code());
+    String opened = "opened " + seen.id();
+    assertEquals(List.of("sealed " + seen.id(), opened, opened), events);
+    for (Object sent : Arrays.asList(null, 7, List.of("sw1."), "\ud800", new byte[4])) {
+      refused = assertThrows(LinkRefused.class, () -> links.open(sent));
+      assertEquals("404 Not found", refused.status() + " " + refused.getMessage());
+    }
+  }
+
+  /** Who is not signed in is not anybody. */
+  @Test
+  void aLinkOfNobody() {
+    Links<Integer> links = guard.links("report", Integer.class);
+    InvalidArgumentException none =
+        assertThrows(InvalidArgumentException.class, () -> links.by(null));
+    assertEquals("by: expected the user who is signed in, found none", none.getMessage());
+  }
+
   @Test
   void whoWasSignedOutIsRememberedForAsLongAsIsSaid() {
     List<String> retained = new ArrayList<>();
@@ -245,12 +285,6 @@ class AuthorsTest {
       assertTrue(refused.getMessage().startsWith("capacity: expected "), refused.getMessage());
     }
     Clock clock = Clock.fixed(Instant.ofEpochSecond(1_795_000_000), ZoneOffset.UTC);
-    try (MemoryLedger longAgo = new MemoryLedger(clock, Duration.ofDays(40_000))) {
-      List<String> keys = List.of("a:began", "a:fence", "a:p:x", "a:u:r:x", "a:e:r:x");
-      List<String> args =
-          List.of("0", "5", "0", "once", "1795000000", "1794999000", "1795000600", "", "", "");
-      Ledger.Command use = new Ledger.Command("admit", keys, args, HALF);
-      assertEquals(List.of("ok", "0"), longAgo.run(use).toCompletableFuture().join());
-    }
+    new MemoryLedger(clock, Duration.ofDays(40_000)).close();
   }
 }

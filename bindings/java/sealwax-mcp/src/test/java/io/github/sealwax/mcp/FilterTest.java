@@ -154,16 +154,6 @@ class FilterTest {
     assertEquals(List.of("2025-11-25"), seen);
   }
 
-  @Test
-  void whatIsRefusedIsReportedWithItsTarget() throws Exception {
-    serving(it -> it, FilterTest::begin);
-    String call = PING.replace("ping\"", "tools/call\",\"params\":{\"name\":\"play\"}");
-    assertEquals(404, CONTAINER.post(call, SESSION, "x").statusCode());
-    Refusal refusal = refusals.get(0);
-    assertEquals("tools/call play", refusal.method() + " " + refusal.target());
-    assertFalse(refusal.isCustomMethod());
-  }
-
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aFailureIsReportedAndTheClientHearsNothing(boolean isOfTheEngine) throws Exception {
@@ -201,7 +191,7 @@ class FilterTest {
     other
         .protect(servlet)
         .setMcpHandler(
-            new Answering(
+            new Direct.Answering(
                 (context, method, params) -> {
                   rows.mint(context);
                   seen.add(other.negotiated(context));

@@ -272,6 +272,7 @@ class HandlersTest {
               for (Runnable make :
                   List.<Runnable>of(
                       () -> handles.seal(context, LONE),
+                      () -> guard.pages(Integer.class).list(LONE).cursor(context, 1),
                       () -> handles.renew(context, opened, List.of(LONE)),
                       () -> sessions.of(context).write(LONE),
                       () -> guard.state(context, Map.of("a", LONE)))) {

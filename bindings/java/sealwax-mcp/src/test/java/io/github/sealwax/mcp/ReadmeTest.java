@@ -34,26 +34,11 @@ class ReadmeTest {
   void theServerServes() throws IOException {
     Path source = Path.of(System.getProperty("repository"), "examples/java/tomcat/Server.java");
     String path = System.getProperty("java.class.path");
-    int failed =
-        ToolProvider.getSystemJavaCompiler()
-            .run(
-                null,
-                null,
-                null,
-                "-proc:none",
-                "-cp",
-                path,
-                "-d",
-                folder.toString(),
-                source.toString());
-    assertEquals(0, failed);
+    String[] arguments = {"-proc:none", "-cp", path, "-d", "" + folder, "" + source};
+    assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments));
 
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin/java").toString(),
-            "-cp",
-            folder + ":" + path,
-            "Server");
+    Path java = Path.of(System.getProperty("java.home"), "bin/java");
+    ProcessBuilder builder = new ProcessBuilder("" + java, "-cp", folder + ":" + path, "Server");
     builder.environment().putAll(Map.of("PORT", "0", "SEALWAX_KEYS", Key.generate().toText()));
     Process process = builder.directory(folder.toFile()).redirectErrorStream(true).start();
     try (BufferedReader log =

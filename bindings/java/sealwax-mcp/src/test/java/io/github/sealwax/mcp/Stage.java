@@ -3,12 +3,23 @@ package io.github.sealwax.mcp;
 import io.github.sealwax.Codec;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
+import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.testing.TestClock;
 import io.github.sealwax.testing.TestCodec;
 import io.modelcontextprotocol.common.McpTransportContext;
+import io.modelcontextprotocol.server.McpServer;
+import io.modelcontextprotocol.server.McpStatelessServerFeatures.SyncToolSpecification;
+import io.modelcontextprotocol.server.McpStatelessServerHandler;
 import io.modelcontextprotocol.server.transport.HttpServletStatelessServerTransport;
 import io.modelcontextprotocol.spec.McpError;
+import io.modelcontextprotocol.spec.McpSchema.CallToolResult;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCNotification;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCRequest;
+import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse.JSONRPCError;
+import io.modelcontextprotocol.spec.McpSchema.ServerCapabilities;
+import io.modelcontextprotocol.spec.McpSchema.Tool;
+import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -64,7 +75,7 @@ final class Stage implements AutoCloseable {
       guard
           .protect(transport)
           .setMcpHandler(
-              new Answering(
+              new Direct.Answering(
                   (context, method, params) ->
                       Mono.fromCallable(() -> anyMethod(script, context, method, params))));
     }
@@ -274,6 +285,47 @@ final class Stage implements AutoCloseable {
   public void close() {
     if (ledger != null) {
       ledger.close();
+    }
+  }
+
+  /**
+   * Between the guard and the SDK's server: keeps what is delivered, which the SDK does not give to
+   * a tool, and makes pages, which it does not make.
+   */
+  private record OfSdk(Script script, McpStatelessServerHandler server)
+      implements McpStatelessServerHandler {
+    private static final String PARAMS = "params";
+
+    /** Serves a tool on a guarded transport. */
+    static void serve(Guard guard, McpStatelessServerTransport transport, Script script) {
+      Tool play = Tool.builder("play", Map.of("type", "object")).build();
+      McpServer.sync(guard.protect(transport, server -> new OfSdk(script, server)))
+          .serverInfo("play", "1")
+          .capabilities(ServerCapabilities.builder().tools(false).build())
+          .tools(
+              new SyncToolSpecification(
+                  play,
+                  (context, call) ->
+                      Json.MAPPER.convertValue(
+                          script.run(context, context.get(PARAMS)), CallToolResult.class)))
+          .build();
+    }
+
+    @Override
+    public Mono<JSONRPCResponse> handleRequest(
+        McpTransportContext context, JSONRPCRequest request) {
+      if (request.method().equals("tools/list")) {
+        return Mono.fromCallable(
+            () -> JSONRPCResponse.result(request.id(), script.list(context, request.params())));
+      }
+      return server.handleRequest(
+          key -> key.equals(PARAMS) ? request.params() : context.get(key), request);
+    }
+
+    @Override
+    public Mono<Void> handleNotification(
+        McpTransportContext context, JSONRPCNotification notification) {
+      return server.handleNotification(context, notification);
     }
   }
 }

@@ -100,18 +100,14 @@ final class Valkey implements AutoCloseable {
         .substring(name.length() + 1);
   }
 
-  void signal(String name) {
-    try {
-      new ProcessBuilder("kill", "-" + name, "" + process.pid()).start().waitFor();
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
+  void kill() {
+    process.destroyForcibly();
+    process.onExit().join();
   }
 
   @Override
   public void close() {
     client.shutdown();
-    process.destroyForcibly();
-    process.onExit().join();
+    kill();
   }
 }
