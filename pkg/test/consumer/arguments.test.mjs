@@ -4,98 +4,63 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
-import {
-  answer,
-  Codec,
-  inspect,
-  Key,
-  KeyRing,
-  requestContext,
-  requestContextFromJson,
-} from 'sealwax';
-import { alice, codec, key, keys, payload, refused } from './api.mjs';
+import { answer, Codec, Key, KeyRing, requestContext, requestContextFromJson } from 'sealwax';
+import { alice, codec, keys, payload, refused } from './api.mjs';
 
 test('whatever a client sends for a session is refused as malformed', () => {
   const sessions = alice.sessions();
   const { sessionId, state } = sessions.create(payload);
-  const wrong = [undefined, null, 1, 'text', [], {}, { sessionId }, { state }];
-  const wrongMembers = [
-    { sessionId: 1, state },
-    { sessionId, state: null },
-    { sessionId, state: [state] },
-    { sessionId: '\ud800', state },
-    { sessionId, state: `${state}\udc00` },
-  ];
-  for (const metadata of [...wrong, ...wrongMembers]) {
+  for (const metadata of [
+    ...[undefined, null, 1, 'text', [], {}, { sessionId }, { state }, { sessionId: 1, state }],
+    ...[
+      { sessionId, state: [state] },
+      { sessionId, state: `${state}\udc00` },
+    ],
+  ])
     refused('malformed', () => sessions.open(metadata));
-  }
 });
 
 test('a value of the wrong type is a TypeError, and so is a misspelt option', () => {
   const sealer = alice.session();
   for (const act of [
-    () => new Codec(),
     () => new Codec({ keys: 7, audience: 'a' }),
-    () => new Codec({ keys: [[key]], audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
     () => new Codec({ keys, audience: 'a', clockTolerance: '60' }),
     () => new KeyRing([7]),
-    () => new KeyRing({}),
     () => Key.parse(1),
-    () => Key.derive(1),
     () => Key.fromSecret('x'.repeat(32)),
-    () => codec.view('alice'),
     () => codec.view({ subject: 1 }),
-    () => codec.view({ subject: null }),
     () => sealer.seal('text'),
     () => sealer.seal(new ArrayBuffer(8)),
     () => sealer.seal(payload, { ttl: '60' }),
-    () => sealer.seal(payload, { noExpiry: 1 }),
-    () => sealer.seal(payload, null),
     () => sealer.sealJson(1n),
     () => sealer.open(payload),
     () => sealer.open('x', 60),
-    () => alice.state(1),
     () => alice.requestState('x'.repeat(32)),
-    () => alice.custom(),
-    () => alice.sessions(60),
     () => alice.sessions().renew({}, payload),
     () => alice.verifyHandle('tx', 1),
-    () => requestContext('tools/call', 1),
     () => requestContextFromJson('tools/call', 'x', {}),
-    () => inspect(1),
-    () => answer(1),
     () => answer('cursor', { sessionId: 1 }),
     () => new Codec({ keys, audience: 'a', payloadlimit: 1 }),
     () => codec.view({ subject: 'alice', iss: 'x' }),
     () => sealer.seal(payload, { noexpiry: true }),
-    () => sealer.open('x', { maxage: 60 }),
     () => alice.custom('x', { sessionID: 'x' }),
-    () => alice.sessions({ TTL: 60 }),
   ]) {
     assert.throws(act, TypeError, `${act}`);
   }
 });
 
-test('where there are no keys, it is said how to make one', () => {
-  const message = /SEALWAX_KEYS.*sealwax keygen/;
+test('keys are keys, texts, rings, or several of them; where there are none, it is said how to make one', () => {
   for (const keys of [undefined, null, '']) {
-    refused('invalid_key', () => new Codec({ keys, audience: 'a' }), message);
-    refused('invalid_key', () => KeyRing.parse(keys), message);
-    refused('invalid_key', () => new KeyRing(keys), message);
+    for (const make of [() => new Codec({ keys, audience: 'a' }), () => KeyRing.parse(keys)])
+      refused('invalid_key', make, /SEALWAX_KEYS.*sealwax keygen/);
   }
-});
-
-test('keys are keys, texts, rings, or several of them', () => {
   const [one, other] = [Key.generate(), Key.generate()];
   const ids = (given) => new KeyRing(given).ids.join(' ');
   assert.equal(ids(one), one.id);
   assert.equal(ids([one, other.toText()]), `${one.id} ${other.id}`);
   assert.equal(ids([new KeyRing([other]), one]), `${other.id} ${one.id}`);
   assert.equal(ids([`${one.toText()} ${other.toText()}`]), `${one.id} ${other.id}`);
-  const codec = new Codec({ keys: one, audience: 'a' });
-  assert.ok(codec.setKeys([other, one]));
-  assert.ok(!codec.setKeys(new KeyRing([other, one])));
   refused('invalid_key', () => new KeyRing([one, one.toText()]), /each key once/);
   refused('invalid_key', () => new KeyRing([one, undefined]), /SEALWAX_KEYS/);
   refused('invalid_key', () => new KeyRing([]), /expected 1 to 16 keys/);
@@ -112,20 +77,12 @@ test('an object of another copy of the package is told as such', () => {
 
 test('mistakes are the core’s to refuse', () => {
   const sealer = alice.session();
+  const principals = [undefined, {}, { issuer: 'x' }, { anonymous: false }];
   for (const [act, message] of [
     [() => new Codec({ keys }), /audience: expected/],
     [() => new Codec({ keys, audience: 'a', payloadLimit: 2 ** 32 + 1 })],
-    [() => new Codec({ keys, audience: 'a', clockTolerance: 301 })],
-    ...[
-      undefined,
-      {},
-      { issuer: 'x' },
-      { anonymous: false },
-      { anonymous: true, subject: 'x' },
-    ].map((principal) => [() => codec.view(principal)]),
+    ...[...principals, { anonymous: true, subject: 'x' }].map((one) => [() => codec.view(one)]),
     [() => alice.requestState(new Uint8Array(31)).seal(payload)],
-    [() => alice.custom('x', { sessionId: '' }).seal(payload)],
-    [() => alice.custom('x', { context: new Uint8Array() }).seal(payload)],
     [() => alice.mintHandle('sess')],
     [() => answer('no such profile')],
     ...[-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53].map((ttl) => [
@@ -135,13 +92,9 @@ test('mistakes are the core’s to refuse', () => {
       () => sealer.seal(payload, life),
     ]),
     // Arguments of a request are no text of JSON, nor what JSON would bend.
-    ...['{"id":7}', 7, true].map((args) => [
-      ...[() => requestContext('tools/call', 'x', args), /not as JSON within/],
-    ]),
-    [() => requestContextFromJson('tools/call', 'x', JSON.stringify('{"id":7}'))],
-    ...[Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}].map((args) => [
-      () => requestContext('tools/call', 'x', args),
-    ]),
+    ...['{"id":7}', Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}].map(
+      (args) => [() => requestContext('tools/call', 'x', args)],
+    ),
     [() => sealer.sealJson({ n: Number.NaN })],
     [() => sealer.sealJson(undefined)],
   ]) {
@@ -156,12 +109,8 @@ test('lone surrogates are refused before they become one another', () => {
   for (const act of [
     () => new Codec({ keys, audience: lone }),
     () => codec.view({ subject: lone }),
-    () => codec.view({ client: lone }),
     () => codec.view({ subject: 'x', issuer: lone }),
     () => alice.state(lone),
-    () => alice.cursor(lone),
-    () => alice.handleState(lone),
-    () => alice.custom(lone),
     () => alice.custom('x', { sessionId: lone }),
     () => requestContext(lone, 'x'),
     () => requestContext('x', lone),
@@ -169,7 +118,6 @@ test('lone surrogates are refused before they become one another', () => {
     refused('invalid_argument', act, /lone surrogate/);
   }
   refused('invalid_argument', () => requestContext('x', 'x', { [lone]: 1 }));
-  refused('invalid_argument', () => requestContext('x', 'x', [lone]));
   refused('malformed', () => alice.session().open(lone));
   refused('malformed', () => alice.verifySessionId(lone));
   refused('malformed', () => alice.verifyHandle('tx', `tx_${lone}`));

@@ -52,11 +52,6 @@ async function tried() {
     answered.free();
     assert.throws(() => answered.result({}), { code: 'invalid_argument' });
   }
-  const nobody = engine.request(call, 'requestState', undefined);
-  assert.deepEqual(nobody.first, { step: 'ask', name: 'principal' });
-  assert.equal(nobody.principal({ anonymous: true }).step, 'deliver');
-  nobody.free();
-
   const held = new TextDecoder('latin1').decode(new Uint8Array(memory(), raw.shared(0), 1 << 12));
   assert.ok(!held.includes('secret') && !held.includes('alice'));
   assert.equal(raw.exchanges(), 0);

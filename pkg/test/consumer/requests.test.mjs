@@ -26,13 +26,6 @@ test('claims give one principal', () => {
   }
 });
 
-test('a lone surrogate is refused in a text of JSON too', () => {
-  for (const found of ['\ud800', '\udfff', '\ufffd\ud800', '\\ud800']) {
-    const bind = () => requestContextFromJson('tools/call', 'x', `{"a":"${found}"}`);
-    assert.throws(bind, { code: 'invalid_argument' });
-  }
-});
-
 test('only the named arguments count', () => {
   for (const { arguments: args, only, same, error } of cases.only) {
     const found = () => requestContext('tools/call', 'x', args, { only });
@@ -48,10 +41,9 @@ test('only the named arguments count', () => {
   for (const bind of [
     () => requestContext('tools/call', 'x', { '': 7 }, { only: [] }),
     () => requestContextFromJson('tools/call', 'x', '{"":7}', { only: [] }),
+    () => requestContext('tools/call', 'x', { id: 7 }, { only: ['i\0d'] }),
+    () => requestContextFromJson('tools/call', 'x', '{"a":"\ud800"}'),
   ]) {
     assert.throws(bind, { code: 'invalid_argument' });
   }
-  assert.throws(() => requestContext('tools/call', 'x', { id: 7 }, { only: ['i\0d'] }), {
-    code: 'invalid_argument',
-  });
 });
