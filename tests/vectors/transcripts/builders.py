@@ -1,6 +1,7 @@
 """Writes transcripts: their messages, tokens, events and expectations."""
 
 import json
+from collections.abc import Callable
 
 SESSION = "io.modelcontextprotocol/session"
 ARGUMENTS = {"id": 7}
@@ -39,12 +40,15 @@ class Transcripts(list[dict]):
         super().__init__()
         self.settings = settings or {}
 
-    def case(
-        self, name: str, *events: dict, fault: str = "", settings: dict | None = None, not_: dict | None = None
-    ) -> None:
-        settings = self.settings if settings is None else settings
-        transcript = {"name": name, "fault": fault, "settings": settings, "events": list(events)}
-        self.append(transcript if not_ is None else {**transcript, "not": not_})
+    def case(self, name: str, *, fault: str) -> Callable[..., None]:
+        """Add the transcript that is told next: its events, with settings of its own, and who does not play it."""
+
+        def add(*events: dict, settings: dict | None = None, not_: dict | None = None) -> None:
+            settings = self.settings if settings is None else settings
+            transcript = {"name": name, "fault": fault, "settings": settings, "events": list(events)}
+            self.append(transcript if not_ is None else {**transcript, "not": not_})
+
+        return add
 
 
 def compact(value: object) -> str:

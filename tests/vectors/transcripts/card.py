@@ -96,42 +96,36 @@ for kind, settings, capabilities, answered in [
     of = {"capabilities": capabilities}
     elicits = {"capabilities": {**capabilities, "elicitation": {}}}
     first = call(**of, answered={"result": answered})
-    both.case(f"{kind}: a yes runs the tool with its arguments", first, by_tool(Y, **of, **RUNS), fault="no yes counts")
+    both.case(f"{kind}: a yes runs the tool with its arguments", fault="no yes counts")(first, by_tool(Y, **of, **RUNS))
     for name, more, code in [
         ("for another user", {"who": "bob"}, "unauthentic"),
         ("for other arguments", {"arguments": {"id": 8}}, "unauthentic"),
         ("for none", {"arguments": None}, "unauthentic"),
         ("after ten minutes", {"after": 601}, "expired"),
     ]:
-        both.case(
-            f"{kind}: a yes counts nothing {name}",
-            first,
-            by_tool(Y, **of, **refused(code, **more)),
-            fault="a yes is bound to nothing",
+        both.case(f"{kind}: a yes counts nothing {name}", fault="a yes is bound to nothing")(
+            first, by_tool(Y, **of, **refused(code, **more))
         )
     once = [first, by_tool(Y, **of, **RUNS), by_tool(Y, **of, **refused("used"))]
-    both.case(
-        f"{kind}: with a ledger it counts once", *once, settings={**settings, **LEDGER}, fault="one yes runs it twice"
+    both.case(f"{kind}: with a ledger it counts once", fault="one yes runs it twice")(
+        *once, settings={**settings, **LEDGER}
     )
     both.case(
         f"{kind}: it counts once where other states count again",
-        *once,
-        settings={**settings, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
         fault="a setting of requestState makes a yes count again",
-    )
+    )(*once, settings={**settings, **LEDGER, "ledgerOptions": {"reusableRequestState": True}})
     unavailable = {"delivered": None, **refusal(INTERNAL, "ledger_unavailable", "handle")}
     both.case(
         f"{kind}: without the ledger's answer it is the server's failure",
+        fault="a model hears of a handle that it never had",
+    )(
         first,
         by_tool(Y, **of, lost={"admit": 2}, commands=["admit", "admit"], **unavailable),
         settings={**settings, **LEDGER},
-        fault="a model hears of a handle that it never had",
     )
     for name, given in [("what a client fills in", ""), ("a model's own yes", "yes"), ("no text", True)]:
-        both.case(
-            f"{kind}: {name} is no yes",
-            by_tool(given, **of, answered={"result": answered}),
-            fault="a word of the model's runs it",
+        both.case(f"{kind}: {name} is no yes", fault="a word of the model's runs it")(
+            by_tool(given, **of, answered={"result": answered})
         )
     for name, token in [
         ("altered", consent(change="flip")),
@@ -139,13 +133,13 @@ for kind, settings, capabilities, answered in [
         ("of a key that nobody has", consent(key="unknown")),
         ("of another service", consent(audience="https://other.example.com")),
     ]:
-        both.case(
-            f"{kind}: a yes {name} counts nothing",
-            by_tool(token, **of, **refused("unauthentic")),
-            fault="a check of the seal is left out",
+        both.case(f"{kind}: a yes {name} counts nothing", fault="a check of the seal is left out")(
+            by_tool(token, **of, **refused("unauthentic"))
         )
     both.case(
         f"{kind}: a client that elicits is asked by the tool's own call alone",
+        fault="a page is drawn beside the question, and two yeses run it twice",
+    )(
         by_tool(
             **elicits,
             answered={"result": told("play was not run by this call: its user is asked where play itself is called.")},
@@ -153,10 +147,11 @@ for kind, settings, capabilities, answered in [
         not_=dict.fromkeys(
             ("mcp 1", "sdk", "@modelcontextprotocol/sdk"), "a stateless server before 2026-07-28 cannot ask"
         ),
-        fault="a page is drawn beside the question, and two yeses run it twice",
     )
     both.case(
         f"{kind}: it comes next if a client did not show the question",
+        fault="a client that says it elicits runs nothing for ever",
+    )(
         call(**elicits, answered={"result": asks()}),
         call(
             **elicits,
@@ -166,24 +161,17 @@ for kind, settings, capabilities, answered in [
             reported=report("unconfirmed", "request-state"),
         ),
         by_tool(Y, **elicits, **RUNS),
-        fault="a client that says it elicits runs nothing for ever",
     )
     both.case(
         f"{kind}: a confirmed handler may ask back, and goes on",
-        first,
-        by_tool(Y, **of, **GOES_ON),
-        by_tool(Y, **of, state={"$token": "h"}, **reads('{"asked":1}')),
         fault="its second round is confirmed again, or nobody's",
-    )
-    both.case(
-        f"{kind}: what is no yes by its form counts nothing",
-        by_tool("yes_x", **of, **refused("malformed")),
-        fault="a misspelt yes is none, and asks again",
+    )(first, by_tool(Y, **of, **GOES_ON), by_tool(Y, **of, state={"$token": "h"}, **reads('{"asked":1}')))
+    both.case(f"{kind}: what is no yes by its form counts nothing", fault="a misspelt yes is none, and asks again")(
+        by_tool("yes_x", **of, **refused("malformed"))
     )
     transcripts.extend(both)
 TO = {"to": "\u05d0", "at": 7}
-case(
-    "card: arguments stand apart from the words",
+case("card: arguments stand apart from the words", fault="an argument passes for words of the server's")(
     call(
         arguments=TO,
         capabilities=APPS,
@@ -192,22 +180,21 @@ case(
         },
     ),
     settings=confirms(message="To {to}{at}"),
-    fault="an argument passes for words of the server's",
 )
 KEYED = {**RUNS, "handler": [["idempotencyKey"], done()]}
-case(
-    "card: the key for another service is of the consent",
+case("card: the key for another service is of the consent", fault="two yeses are one payment")(
     CARD,
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     call(capabilities=APPS, answered={"result": carded(name="z")}),
     by_tool({"$token": "z"}, **KEYED, did=[{"$key": "of z"}]),
-    fault="two yeses are one payment",
 )
 SETTLED = session_token(payload=compact({**NEGOTIATED, "clientCapabilities": APPS}))
 CONFIRMED = {"tool": "play", "arguments": ARGUMENTS, "confirmation": Y}
 case(
     "card: what Mcp-Session-Id holds tells that a client shows pages",
+    fault="a stateless server has no card for clients of 2025-11-25",
+)(
     http(CALL, token=SETTLED, asked=["principal"], answered={"status": 200, "message": {"result": CARDED}}),
     http(
         {"method": "tools/call", "params": {"name": TOOL, "arguments": CONFIRMED}},
@@ -217,10 +204,8 @@ case(
         delivered={"arguments": ARGUMENTS},
         answered={"status": 200, "message": {"result": DONE}},
     ),
-    fault="a stateless server has no card for clients of 2025-11-25",
 )
-case(
-    "card: a long argument is cut for the user, and bound whole",
+case("card: a long argument is cut for the user, and bound whole", fault="the end of an argument is not bound")(
     call(
         arguments={"text": LONG},
         capabilities=APPS,
@@ -229,30 +214,22 @@ case(
     by_tool(Y, arguments={"text": LONG}, **runs()),
     by_tool(Y, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
     settings=confirms(message="Keep {text}?"),
-    fault="the end of an argument is not bound",
 )
-case(
-    "card: the author's function makes the words",
+case("card: the author's function makes the words", fault="the function is asked about the guard's tool")(
     call(**BY_FUNCTION, capabilities=APPS, answered={"result": carded("Delete it?")}),
     by_tool(Y, **BY_FUNCTION, **RUNS),
     settings=confirms(words="Delete it?"),
-    fault="the function is asked about the guard's tool",
 )
-case(
-    "card: arguments may come as a text",
-    CARD,
-    by_tool(Y, arguments='{"id":7}', **RUNS),
-    fault="a model that writes JSON in a text is refused",
+case("card: arguments may come as a text", fault="a model that writes JSON in a text is refused")(
+    CARD, by_tool(Y, arguments='{"id":7}', **RUNS)
 )
 for name, pages in [
     ("of other types", {"mimeTypes": ["text/html"]}),
     ("of no types", {}),
     ("of types that are no list", {"mimeTypes": "text/html;profile=mcp-app"}),
 ]:
-    case(
-        f"card: a client with pages {name} has none",
-        call(capabilities={"extensions": {"io.modelcontextprotocol/ui": pages}}, **UNCONFIRMED),
-        fault="a client that shows nothing gets a card",
+    case(f"card: a client with pages {name} has none", fault="a client that shows nothing gets a card")(
+        call(capabilities={"extensions": {"io.modelcontextprotocol/ui": pages}}, **UNCONFIRMED)
     )
 
 SCHEMA = {
@@ -300,70 +277,58 @@ def listed(
     )
 
 
-case(
-    "card: the list names the page, and the guard's tool for it alone",
-    listed([PLAY, OTHER], [SHOWN, bare(OTHER), of_guard("app")], APPS),
-    fault="no host shows the card",
+case("card: the list names the page, and the guard's tool for it alone", fault="no host shows the card")(
+    listed([PLAY, OTHER], [SHOWN, bare(OTHER), of_guard("app")], APPS)
 )
-case(
-    "card: other clients see the list as it is",
-    listed([PLAY], [bare(PLAY)], NOTHING),
-    fault="a model sees a tool that is none of its own",
+case("card: other clients see the list as it is", fault="a model sees a tool that is none of its own")(
+    listed([PLAY], [bare(PLAY)], NOTHING)
 )
 PUBLIC, PRIVATE = {"cacheScope": "public"}, {"cacheScope": "private"}
 case(
-    "card: no cache hands its list to others, or theirs to it",
+    "card: no cache hands its list to others, or theirs to it", fault="a client without pages gets the list of one with"
+)(
     listed([PLAY], [SHOWN, of_guard("app")], APPS, page=PUBLIC, sent_page=PRIVATE),
     listed([PLAY], [PLAY], NOTHING, page=PUBLIC, sent_page=PRIVATE),
-    fault="a client without pages gets the list of one with",
 )
 NOT_ASKED = {**UNCONFIRMED, "answered": {"result": as_text(UNASKED)}}
 case(
     "card: a tool with a page of its own keeps it",
+    fault="the author's page is replaced, or gets a yes that no card shows",
+)(
     listed([MINE], [MINE, of_guard("app")], APPS),
     call(capabilities=APPS, **NOT_ASKED),
     listed([PLAY], [SHOWN, of_guard("app")], APPS),
     call(capabilities=APPS, answered={"result": as_text(CARDED)}),
     not_=LISTS_ITSELF,
-    fault="the author's page is replaced, or gets a yes that no card shows",
 )
-case(
-    "preview: a tool with a page of its own is confirmed by the model",
+case("preview: a tool with a page of its own is confirmed by the model", fault="it waits for a card that nobody sees")(
     listed([MINE], [MINE, of_guard("app", "model")], APPS),
     call(capabilities=APPS, answered={"result": as_text(previewed())}),
     settings=PREVIEW,
     not_=LISTS_ITSELF,
-    fault="it waits for a card that nobody sees",
 )
 case(
     "confirm: of a tool with an output schema what is no result is an error, and of no other",
+    fault="clients throw: of a text without what the schema says, or of an error",
+)(
     call(capabilities=NOTHING, **UNCONFIRMED),
     listed([PLAY], [PLAY], NOTHING),
     call(capabilities=NOTHING, **NOT_ASKED),
     listed([WITH_SCHEMA], [WITH_SCHEMA], NOTHING),
     call(capabilities=NOTHING, **UNCONFIRMED),
     not_=LISTS_ITSELF,
-    fault="clients throw: of a text without what the schema says, or of an error",
 )
-case(
-    "card: the guard's tool is on the first page",
-    listed([PLAY], [SHOWN], APPS, cursor=cursor_token(payload="2"), asked=["principal"]),
-    fault="a client sees it on each",
+case("card: the guard's tool is on the first page", fault="a client sees it on each")(
+    listed([PLAY], [SHOWN], APPS, cursor=cursor_token(payload="2"), asked=["principal"])
 )
-case(
-    "preview: the list has the guard's tool for the model",
-    listed([PLAY], [bare(PLAY), of_guard("app", "model")], NOTHING),
-    settings=PREVIEW,
-    fault="a client that checks names cannot call it",
+case("preview: the list has the guard's tool for the model", fault="a client that checks names cannot call it")(
+    listed([PLAY], [bare(PLAY), of_guard("app", "model")], NOTHING), settings=PREVIEW
 )
-case(
-    "confirm: a tool that no list has is told once",
+case("confirm: a tool that no list has is told once", fault="a misspelt tool protects nothing, and nobody hears of it")(
     listed([OTHER], [OTHER], NOTHING, reported=report("invalid_argument", "request-state")),
     listed([OTHER], [OTHER], NOTHING),
-    fault="a misspelt tool protects nothing, and nobody hears of it",
 )
-case(
-    "confirm: a page of a list tells nothing of a tool",
+case("confirm: a page of a list tells nothing of a tool", fault="a tool of a later page is taken for a misspelt one")(
     listed(
         [OTHER],
         [OTHER],
@@ -371,26 +336,21 @@ case(
         page={"nextCursor": "2"},
         sent_page={"nextCursor": cursor_token(payload="2")},
         asked=["principal"],
-    ),
-    fault="a tool of a later page is taken for a misspelt one",
+    )
 )
 HTML = {"$text": ["<!doctype html>", None, '<script>const TOOL = "play"</script>\n']}
 CONTENTS = {"uri": PAGE, "mimeType": "text/html;profile=mcp-app", "text": HTML}
-case(
-    "card: its page is the guard's own",
+case("card: its page is the guard's own", fault="nobody serves the page")(
     event(
         "resources/read",
         params={"uri": PAGE},
         asked=[],
         answered={"result": {"contents": [CONTENTS], "resultType": "complete", "ttlMs": 3600000, **PUBLIC}},
-    ),
-    fault="nobody serves the page",
+    )
 )
-case(
-    "card: another page is the server's",
+case("card: another page is the server's", fault="the guard answers for the server")(
     event(
         "resources/read", params={"uri": "ui://sealwax/confirm/1/other"}, asked=["principal"], **gives({"contents": []})
     ),
     not_={"go": "the SDK reads no resource that it does not know"},
-    fault="the guard answers for the server",
 )

@@ -16,7 +16,8 @@ ASKS = {
 }
 
 case(
-    "events: a state is sealed, and opened, by the key that made it",
+    "events: a state is sealed, and opened, by the key that made it", fault="the last token of an old key is not seen"
+)(
     call(delivered={"state": None}, **ASKS, happened=["sealed request-state new"]),
     again(
         state_token(key="old", age=60),
@@ -24,26 +25,20 @@ case(
         **ASKS,
         happened=["opened request-state old 60", "sealed request-state new"],
     ),
-    fault="the last token of an old key is not seen",
 )
-case(
-    "events: what is refused did not happen",
-    again(state_token(**{"as": "bob"}), **refusal(STATE_ERROR, "principal_mismatch", "request-state"), happened=[]),
-    fault="what is refused counts as opened",
+case("events: what is refused did not happen", fault="what is refused counts as opened")(
+    again(state_token(**{"as": "bob"}), **refusal(STATE_ERROR, "principal_mismatch", "request-state"), happened=[])
 )
-case(
-    "events: a state that does not leave was not sealed",
+case("events: a state that does not leave was not sealed", fault="what does not leave counts as sealed")(
     call(
         handler=[done(requestState="1")],
         delivered={"state": None},
         **refusal(INTERNAL, "invalid_argument", "request-state"),
         happened=[],
     ),
-    fault="what does not leave counts as sealed",
     not_=NO_SUCH_MEMBER,
 )
-case(
-    "events: what the ledger judges is opened once",
+case("events: what the ledger judges is opened once", fault="each question counts")(
     again(
         state_token(name="a"),
         handler=[done()],
@@ -52,17 +47,12 @@ case(
         happened=["opened request-state new 0"],
     ),
     settings=LEDGER,
-    fault="each question counts",
 )
-case(
-    "events: what a ledger cannot judge was not opened",
-    again(state_token(), **refusal(INTERNAL, "ledger_unavailable", "request-state"), happened=[]),
-    settings=FAILING,
-    fault="it counts before all checks",
+case("events: what a ledger cannot judge was not opened", fault="it counts before all checks")(
+    again(state_token(), **refusal(INTERNAL, "ledger_unavailable", "request-state"), happened=[]), settings=FAILING
 )
 PUBLIC = {"as": "anonymous"}
-case(
-    "events: a page that is anybody's",
+case("events: a page that is anybody's", fault="a public page is left out")(
     listing(
         cursor_token(**PUBLIC),
         who="bob",
@@ -72,11 +62,9 @@ case(
             given="page 2",
         ),
         happened=["opened cursor new 0", "sealed cursor new"],
-    ),
-    fault="a public page is left out",
+    )
 )
-case(
-    "events: a method of the server's own",
+case("events: a method of the server's own", fault="a metric grows by its name")(
     event(
         "demo/play",
         params={"cursor": cursor_token("demo/play")},
@@ -85,11 +73,9 @@ case(
         delivered={},
         answered={"result": {"ok": True}},
         happened=["opened cursor new 0"],
-    ),
-    fault="a metric grows by its name",
+    )
 )
-case(
-    "events: a session is begun, read, written and forked",
+case("events: a session is begun, read, written and forked", fault="a session is not counted")(
     BEGUN,
     call(S, **passed(0), happened=["opened session new 0"]),
     call(S, **WRITES),
@@ -102,10 +88,8 @@ case(
         happened=["opened session new 0", "sealed session new"],
     ),
     settings=ZERO,
-    fault="a session is not counted",
 )
-case(
-    "events: an older key is needed as long as the ids that it made",
+case("events: an older key is needed as long as the ids that it made", fault="a key is retired that sessions need")(
     call(
         {"$session": {"as": "alice", "payload": "0", "key": "old", "age": 60}},
         ["write", 1],
@@ -115,26 +99,18 @@ case(
         happened=["opened session old 60", "sealed session new"],
     ),
     settings=ZERO,
-    fault="a key is retired that sessions need",
 )
-case(
-    "events: a state that is stale was not opened, and one that lost is not sealed",
-    BEGUN,
-    call(FIRST, **WRITES),
-    call(FIRST, **stale(1), happened=[]),
-    settings=WITH_SESSIONS,
-    fault="what is stale counts",
+case("events: a state that is stale was not opened, and one that lost is not sealed", fault="what is stale counts")(
+    BEGUN, call(FIRST, **WRITES), call(FIRST, **stale(1), happened=[]), settings=WITH_SESSIONS
 )
-case(
-    "events: a session that is deleted ends",
-    BEGUN,
-    delete(happened=["ended session new"]),
-    settings=WITH_SESSIONS,
-    fault="an end counts as opened",
+case("events: a session that is deleted ends", fault="an end counts as opened")(
+    BEGUN, delete(happened=["ended session new"]), settings=WITH_SESSIONS
 )
 SEALED, NEXT = {"$handle": "i"}, {"$handle": "j"}
 case(
     "events: handles, of which those that are the key of a row name no key of the ring",
+    fault="an operation is left out",
+)(
     at_a_tool(
         ["mint", "basket", {"as": "h"}],
         ["check", "basket", H],
@@ -154,14 +130,11 @@ case(
         ],
     ),
     settings=LEDGER,
-    fault="an operation is left out",
 )
-case(
-    "events: a session of the transport",
+case("events: a session of the transport", fault="a session of the transport is not counted")(
     begin(happened=["sealed session new"]),
     http(CALL, token=T, **PASSED, after=600, happened=["opened session new 600"]),
     ends(happened=["ended session new"]),
     settings=LEDGER,
-    fault="a session of the transport is not counted",
 )
-case("events: who is signed out", revoke(happened=["revoked session"]), settings=LEDGER, fault="nobody sees it")
+case("events: who is signed out", fault="nobody sees it")(revoke(happened=["revoked session"]), settings=LEDGER)

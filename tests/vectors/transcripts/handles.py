@@ -18,17 +18,13 @@ WRONG = [
     ("of another service", "unauthentic", {"audience": "https://other.example.com"}),
 ]
 
-case(
-    "reference handle: one that was minted is good",
+case("reference handle: one that was minted is good", fault="no handle is good")(
     at_a_tool(["mint", "basket", {"as": "h"}], ["check", "basket", H], did=[H, H]),
     at_a_tool(["check", "basket", H], did=[H]),
-    fault="no handle is good",
 )
 for name, code, made in WRONG:
-    case(
-        f"reference handle: {name} is refused",
-        refused(["check", "basket", handle(**made)], code=code),
-        fault="a check of the seal is left out",
+    case(f"reference handle: {name} is refused", fault="a check of the seal is left out")(
+        refused(["check", "basket", handle(**made)], code=code)
     )
 A_TEXT = dict.fromkeys(("rust", "go"), "the argument is a text by its type")
 for name, value, reasons in [
@@ -37,24 +33,18 @@ for name, value, reasons in [
     ("a guess", "basket_1", None),
     ("the word of a prompt", "production", None),
 ]:
-    case(
-        f"reference handle: {name} is refused",
-        refused(["check", "basket", value], code="malformed"),
-        fault="a misremembered handle hits a row",
-        not_=reasons,
+    case(f"reference handle: {name} is refused", fault="a misremembered handle hits a row")(
+        refused(["check", "basket", value], code="malformed"), not_=reasons
     )
-case(
-    "reference handle: too old is refused",
+case("reference handle: too old is refused", fault="the age is not compared")(
     at_a_tool(
         ["check", "basket", handle(age=61), {"maxAge": 60}],
         ["check", "basket", handle(age=59), {"maxAge": 600}],
         did=[REFUSED, {"$handle": "_"}],
         reported=report("expired", "handle"),
-    ),
-    fault="the age is not compared",
+    )
 )
-case(
-    "reference handle: where nobody asks, none is made",
+case("reference handle: where nobody asks, none is made", fault="whoever is nobody has handles")(
     event(
         "demo/play",
         who="nobody",
@@ -64,63 +54,45 @@ case(
         delivered={},
         answered={"result": {"ok": True}},
         reported=report("unauthenticated", "handle"),
-    ),
-    fault="whoever is nobody has handles",
+    )
 )
-case(
-    "reference handle: ending without a memory is the author's mistake",
-    failed(["end", "basket", handle()], code="invalid_argument"),
-    fault="an end that nothing remembers",
+case("reference handle: ending without a memory is the author's mistake", fault="an end that nothing remembers")(
+    failed(["end", "basket", handle()], code="invalid_argument")
 )
-case(
-    "reference handle: another's cannot be ended",
-    refused(["end", "basket", handle(**{"as": "bob"})], code="unauthentic"),
-    settings=LEDGER,
-    fault="anybody can end a handle",
+case("reference handle: another's cannot be ended", fault="anybody can end a handle")(
+    refused(["end", "basket", handle(**{"as": "bob"})], code="unauthentic"), settings=LEDGER
 )
-case(
-    "short handle: one that was minted is good, and always the same",
+case("short handle: one that was minted is good, and always the same", fault="no short handle is good")(
     at_a_tool(
         ["mintShort", "basket", 7, {"as": "h"}],
         ["checkShort", "basket", H],
         ["checkShort", "basket", handle(number=7)],
         ["checkShort", "basket", handle(number=4294967295)],
         did=[H, {"value": 7}, {"value": 7}, {"value": 4294967295}],
-    ),
-    fault="no short handle is good",
+    )
 )
 for name, code, made in WRONG:
-    case(
-        f"short handle: {name} is refused",
-        refused(["checkShort", "basket", handle(number=7, **made)], code=code),
-        fault="a check of the seal is left out",
+    case(f"short handle: {name} is refused", fault="a check of the seal is left out")(
+        refused(["checkShort", "basket", handle(number=7, **made)], code=code)
     )
-case(
-    "short handle: neither form is the other",
-    refused(["checkShort", "basket", handle()], ["check", "basket", handle(number=7)], code="malformed"),
-    fault="a short check is enough for a long handle",
+case("short handle: neither form is the other", fault="a short check is enough for a long handle")(
+    refused(["checkShort", "basket", handle()], ["check", "basket", handle(number=7)], code="malformed")
 )
-case(
-    "short handle: whoever is nobody in particular has no number",
-    failed(["mintShort", "basket", 7], code="invalid_argument", kind="handle", who="anonymous"),
-    fault="all who are nobody share the rows",
+case("short handle: whoever is nobody in particular has no number", fault="all who are nobody share the rows")(
+    failed(["mintShort", "basket", 7], code="invalid_argument", kind="handle", who="anonymous")
 )
-case(
-    "self-contained handle: holds its value",
-    at_a_tool(["seal", "basket", ["apple"], {"as": "h"}], ["open", "basket", H], did=[H, {"value": ["apple"]}]),
-    fault="a value is lost",
+case("self-contained handle: holds its value", fault="a value is lost")(
+    at_a_tool(["seal", "basket", ["apple"], {"as": "h"}], ["open", "basket", H], did=[H, {"value": ["apple"]}])
 )
 NEXT = {"$handle": "i"}
-case(
-    "self-contained handle: the next one of a chain, and the one before",
+case("self-contained handle: the next one of a chain, and the one before", fault="a chain forgets where it began")(
     at_a_tool(
         ["seal", "basket", ["apple"], {"as": "h"}],
         ["renew", "basket", H, ["apple", "pear"], {"as": "i"}],
         ["open", "basket", NEXT],
         ["open", "basket", H],
         did=[H, NEXT, {"value": ["apple", "pear"], "generation": 1}, {"value": ["apple"], "generation": 0}],
-    ),
-    fault="a chain forgets where it began",
+    )
 )
 for name, code, made in [
     ("of another user", "principal_mismatch", {"as": "bob"}),
@@ -129,19 +101,16 @@ for name, code, made in [
     ("altered", "unauthentic", {"change": "flip"}),
     ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
 ]:
-    case(
-        f"self-contained handle: {name} is refused",
-        refused(["open", "basket", handle(payload="1", **made)], code=code, kind="handle-state"),
-        fault="a check of the seal is left out",
+    case(f"self-contained handle: {name} is refused", fault="a check of the seal is left out")(
+        refused(["open", "basket", handle(payload="1", **made)], code=code, kind="handle-state")
     )
 case(
     "self-contained handle: what holds no JSON is refused before the ledger is asked",
+    fault="the payload is read after the ledger was asked",
+)(
     refused(["open", "basket", handle(payload="not json")], commands=[], code="malformed", kind="handle-state"),
     settings=LEDGER,
-    fault="the payload is read after the ledger was asked",
 )
-case(
-    "self-contained handle: too large is the author's mistake",
-    failed(["seal", "basket", "x" * 4095, {"as": "h"}], code="too_large", kind="handle-state"),
-    fault="it is a refusal",
+case("self-contained handle: too large is the author's mistake", fault="it is a refusal")(
+    failed(["seal", "basket", "x" * 4095, {"as": "h"}], code="too_large", kind="handle-state")
 )

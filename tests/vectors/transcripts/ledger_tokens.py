@@ -27,45 +27,28 @@ def remembers(since: int, **options: object) -> dict:
     return {**LEDGER, "ledgerOptions": {"since": since, **options}}
 
 
-case(
-    "ledger: a requestState is used once",
-    second_round(TOKEN),
-    refused(T, "used"),
-    refused(T, "used", after=599),
-    second_round(state_token(name="u")),
-    fault="it is used as often as anybody likes",
+case("ledger: a requestState is used once", fault="it is used as often as anybody likes")(
+    second_round(TOKEN), refused(T, "used"), refused(T, "used", after=599), second_round(state_token(name="u"))
 )
-case(
-    "ledger: where the author says so, a requestState may be used again",
-    second_round(TOKEN),
-    second_round(T),
-    settings={**LEDGER, "ledgerOptions": {"reusableRequestState": True}},
-    fault="the setting is not heard",
+case("ledger: where the author says so, a requestState may be used again", fault="the setting is not heard")(
+    second_round(TOKEN), second_round(T), settings={**LEDGER, "ledgerOptions": {"reusableRequestState": True}}
 )
 case(
     "ledger: a requestState of another user is refused and not used",
-    refused(state_token(name="t", **{"as": "bob"}), "principal_mismatch", commands=[]),
-    second_round(T, who="bob"),
     fault="the ledger is asked before the seal is checked",
+)(refused(state_token(name="t", **{"as": "bob"}), "principal_mismatch", commands=[]), second_round(T, who="bob"))
+case("ledger: an answer that was lost is asked for again by the same attempt", fault="the second try is a second use")(
+    second_round(TOKEN, lost={"admit": 1}, commands=["admit", "admit"]), refused(T, "used")
 )
-case(
-    "ledger: an answer that was lost is asked for again by the same attempt",
-    second_round(TOKEN, lost={"admit": 1}, commands=["admit", "admit"]),
-    refused(T, "used"),
-    fault="the second try is a second use",
-)
-case(
-    "ledger: two answers that were lost are the server's failure",
-    failed(TOKEN, lost={"admit": 2}, commands=["admit", "admit"]),
-    refused(T, "used"),
-    fault="no answer is taken for a yes",
+case("ledger: two answers that were lost are the server's failure", fault="no answer is taken for a yes")(
+    failed(TOKEN, lost={"admit": 2}, commands=["admit", "admit"]), refused(T, "used")
 )
 
 # ---- a ledger that fails ----
 
 
 def closed(what: str, request: dict, **settings: object) -> None:
-    case(f"ledger: one that fails accepts {what}", request, settings={**FAILING, **settings}, fault="it fails open")
+    case(f"ledger: one that fails accepts {what}", fault="it fails open")(request, settings={**FAILING, **settings})
 
 
 TWICE = {"commands": ["admit", "admit"]}
@@ -87,8 +70,7 @@ closed(
         reported=report("ledger_unavailable", "handle"),
     ),
 )
-case(
-    "ledger: what is not asked about passes though the ledger fails",
+case("ledger: what is not asked about passes though the ledger fails", fault="a public page needs the ledger")(
     listing(
         cursor_token(**{"as": "anonymous"}),
         commands=[],
@@ -96,82 +78,68 @@ case(
         answered={"result": {}},
     ),
     settings=FAILING,
-    fault="a public page needs the ledger",
 )
 
 # ---- what it remembers ----
 
-case(
-    "ledger: nothing is used unless everything of the request passes",
+case("ledger: nothing is used unless everything of the request passes", fault="a spend before the session's check")(
     create(payload="0"),
     call(S, **written(1, 0)),
     again(TOKEN, session=FIRST, commands=["admit"], **stale(1)),
     second_round(T, session=S, delivered={"state": '{"asked":1}', **seen(1, 1)}),
     settings=WITH_SESSIONS,
-    fault="a spend before the session's check",
 )
-case(
-    "ledger: a requestState that is older than its records is unknown",
-    refused(state_token(age=60), "unknown"),
-    second_round(state_token()),
-    settings=remembers(0),
-    fault="what may have been used is accepted",
+case("ledger: a requestState that is older than its records is unknown", fault="what may have been used is accepted")(
+    refused(state_token(age=60), "unknown"), second_round(state_token()), settings=remembers(0)
 )
-case(
-    "ledger: what was used before it forgot everything is unknown",
-    second_round(TOKEN),
-    refused(T, "unknown", after=60, forgets=True),
-    second_round(state_token()),
-    fault="what was used can be used again",
+case("ledger: what was used before it forgot everything is unknown", fault="what was used can be used again")(
+    second_round(TOKEN), refused(T, "unknown", after=60, forgets=True), second_round(state_token())
 )
 case(
     "ledger: with a clock of its own, what was made within the clock tolerance is unknown",
+    fault="clocks are taken for equal",
+)(
     refused(TOKEN, "unknown"),
     refused(state_token(), "unknown", after=4),
     second_round(state_token(), after=1),
     settings=remembers(0, local=False),
-    fault="clocks are taken for equal",
 )
-case(
-    "ledger: the clock tolerance is the author's to set",
+case("ledger: the clock tolerance is the author's to set", fault="the setting is not heard")(
     refused(state_token(), "unknown", after=58),
     second_round(state_token(), after=2),
     settings=remembers(0, clockTolerance=60),
-    fault="the setting is not heard",
 )
 case(
     "ledger: a token that was made later than the ledger's time is the server's failure",
+    fault="a clock that is wrong goes unnoticed",
+)(
     failed(state_token(age=-6)),
     second_round(state_token(age=-5)),
     settings={**LEDGER, "ledgerOptions": {"clockTolerance": 5}},
-    fault="a clock that is wrong goes unnoticed",
 )
-case(
-    "ledger: a session that is older than its records is unknown",
-    create(payload="0"),
-    refused_session(S, "unknown", after=60, forgets=True),
-    settings=WITH_SESSIONS,
-    fault="what may have ended is accepted",
+case("ledger: a session that is older than its records is unknown", fault="what may have ended is accepted")(
+    create(payload="0"), refused_session(S, "unknown", after=60, forgets=True), settings=WITH_SESSIONS
 )
 case(
     "ledger: a session that is older than its records is accepted from a time on, if the author says so",
+    fault="the setting is not heard",
+)(
     call({"$session": {"name": "s", "payload": "7", "age": 300, "as": "alice"}}, **passed(7)),
     refused_session({"$session": {"payload": "7", "age": 900, "as": "alice"}}, "unknown"),
     settings={**WITH_SESSIONS, **remembers(0, acceptIssuedSince=600)},
-    fault="the setting is not heard",
 )
 case(
     "ledger: a requestState that is older than its records is not accepted by that",
-    refused(state_token(age=300), "unknown"),
-    settings=remembers(0, acceptIssuedSince=600),
     fault="what may have been used is accepted",
-)
+)(refused(state_token(age=300), "unknown"), settings=remembers(0, acceptIssuedSince=600))
 
 # ---- handles ----
 
 NEXT, ONCE = {"$handle": "i"}, {"once": True}
 case(
     "ledger: a self-contained handle for single use is used up by its renewal",
+    fault="it is used as often as anybody likes, or by opening it",
+)(
     at_a_tool(
         ["seal", "basket", 1, {"as": "h", **ONCE}],
         ["open", "basket", H, ONCE],
@@ -186,27 +154,24 @@ case(
         did=[REFUSED, REFUSED, {"value": 2, "generation": 1}],
         reported=report("used", "handle-state", "handle-state"),
     ),
-    fault="it is used as often as anybody likes, or by opening it",
 )
-case(
-    "ledger: the renewal of a handle whose answer was lost is tried again",
+case("ledger: the renewal of a handle whose answer was lost is tried again", fault="the second try is a second use")(
     at_a_tool(["seal", "basket", 1, {"as": "h", **ONCE}], did=[H]),
     at_a_tool(["renew", "basket", H, 2, {"as": "i", **ONCE}], lost={"admit": 1}, did=[NEXT]),
     at_a_tool(["open", "basket", NEXT, ONCE], did=[{"value": 2}]),
-    fault="the second try is a second use",
 )
 case(
     "ledger: a self-contained handle may be renewed again unless it is for single use",
+    fault="every handle is for single use",
+)(
     at_a_tool(
         ["seal", "basket", 1, {"as": "h"}],
         ["renew", "basket", H, 2, {"as": "i"}],
         ["renew", "basket", H, 3, {"as": "j"}],
         did=[H, NEXT, {"$handle": "j"}],
-    ),
-    fault="every handle is for single use",
+    )
 )
-case(
-    "ledger: a handle that is older than its records is unknown",
+case("ledger: a handle that is older than its records is unknown", fault="what may have ended is accepted")(
     at_a_tool(
         ["check", "basket", handle(age=60)],
         ["open", "basket", handle(age=60, payload="1")],
@@ -214,5 +179,4 @@ case(
         reported=report("unknown", "handle", "handle-state"),
     ),
     settings=remembers(0),
-    fault="what may have ended is accepted",
 )

@@ -7,43 +7,32 @@ transcripts = Transcripts(LEDGER)
 case = transcripts.case
 
 OLD = session_token(age=60)
-case(
-    "ledger: a session of the transport that was ended by DELETE is not found",
-    begin(),
-    http(CALL, token=T, **PASSED),
-    ends(),
-    not_found(T, "ended"),
-    not_found(T, "ended", verb="DELETE"),
-    fault="the end is forgotten",
+case("ledger: a session of the transport that was ended by DELETE is not found", fault="the end is forgotten")(
+    begin(), http(CALL, token=T, **PASSED), ends(), not_found(T, "ended"), not_found(T, "ended", verb="DELETE")
 )
 case(
     "ledger: a session of the transport ends when it is idle",
+    fault="it lives as long as its token, or ends though it is used",
+)(
     begin(),
     http(CALL, token=T, **PASSED, after=600),
     http(CALL, token=T, **PASSED, after=600),
     not_found(T, "ended", after=601),
     not_found(T, "ended", after=1),
     settings={**LEDGER, "transport": {"idle": 600}},
-    fault="it lives as long as its token, or ends though it is used",
 )
-case(
-    "ledger: a session of the transport of who was revoked is not found",
-    http(CALL, token=OLD, **PASSED),
-    revoke(),
-    not_found(OLD, "revoked"),
-    begin(after=1),
-    http(CALL, token=T, **PASSED),
-    fault="who was signed out goes on",
+case("ledger: a session of the transport of who was revoked is not found", fault="who was signed out goes on")(
+    http(CALL, token=OLD, **PASSED), revoke(), not_found(OLD, "revoked"), begin(after=1), http(CALL, token=T, **PASSED)
 )
 case(
     "ledger: a session of the transport that is older than its records is not found",
+    fault="what may have ended is accepted",
+)(
     not_found(OLD, "unknown"),
     http(CALL, token=session_token(), **PASSED),
     settings={**LEDGER, "ledgerOptions": {"since": 0}},
-    fault="what may have ended is accepted",
 )
-case(
-    "ledger: one that fails accepts no session of the transport",
+case("ledger: one that fails accepts no session of the transport", fault="it fails open")(
     http(
         CALL,
         token=session_token(),
@@ -52,29 +41,19 @@ case(
         reported=report("ledger_unavailable", "session"),
     ),
     settings=FAILING,
-    fault="it fails open",
 )
-case(
-    "ledger: SEP-1359: a session that another principal presents has ended",
-    begin(),
-    not_found(T, "principal_mismatch", who="bob"),
-    not_found(T, "ended"),
-    settings={**LEDGER, **SEP},
-    fault="a thief has it still",
+case("ledger: SEP-1359: a session that another principal presents has ended", fault="a thief has it still")(
+    begin(), not_found(T, "principal_mismatch", who="bob"), not_found(T, "ended"), settings={**LEDGER, **SEP}
 )
-case(
-    "ledger: stdio: session/terminate ends it",
+case("ledger: stdio: session/terminate ends it", fault="the end is forgotten")(
     BEGUN,
     line(TERMINATE, inside=T, asked=["principal"], answered={"result": {}}),
     refused_line(T, "ended"),
     settings={**LEDGER, **SEP},
-    fault="the end is forgotten",
 )
-case(
-    "ledger: stdio: a session ends when it is idle",
+case("ledger: stdio: a session ends when it is idle", fault="it lives as long as its token")(
     BEGUN,
     line(CALL, inside=T, **ON_STDIO, reported=[], after=600),
     refused_line(T, "ended", after=601),
     settings={**LEDGER, "transport": {"sep1359": True, "idle": 600}},
-    fault="it lives as long as its token",
 )

@@ -32,26 +32,23 @@ L = {"$handle": "l"}
 
 case(
     "link: whoever has it opens it, and hears whose it is",
+    fault="it is bound to who opens it, or says somebody else's name",
+)(
     at_a_tool(MAKES, follow(L), did=[{"handle": link()}, OPENED], happened=["sealed link new", "opened link new 0"]),
     at_a_tool(follow(L), who="bob", did=[OPENED]),
-    fault="it is bound to who opens it, or says somebody else's name",
 )
-case(
-    "link: nobody's is nobody's",
+case("link: nobody's is nobody's", fault="an anonymous user's link cannot be read")(
     at_a_tool(
         ["link", "report", 1, {"as": "l"}],
         follow(L),
         who="anonymous",
         did=[{"handle": link('{"anonymous":true}\n1')}, {"value": 1, "principal": {"anonymous": True}}],
-    ),
-    fault="an anonymous user's link cannot be read",
+    )
 )
-case(
-    "link: it has the lifetime that it was given",
+case("link: it has the lifetime that it was given", fault="the lifetime is left out")(
     at_a_tool(["link", "report", 1, {"as": "l", "ttl": 900}], did=[{"handle": link(f"{OWNER}\n1", ttl=900)}]),
     at_a_tool(follow(L), after=899, did=[{"value": 1}]),
     refused(follow(L), after=1, code="expired"),
-    fault="the lifetime is left out",
 )
 for name, code, made in [
     ("of another name", "unauthentic", {"label": "sealwax/link/order"}),
@@ -66,28 +63,23 @@ for name, code, made in [
     ("that holds no JSON", "malformed", {"payload": f"{OWNER}\nx"}),
     ("that is a handle", "wrong_purpose", {"kind": "handle-state", "label": "report"}),
 ]:
-    case(
-        f"link: one {name} is not found",
-        refused(follow(link(**made)), commands=[], code=code),
-        settings=LEDGER,
-        fault="a check of the seal is left out",
+    case(f"link: one {name} is not found", fault="a check of the seal is left out")(
+        refused(follow(link(**made)), commands=[], code=code), settings=LEDGER
     )
-case(
-    "link: a key that was the first still opens",
-    at_a_tool(follow(link(key="old")), did=[OPENED]),
-    fault="a rotation takes links away",
+case("link: a key that was the first still opens", fault="a rotation takes links away")(
+    at_a_tool(follow(link(key="old")), did=[OPENED])
 )
-case("link: what is no link is not found", refused(follow("report_1"), code="malformed"), fault="any text is a link")
-case(
-    "link: only the user whose it is opens it, where the author says so",
+case("link: what is no link is not found", fault="any text is a link")(refused(follow("report_1"), code="malformed"))
+case("link: only the user whose it is opens it, where the author says so", fault="somebody else approves")(
     refused(follow(link(), by=BOB), commands=[], code="principal_mismatch"),
     refused(follow(link(), by={"anonymous": True}), code="principal_mismatch"),
     at_a_tool(follow(link(), by=ALICE), who="bob", did=[OPENED]),
     settings=LEDGER,
-    fault="somebody else approves",
 )
 case(
     "link: good once is used once, and a preview does not use it",
+    fault="what fetches it to show a preview uses it up, or it is good twice",
+)(
     at_a_tool(
         MAKES_ONCE,
         follow(L, keep=True),
@@ -97,10 +89,8 @@ case(
     at_a_tool(follow(L), did=[OPENED]),
     refused(follow(L), follow(L, keep=True), code="used"),
     settings=LEDGER,
-    fault="what fetches it to show a preview uses it up, or it is good twice",
 )
-case(
-    "link: whoever may not open it does not use it up",
+case("link: whoever may not open it does not use it up", fault="the ledger is asked before it is known who opens it")(
     at_a_tool(
         MAKES_ONCE,
         follow(L, by=BOB),
@@ -109,30 +99,23 @@ case(
         reported=report("principal_mismatch", "link"),
     ),
     settings=LEDGER,
-    fault="the ledger is asked before it is known who opens it",
 )
 case(
     "link: good once needs a memory, when it is made and when it is opened",
+    fault="it is good as often as anybody likes",
+)(
     failed(["link", "report", 1, {"once": True}], code="invalid_argument"),
     failed(follow(link(f"{ONCE}\n1")), code="invalid_argument"),
-    fault="it is good as often as anybody likes",
 )
-case(
-    "link: those of a user who was signed out are gone",
+case("link: those of a user who was signed out are gone", fault="the ledger is asked about who opens it")(
     at_a_tool(["link", "report", 1, {"as": "l"}], did=[{}]),
     revoke(after=10),
     refused(follow(L), who="bob", after=10, code="revoked"),
     settings=LEDGER,
-    fault="the ledger is asked about who opens it",
 )
-case(
-    "link: too large is the author's mistake",
-    failed(["link", "report", "x" * 4095, {"as": "l"}], code="too_large"),
-    fault="it is a refusal",
+case("link: too large is the author's mistake", fault="it is a refusal")(
+    failed(["link", "report", "x" * 4095, {"as": "l"}], code="too_large")
 )
-case(
-    "link: a ledger that does not answer keeps it closed",
-    failed(follow(link()), code="ledger_unavailable"),
-    settings=FAILING,
-    fault="it opens all the same",
+case("link: a ledger that does not answer keeps it closed", fault="it opens all the same")(
+    failed(follow(link()), code="ledger_unavailable"), settings=FAILING
 )

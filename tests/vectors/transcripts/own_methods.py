@@ -18,6 +18,8 @@ def play(*cursor: object, **expected: object) -> dict:
 
 case(
     "own method: what the client sent is not the guard's, and reading it is a mistake",
+    fault="the raw state reaches the author",
+)(
     event(
         "demo/play",
         params={"requestState": '{"asked":1}'},
@@ -25,31 +27,28 @@ case(
         did=[{"error": "invalid_argument"}],
         delivered={},
         answered={"result": {"ok": True}},
-    ),
-    fault="the raw state reaches the author",
+    )
 )
-case(
-    "own method: a list of the author's own carries a cursor",
-    listing(method="demo/things/list", **returns(MORE, {"nextCursor": cursor_token("demo/things/list")})),
-    fault="only the known lists are sealed",
+case("own method: a list of the author's own carries a cursor", fault="only the known lists are sealed")(
+    listing(method="demo/things/list", **returns(MORE, {"nextCursor": cursor_token("demo/things/list")}))
 )
-case(
-    "own method: a cursor that is null is none",
-    event("demo/play", params={"cursor": None}, **returns({"ok": True, "nextCursor": None}, {"ok": True})),
-    fault="null is a cursor",
+case("own method: a cursor that is null is none", fault="null is a cursor")(
+    event("demo/play", params={"cursor": None}, **returns({"ok": True, "nextCursor": None}, {"ok": True}))
 )
 case(
     "own method: whatever its name, its cursor leaves sealed and comes back",
+    fault="only names that end in /list are lists",
+)(
     play(**returns(MORE, {"nextCursor": SEALED})),
     play(SEALED, **returns(LAST, ENDS, given="page 2")),
     play(cursor_token("tools/list"), **refusal(CURSOR_ERROR, "unauthentic", "cursor")),
     play("page 2", **refusal(CURSOR_ERROR, "malformed", "cursor")),
-    fault="only names that end in /list are lists",
 )
 case(
     "own method: a cursor under a name that nobody has is the client's mistake, and raises no alarm",
-    listing("page 2", method="x" * 1025, **refusal(CURSOR_ERROR, "malformed", "cursor")),
     fault="whoever sends it is told that the server failed",
+)(
+    listing("page 2", method="x" * 1025, **refusal(CURSOR_ERROR, "malformed", "cursor")),
     not_={
         "typescript": "the guard leaves unknown methods to the SDK",
         "go": "the SDK refuses unknown methods by itself",
@@ -57,6 +56,8 @@ case(
 )
 case(
     "own method: a handle and a cursor of it are of one caller, who is asked for once",
+    fault="what began late asks again, or for somebody else",
+)(
     play(
         handler=[["mint", "basket", {"as": "h"}], ["return", MORE]],
         did=[{"$handle": "h"}],
@@ -70,10 +71,7 @@ case(
         delivered={"cursor": "page 2"},
         answered={"result": ENDS},
     ),
-    fault="what began late asks again, or for somebody else",
 )
-case(
-    "own method: nobody has a cursor of it, and its handler ran",
-    play(who="nobody", **returns(MORE), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor")),
-    fault="what began late leaves unsealed",
+case("own method: nobody has a cursor of it, and its handler ran", fault="what began late leaves unsealed")(
+    play(who="nobody", **returns(MORE), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor"))
 )

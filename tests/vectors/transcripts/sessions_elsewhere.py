@@ -9,21 +9,15 @@ HELD_BEGUN = create(asked=["principal"], answered={"result": {"session": ID_ALON
 NO_STATE = {"value": None, "generation": 0}
 MISTAKE = {"error": "invalid_argument"}
 
-case(
-    "session: in the earlier revision",
-    create(era="legacy"),
-    call(S, era="legacy", **written({"n": 1}, {"n": 0})),
-    fault="one revision is left out",
+case("session: in the earlier revision", fault="one revision is left out")(
+    create(era="legacy"), call(S, era="legacy", **written({"n": 1}, {"n": 0}))
 )
-case(
-    "session held by the server: an id alone",
+case("session held by the server: an id alone", fault="a state is sealed for nothing")(
     HELD_BEGUN,
     call(S, ["session"], did=[NO_STATE], delivered=seen(None), answered={"result": {"_meta": {SESSION: ID_ALONE}}}),
     settings=HELD,
-    fault="a state is sealed for nothing",
 )
-case(
-    "session held by the server: cannot be written or forked here",
+case("session held by the server: cannot be written or forked here", fault="a write is lost in silence")(
     HELD_BEGUN,
     call(
         S,
@@ -35,17 +29,12 @@ case(
         answered={"result": meta()},
     ),
     settings=HELD,
-    fault="a write is lost in silence",
 )
-case(
-    "session held by the server: another's is refused",
-    refused_session({"$session": {"as": "bob", "without": ["state"]}}, "principal_mismatch"),
-    settings=HELD,
-    fault="the id is not verified",
+case("session held by the server: another's is refused", fault="the id is not verified")(
+    refused_session({"$session": {"as": "bob", "without": ["state"]}}, "principal_mismatch"), settings=HELD
 )
 NULL = {"_meta": {SESSION: None}}
-case(
-    "session: metadata that is null is absent",
+case("session: metadata that is null is absent", fault="null is a session that is not good")(
     call(
         None,
         ["session"],
@@ -55,10 +44,8 @@ case(
         answered={"result": DONE},
     ),
     {**create(), "message": {"method": "sessions/create", "params": NULL}},
-    fault="null is a session that is not good",
 )
-case(
-    "session: in a notification's handler",
+case("session: in a notification's handler", fault="a notification has no session, or writes one")(
     create(),
     note(
         S,
@@ -67,27 +54,19 @@ case(
         did=[{"value": {"n": 0}, "generation": 0}, MISTAKE],
         delivered=seen({"n": 0}),
     ),
-    fault="a notification has no session, or writes one",
     not_={"typescript": "the SDK gives the handler of a notification no context"},
 )
-case(
-    "session: a notification with one that is not good is dropped",
-    note({"$session": {"as": "bob"}}, asked=["principal"], reported=report("principal_mismatch", "session")),
-    fault="it is delivered",
+case("session: a notification with one that is not good is dropped", fault="it is delivered")(
+    note({"$session": {"as": "bob"}}, asked=["principal"], reported=report("principal_mismatch", "session"))
 )
-case(
-    "session: what server/discover says has the capability",
+case("session: what server/discover says has the capability", fault="nobody knows that there are sessions")(
     event(
         "server/discover",
         delivered={},
         answered={"result": {"capabilities": {"sessions": {}, "experimental": {"sessions": {}}}}},
     ),
-    fault="nobody knows that there are sessions",
     not_={"rust": "rmcp's capabilities have no place for sessions below guard.layer()"},
 )
-case(
-    "session: without sessions the metadata is nobody's business",
-    call({"sessionId": "sess_x", "state": "x"}, handler=[done()], delivered={}, answered={"result": {}}),
-    settings={},
-    fault="a server without sessions refuses",
+case("session: without sessions the metadata is nobody's business", fault="a server without sessions refuses")(
+    call({"sessionId": "sess_x", "state": "x"}, handler=[done()], delivered={}, answered={"result": {}}), settings={}
 )
