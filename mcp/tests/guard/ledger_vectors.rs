@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::common::{list, text};
 use sealwax::Principal;
 use sealwax_mcp::document;
-use sealwax_mcp::ledger::{Command, Namespace, Script};
+use sealwax_mcp::ledger::{Command, Namespace, RecordKind, Script};
 use serde_json::{Value, json};
 
 const NOW: i64 = 1_800_000_000;
@@ -129,6 +129,19 @@ fn what_the_ledger_did_not_write_is_broken() {
         assert_eq!(evaluated.reply, ["broken", mark], "{mark_value:?}");
     }
     assert_eq!(revoke.evaluate(1_800_000_000, &[Some("7")]).reply[0], "ok");
+    // Lua's patterns would read white space in a word in another way.
+    let id = "0123456789abcdef0123456789abcdef";
+    let end = Namespace::new("a", "").end(&[RecordKind::Session], id, None);
+    for (fence, word) in [
+        ("1 run 2", "ok"),
+        ("1 a\tb 2", "broken"),
+        ("1  2", "broken"),
+        ("1 run", "broken"),
+    ] {
+        let values = [Some("1"), Some(fence), None, None, None];
+        let evaluated = end.as_ref().unwrap().evaluate(1_800_000_000, &values);
+        assert_eq!(evaluated.reply[0], word, "{fence:?}");
+    }
 }
 
 /// A command comes from an adapter of any version: one that this version does not know decides nothing.

@@ -93,6 +93,9 @@ proptest! {
         let mut identified = false;
         for at in 0.. {
             prop_assert!(at < 12, "every exchange ends");
+            if !matches!(step, Step::Deliver(_)) && !played.delivered {
+                prop_assert!(exchange.session().is_none() && exchange.write("1").is_err());
+            }
             if case.disorder == Some(at) {
                 disturb(&mut exchange, &step);
             }

@@ -1,4 +1,4 @@
-//! What the operations on a handle tell the handler, and the log.
+//! What the operations on a handle tell the handler, and by which id the log names what is refused.
 
 use super::*;
 
@@ -24,19 +24,23 @@ fn a_handle_tells_its_ulid_and_its_end() {
 
 /// An id is logged of a handle that was verified, and of a token as it claims it; any other text has none.
 #[test]
-fn a_refused_handle_is_logged_by_its_id() {
+fn what_is_refused_is_logged_by_its_id() {
     let clock = clock();
-    let guard = guard_with_ledger(&clock, |guard| guard);
-    let (exchange, _) = guard.message(call());
-    let logged = |mut operation: Exchange| operation.refused().remove(0).id;
+    let guard = guard_with_ledger(&clock, |guard| guard.sessions(SessionSettings::default()));
+    let logged = |mut exchange: Exchange| {
+        let refused = exchange.refused().remove(0);
+        assert_eq!(refused.origin.target.as_deref(), Some("play"));
+        (refused.code, refused.id)
+    };
+    let ended = || Event::Ledger(Ok(vec!["ended".into(), "0".into()]));
     let view = clock.view("alice");
+    let (exchange, _) = guard.message(call());
     let handle = view.mint_handle("basket").unwrap();
     let (mut operation, step) = operate(&exchange, "basket", check(handle.as_str(), None));
     assert_eq!(command(step).script, Script::Admit);
-    let ended = Event::Ledger(Ok(vec!["ended".into(), "0".into()]));
-    assert_eq!(code(operation.on(ended).unwrap()), -32602);
-    let ulid = u128::from_be_bytes(*handle.ulid());
-    assert_eq!(logged(operation), Some(format!("{ulid:032x}")));
+    assert_eq!(code(operation.on(ended()).unwrap()), -32602);
+    let ulid = format!("{:032x}", u128::from_be_bytes(*handle.ulid()));
+    assert_eq!(logged(operation), ("ended", Some(ulid)));
 
     let token = view.handle_state("cart").seal(b"1").unwrap();
     let opened = HandleOpKind::Open {
@@ -44,11 +48,32 @@ fn a_refused_handle_is_logged_by_its_id() {
         max_age: None,
         once: false,
     };
-    let (operation, step) = operate(&exchange, "basket", opened);
-    assert_eq!(code(step), -32602);
-    assert_eq!(logged(operation), Some(token.id().to_string()));
+    let claimed = Some(token.id().to_string());
+    let (operation, _) = operate(&exchange, "basket", opened);
+    assert_eq!(logged(operation), ("unauthentic", claimed));
+    let (operation, _) = operate(&exchange, "basket", check("basket_1", None));
+    assert_eq!(logged(operation), ("malformed", None));
 
-    let (operation, step) = operate(&exchange, "basket", check("basket_1", None));
-    assert_eq!(code(step), -32602);
-    assert_eq!(logged(operation), None);
+    let session = created(&clock);
+    let of_session = |who| Message {
+        session: client_session(&session),
+        principal: Some(Ok(Principal::subject(who))),
+        ..call()
+    };
+    let (mut exchange, _) = guard.message(of_session("alice"));
+    exchange.on(ok()).unwrap();
+    let ulid = exchange.session().unwrap().ulid();
+    let (mut exchange, _) = guard.message(of_session("alice"));
+    assert_eq!(code(exchange.on(ended()).unwrap()), -32043);
+    assert_eq!(logged(exchange), ("ended", Some(ulid)));
+    // Nothing but the id of its state can be read of another's.
+    let (exchange, _) = guard.message(of_session("mallory"));
+    let (code, id) = logged(exchange);
+    assert_eq!((code, id.unwrap().len()), ("principal_mismatch", 32));
+
+    let of_bob = clock.view("bob").session().seal(b"{}").unwrap();
+    let (mut exchange, _) = over_http(&guard, ClientValue::Text(of_bob.as_str()), LIST);
+    let refused = exchange.refused().remove(0);
+    assert_eq!(refused.code, "principal_mismatch");
+    assert_eq!(refused.id, Some(of_bob.id().to_string()));
 }

@@ -117,3 +117,21 @@ fn without_params_and_for_an_error_of_the_server_nothing_is_wrong() {
     assert!(matches!(step, Step::Respond(respond) if respond.header.is_none()));
     assert!(exchange.refused().is_empty());
 }
+
+#[test]
+fn a_session_of_the_transport_has_at_most_4096_characters() {
+    let guard = guard_with(&clock(), |guard| guard);
+    let length = |padding: usize| {
+        let padding = "x".repeat(padding);
+        let params = format!(r#"{{"capabilities":{{"experimental":{{"x":"{padding}"}}}}}}"#);
+        match begin(&guard, &params, RESULT) {
+            (_, Step::Respond(respond)) => respond.header.map(|header| header.len()),
+            (mut exchange, _) => {
+                assert_eq!(exchange.refused()[0].code, "too_large");
+                None
+            }
+        }
+    };
+    assert_eq!((2_700..3_100).map_while(length).last(), Some(4_096));
+    assert_eq!(length(3_100), None);
+}

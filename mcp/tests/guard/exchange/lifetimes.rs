@@ -7,7 +7,7 @@ use sealwax::{Codec, Environment, Error, System};
 #[test]
 fn until_is_the_end_on_every_clock() {
     let clock = clock();
-    let guard = guard_with_ledger(&clock, |guard| guard);
+    let guard = guard_with_ledger(&clock, |guard| guard.sessions(SessionSettings::default()));
     // After the attempt, the tolerance and a time: mode, issued, started, until.
     let until = |step| command(step).args[6].parse::<u64>().unwrap();
     let state = asked(&clock);
@@ -17,11 +17,30 @@ fn until_is_the_end_on_every_clock() {
     });
     assert_eq!(until(step), START + 600 + CLOCK_TOLERANCE);
 
+    let longest = START + 400 * DAY + CLOCK_TOLERANCE;
     let (exchange, _) = guard.message(call());
-    let handle = clock.view("alice").mint_handle("basket").unwrap();
+    let view = clock.view("alice");
+    let handle = view.mint_handle("basket").unwrap();
     for max_age in [seconds(60), None] {
         let (_, step) = operate(&exchange, "basket", check(handle.as_str(), max_age));
-        assert_eq!(until(step), START + 400 * DAY + CLOCK_TOLERANCE);
+        assert_eq!(until(step), longest);
+        let end = HandleOpKind::End {
+            handle: ClientValue::Text(handle.as_str()),
+            max_age,
+            self_contained: false,
+        };
+        assert_eq!(until(operate(&exchange, "basket", end).1), longest);
+    }
+    // A session may be renewed: its end is remembered for longer than its latest state lives.
+    let session = view.sessions().create(b"{}").unwrap();
+    let state_ends = START + DAY + CLOCK_TOLERANCE;
+    for (method, expected) in [("demo/read", state_ends), ("sessions/delete", longest)] {
+        let (_, step) = guard.message(Message {
+            method,
+            session: client_session(&session),
+            ..call()
+        });
+        assert_eq!(until(step), expected, "{method}");
     }
 }
 
@@ -66,42 +85,13 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
         };
         assert_eq!(respond.timeout, Some(timeout));
         let token = respond.header.unwrap();
-        let is_there = || {
-            let (_, step) = over_http(&guard, ClientValue::Text(&token), LIST);
-            let Step::Deliver(deliver) = step else {
-                return false;
-            };
-            assert_eq!(deliver.id.as_ref().map(String::len), Some(32));
-            deliver.expires_at == Some(START + days * DAY)
+        let (_, step) = over_http(&guard, ClientValue::Text(&token), LIST);
+        let Step::Deliver(deliver) = step else {
+            panic!("{step:?}")
         };
-        clock.pass(timeout - 1);
-        assert!(is_there());
-        clock.pass(1);
-        assert!(!is_there());
+        assert_eq!(deliver.id.as_ref().map(String::len), Some(32));
+        assert_eq!(deliver.expires_at, Some(START + days * DAY));
     }
-}
-
-#[test]
-fn a_chain_of_handles_is_as_old_as_its_first() {
-    let clock = clock();
-    let guard = guard_with(&clock, |guard| guard);
-    let (exchange, _) = guard.message(call());
-    let handle = clock
-        .view("alice")
-        .handle_state("basket")
-        .seal(b"1")
-        .unwrap();
-    let open = |max_age| {
-        let kind = HandleOpKind::Open {
-            handle: ClientValue::Text(handle.as_str()),
-            max_age,
-            once: false,
-        };
-        operate(&exchange, "basket", kind).1
-    };
-    clock.pass(60);
-    assert!(matches!(open(seconds(61)), Step::Done(_)));
-    assert!(reply(open(seconds(60))).tool.unwrap().is_error);
 }
 
 /// A clock that leaps at each reading, as on a busy machine, and no randomness if it is dry.
@@ -149,10 +139,7 @@ fn what_ends_at_once_is_sealed_all_the_same() {
     for kind in [seal, seal_link(seconds(1))] {
         done(operate(&exchange, "cart", kind).1);
     }
-}
-
-#[test]
-fn settings_are_read_without_randomness() {
+    // Settings are read without randomness.
     Hasty::guard(true, |guard| {
         guard
             .request_state_ttl(Duration::from_secs(1))

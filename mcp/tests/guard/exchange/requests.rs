@@ -57,38 +57,6 @@ fn a_use_that_no_replica_confirmed_is_logged_by_its_id() {
     assert!(exchange.refused().is_empty(), "told once");
 }
 
-#[test]
-fn a_refusal_tells_the_target() {
-    let guard = guard_with(&clock(), |guard| guard);
-    let refusal = |mut exchange: Exchange| exchange.refused().remove(0);
-    let (exchange, _) = guard.message(Message {
-        arguments: Some(r#"{"id":9007199254740993}"#),
-        token: ClientValue::Text("sw1.A"),
-        ..call()
-    });
-    let refused = refusal(exchange);
-    assert_eq!(
-        (refused.code, refused.origin.target.as_deref()),
-        ("invalid_request", Some("play"))
-    );
-    assert!(refused.message.contains("2^53") && refused.message.contains("`only`"));
-
-    // In what its handler does, too.
-    let (exchange, _) = guard.message(call());
-    let (operation, step) = operate(&exchange, "basket", check("basket_1", None));
-    assert_eq!(code(step), -32602);
-    assert_eq!(refusal(operation).origin.target.as_deref(), Some("play"));
-
-    // A client chooses it.
-    let long = "x".repeat(1025);
-    let (exchange, _) = guard.message(Message {
-        target: Some(&long),
-        token: ClientValue::Text("sw1.A"),
-        ..call()
-    });
-    assert_eq!(refusal(exchange).origin.target, None);
-}
-
 /// What a `tools/call` answers for these arguments: a text for the model.
 fn told(step: Step) -> String {
     let tool = reply(step).tool.unwrap();
@@ -100,6 +68,7 @@ fn told(step: Step) -> String {
 fn what_cannot_be_bound_is_refused_only_where_a_state_is() {
     let guard = guard_with(&clock(), |guard| guard);
     for (arguments, why) in [
+        (r#"{"id":9007199254740993}"#, r#"argument "id": "#),
         (r#"{"a":1,"id":"\ud800"}"#, r#"argument "id": "#),
         (r#"{"id":1,"id":2}"#, r#"argument "id": "#),
         (r#"{"id":1e400}"#, r#"argument "id": "#),
@@ -163,27 +132,27 @@ fn what_cannot_be_bound_is_invalid_params_of_what_is_no_call_of_a_tool() {
 #[test]
 fn no_arguments_in_any_form_are_one_call() {
     let guard = guard_with(&clock(), |guard| guard);
-    let none = [None, Some("null"), Some("{}"), Some(" { } "), Some("")];
-    for sealed_for in none {
-        let (mut exchange, _) = guard.message(Message {
-            arguments: sealed_for,
+    let (mut exchange, _) = guard.message(Message {
+        arguments: None,
+        ..call()
+    });
+    let state = exchange.seal_state("1").unwrap();
+    for (arguments, are_none) in [
+        (None, true),
+        (Some("null"), true),
+        (Some(" { } "), true),
+        (Some(""), true),
+        (Some(r#"{"":{}}"#), false),
+        (Some("[]"), false),
+        (Some("{}{}"), false),
+        (Some(r#"{"a":null}"#), false),
+    ] {
+        let (_, step) = guard.message(Message {
+            arguments,
+            token: ClientValue::Text(&state),
             ..call()
         });
-        let state = exchange.seal_state("1").unwrap();
-        let opens = |arguments| {
-            let (_, step) = guard.message(Message {
-                arguments,
-                token: ClientValue::Text(&state),
-                ..call()
-            });
-            matches!(step, Step::Deliver(_))
-        };
-        for arguments in none {
-            assert!(opens(arguments), "{sealed_for:?}, {arguments:?}");
-        }
-        for arguments in [r#"{"":{}}"#, "[]", "{}{}", r#"{"a":null}"#] {
-            assert!(!opens(Some(arguments)), "{sealed_for:?}, {arguments}");
-        }
+        assert_eq!(matches!(step, Step::Deliver(_)), are_none, "{arguments:?}");
     }
 }
 
@@ -204,65 +173,14 @@ fn only_is_of_arguments_alone() {
 }
 
 #[test]
-fn another_value_is_the_servers_failure() {
+fn a_state_is_json_of_what_can_carry_it() {
     let guard = guard_with(&clock(), |guard| guard);
-    let (mut exchange, _) = guard.message(call());
-    let token = ClientValue::Other;
-    assert_eq!(
-        code(responded(&mut exchange, HandlerResult { token, ..ASKS })),
-        -32603
-    );
-}
-
-#[test]
-fn a_state_is_sealed_where_a_request_can_carry_it() {
-    let guard = guard_with(&clock(), |guard| guard);
-    let (mut exchange, step) = guard.message(call());
-    assert!(matches!(step, Step::Deliver(_)));
-    assert!(exchange.seal_state("{").is_err(), "no JSON");
-    let tokens = ["1", "2"].map(|value| exchange.seal_state(value).unwrap());
-    assert_ne!(tokens[0], tokens[1]);
-
-    let (mut exchange, step) = guard.message(Message {
-        method: "tools/list",
-        ..call()
-    });
-    assert!(matches!(step, Step::Deliver(_)));
-    assert!(exchange.seal_state("1").is_err(), "a list has no state");
-}
-
-#[test]
-fn a_session_is_there_while_its_handler_runs() {
-    let clock = clock();
-    let guard = guard_with_ledger(&clock, |guard| guard.sessions(SessionSettings::default()));
-    let session = created(&clock);
-    let (mut exchange, step) = guard.message(Message {
-        session: client_session(&session),
-        ..call()
-    });
-    assert_eq!(command(step).script, Script::Admit);
-    assert!(exchange.session().is_none() && exchange.write("1").is_err());
-    let step = exchange.on(ok()).unwrap();
-    assert!(matches!(step, Step::Deliver(_)));
-    assert_eq!(exchange.session().unwrap().value(), Some("{}"));
-    assert!(matches!(
-        responded(&mut exchange, HandlerResult::default()),
-        Step::Respond(_)
-    ));
-    assert!(exchange.session().is_none() && exchange.write("1").is_err());
-
-    // A state that is no text is not an absent one.
-    let (mut exchange, step) = guard.message(Message {
-        session: Some(ClientSession {
-            id: ClientValue::Text(&session.session_id),
-            state: ClientValue::Other,
-        }),
-        ..call()
-    });
-    assert_eq!(code(step), -32043);
-    assert!(
-        exchange.refused()[0]
-            .message
-            .contains("a state that is a text")
-    );
+    for (method, value, is_sealed) in [
+        ("tools/call", "1", true),
+        ("tools/call", "{", false),
+        ("tools/list", "1", false),
+    ] {
+        let (mut exchange, _) = guard.message(Message { method, ..call() });
+        assert_eq!(exchange.seal_state(value).is_ok(), is_sealed, "{method}");
+    }
 }

@@ -1,133 +1,11 @@
-//! Ends: revocations, deletions, and sessions that are idle.
+//! Ends: the room that they have, and revocations.
 
-use std::time::Duration;
+use crate::common::{AUDIENCE, Clock};
+use sealwax::Principal;
+use sealwax_mcp::ledger::{Command, Memory, Namespace, Script};
+use sealwax_mcp::{Event, Failed, Guard, LedgerSettings, Step};
 
-use crate::common::{AUDIENCE, Clock, ring};
-use sealwax::{Codec, Principal};
-use sealwax_mcp::ledger::{Command, Memory, Namespace, RecordKind, Script};
-use sealwax_mcp::{
-    ClientValue, Event, Failed, Guard, HandleOpKind, LedgerSettings, Message, SessionSettings,
-    Step, TransportSettings,
-};
-
-use super::replica::{DAY, Replica, START, alice, call, code, read};
-
-/// What ended in a guard whose sessions and handles are young has ended in one that lets them grow old.
-#[test]
-fn a_larger_maximum_age_revives_nothing() {
-    let mut replica = Replica::with(|guard| {
-        guard.sessions(SessionSettings {
-            no_expiry: true,
-            ..SessionSettings::default()
-        })
-    });
-    let aged = |replica: &Replica, age: u64| {
-        let age = Duration::from_secs(age);
-        let builder = Codec::builder(ring(), AUDIENCE).session_max_age(age);
-        let codec = builder.build_in(replica.clock.clone()).unwrap();
-        let guard = Guard::builder(codec).ledger(LedgerSettings::default());
-        let guard = guard.sessions(SessionSettings {
-            no_expiry: true,
-            ..SessionSettings::default()
-        });
-        guard.build().unwrap()
-    };
-    replica.guard = aged(&replica, DAY);
-    replica.open();
-    let created = |replica: &Replica| {
-        let view = replica.clock.view("alice");
-        view.sessions().no_expiry().create(b"0").unwrap()
-    };
-    let [ended, revoked] = [(); 2].map(|()| created(&replica));
-    let exchange = replica.enter(call()).unwrap();
-    let day = Some(Duration::from_secs(DAY));
-    let minted = replica.handle(&exchange, HandleOpKind::Mint { max_age: day });
-    let minted = minted.unwrap().handle.unwrap();
-    let end = |max_age| HandleOpKind::End {
-        handle: ClientValue::Text(&minted),
-        max_age,
-        self_contained: false,
-    };
-    let check = |max_age| HandleOpKind::Check {
-        handle: ClientValue::Text(&minted),
-        max_age,
-    };
-    replica.handle(&exchange, check(day)).unwrap();
-    replica.handle(&exchange, end(day)).unwrap();
-    let delete = Message {
-        method: "sessions/delete",
-        ..read(&ended)
-    };
-    replica.enter(delete).unwrap();
-    replica.pass(10);
-    replica.revoke();
-    replica.pass(10);
-    // An older state of a session is older than the latest one.
-    let old = created(&replica);
-    let mut exchange = replica.enter(read(&old)).unwrap();
-    exchange.write("1").unwrap();
-    let latest = replica.leave(&mut exchange);
-
-    replica.guard = aged(&replica, 1000 * DAY);
-    replica.open();
-    replica.pass(399 * DAY);
-    for (session, why) in [(&ended, -32043), (&revoked, -32043), (&old, -32044)] {
-        assert_eq!(code(replica.enter(read(session)).unwrap_err()), why);
-    }
-    let exchange = replica.enter(call()).unwrap();
-    let handle = replica.handle(&exchange, check(None)).unwrap_err();
-    assert!(handle.tool.unwrap().is_error);
-    replica.enter(read(&latest)).unwrap();
-
-    // Nothing is older than the ledger remembers.
-    replica.pass(DAY);
-    let (mut exchange, step) = replica.guard.message(read(&latest));
-    let Step::Reply(reply) = replica.settle(&mut exchange, step) else {
-        panic!("expected a refusal")
-    };
-    assert_eq!(code(reply), -32043);
-    assert_eq!(exchange.refused()[0].code, "expired");
-}
-
-/// What an operator ends, by the id and the kind of the log, is no longer there; the other kind is.
-#[test]
-fn a_session_of_the_transport_ends_as_one() {
-    let replica = Replica::with(|guard| guard.transport(TransportSettings::default()));
-    let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
-    let view = replica.clock.view("alice");
-    let sessions = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
-    let is_there = |header: &str| replica.delivers(header);
-    let names = Namespace::new(AUDIENCE, "");
-    for (session, kind) in sessions
-        .iter()
-        .zip([RecordKind::Transport, RecordKind::Session])
-    {
-        assert!(is_there(session.as_str()));
-        let end = names.end(&[kind], &session.id().to_string(), None).unwrap();
-        assert_eq!(replica.run(&end)[0], "ok");
-        assert_eq!(is_there(session.as_str()), kind != RecordKind::Transport);
-    }
-}
-
-/// One that is used does not keep another one alive.
-#[test]
-fn each_session_of_the_transport_is_idle_by_itself() {
-    let replica = Replica::with(|guard| {
-        guard.transport(TransportSettings {
-            idle: Some(Duration::from_secs(60)),
-            ..TransportSettings::default()
-        })
-    });
-    let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
-    let view = replica.clock.view("alice");
-    let [used, idle] = [(); 2].map(|()| view.session().seal(negotiated).unwrap());
-    let is_there = |header: &str| replica.delivers(header);
-    assert!(is_there(used.as_str()) && is_there(idle.as_str()));
-    replica.pass(50);
-    assert!(is_there(used.as_str()));
-    replica.pass(50);
-    assert!(is_there(used.as_str()) && !is_there(idle.as_str()));
-}
+use super::replica::{DAY, Replica, START, alice, call};
 
 const NAMES: fn() -> Namespace = || Namespace::new(AUDIENCE, "");
 
@@ -209,17 +87,6 @@ fn uses_ends_and_revocations_have_room_of_their_own() {
     }
 }
 
-/// The later one of the store's clock and this one decides, by ledger.json.
-#[test]
-fn a_revocation_says_when_it_was_asked_for() {
-    let (_, step) = Replica::new().guard.revoke(&alice(), None).unwrap();
-    let Step::Ledger(revoke) = step else {
-        panic!("{step:?}")
-    };
-    let now: u64 = revoke.args[1].parse().unwrap();
-    assert!((START..START + DAY).contains(&now), "{now}");
-}
-
 /// A revocation is urgent: it opens the ledger, however recently that failed, and after 2106 too.
 #[test]
 fn a_revocation_does_not_wait_until_a_ledger_is_tried_again() {
@@ -285,21 +152,4 @@ fn a_revocation_is_tried_twice_and_confirmed() {
     assert_eq!(told(&[Ok(&["full"])]), failed);
     assert_eq!(told(&[Ok(&[])]), failed);
     assert_eq!(told(&[Err("late"), Err("late")]), failed);
-}
-
-/// Lua's patterns would read it in another way.
-#[test]
-fn a_fence_with_white_space_in_a_word_is_broken() {
-    let namespace = Namespace::new(AUDIENCE, "");
-    let id = "0123456789abcdef0123456789abcdef";
-    let end = namespace.end(&[RecordKind::Session], id, None).unwrap();
-    for (fence, word) in [
-        ("1 run 2", "ok"),
-        ("1 a\tb 2", "broken"),
-        ("1  2", "broken"),
-        ("1 run", "broken"),
-    ] {
-        let evaluated = end.evaluate(START, &[Some("1"), Some(fence), None, None, None]);
-        assert_eq!(evaluated.reply[0], word, "{fence:?}");
-    }
 }

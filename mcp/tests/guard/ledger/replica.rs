@@ -62,18 +62,13 @@ impl Replica {
         self.clock.now()
     }
 
-    /// Replaces the ledger by an empty one.
-    pub fn lose_everything(&self) {
-        *self.ledger.borrow_mut() = Memory::new(Memory::CAPACITY, self.now());
-    }
-
     pub fn run(&self, command: &Command) -> Vec<String> {
         self.ledger.borrow_mut().run(command, self.now())
     }
 
-    /// Returns whether a request of alice's with this session of the transport is delivered.
-    pub fn delivers(&self, session: &str) -> bool {
-        let (mut exchange, step) = self.guard.http(HttpRequest {
+    /// Begins a request of alice's with this session of the transport.
+    pub fn over_http(&self, session: &str) -> Step {
+        let request = HttpRequest {
             method: "POST",
             session: ClientValue::Text(session),
             body: Some(Body::Whole(
@@ -81,8 +76,8 @@ impl Replica {
             )),
             principal: Some(Ok(alice())),
             ..HttpRequest::default()
-        });
-        matches!(self.settle(&mut exchange, step), Step::Deliver(_))
+        };
+        self.guard.http(request).1
     }
 
     /// Runs commands of the ledger until another step comes.
@@ -155,12 +150,6 @@ impl Replica {
             Step::Reply(reply) => Err(reply),
             other => panic!("{other:?}"),
         }
-    }
-
-    pub fn revoke(&self) {
-        let (mut exchange, step) = self.guard.revoke(&alice(), None).unwrap();
-        let step = self.settle(&mut exchange, step);
-        assert!(matches!(step, Step::Done(_)), "{step:?}");
     }
 }
 

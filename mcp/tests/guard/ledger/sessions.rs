@@ -34,7 +34,14 @@ fn stale_after_a_lost_answer_is_no_verdict() {
         panic!("{step:?}")
     };
     replica.run(&command);
-    let latest = stale(replica.enter(tool(&session)).unwrap_err());
+    let (mut late, step) = replica.guard.message(tool(&session));
+    let Step::Reply(reply) = replica.settle(&mut late, step) else {
+        panic!("a state that is not the latest ran")
+    };
+    let refused = late.refused().remove(0);
+    let logged = (refused.code, refused.id.map(|id| id.len()));
+    assert_eq!(logged, ("stale", Some(32)));
+    let latest = stale(reply);
     let mut second = replica.enter(tool(&latest)).unwrap();
     second.write("2").unwrap();
     replica.leave(&mut second);

@@ -1,23 +1,33 @@
 //! Single use: of a `requestState`, and of a handle.
 
-use crate::common::{AUDIENCE, ring};
-use sealwax::Codec;
-use sealwax_mcp::ledger::Memory;
+use std::time::Duration;
+
+use crate::common::AUDIENCE;
+use sealwax_mcp::ledger::{Memory, Namespace, RecordKind};
 use sealwax_mcp::{
     ClientValue, Confirm, Event, Exchange, Guard, HandleOp, HandleOpKind, Item, Message, Step,
+    TransportSettings,
 };
 
 use super::replica::{Replica, START, alice, call, code, open, read, seal, tool};
 
 #[test]
 fn a_key_has_the_kind_of_its_id() {
-    let replica = Replica::new();
-    let kinds = |step| {
+    let replica = Replica::with(|guard| {
+        guard.transport(TransportSettings {
+            idle: Some(Duration::from_secs(60)),
+            ..TransportSettings::default()
+        })
+    });
+    let keys = |step| {
         let Step::Ledger(command) = step else {
             panic!("{step:?}")
         };
+        command.keys[3..].to_vec()
+    };
+    let kinds = |step| {
         let kind = |key: &String| key.split(':').skip(2).take(2).collect::<String>();
-        command.keys[3..].iter().map(kind).collect::<Vec<_>>()
+        keys(step).iter().map(kind).collect::<Vec<_>>()
     };
     let state = replica.asked();
     let second = Message {
@@ -35,13 +45,23 @@ fn a_key_has_the_kind_of_its_id() {
         kind: open(&held),
     });
     assert_eq!(kinds(opens.1), ["uk", "ek"]);
+    // What an operator ends by the log's id; one that is used keeps no other alive.
+    let negotiated = br#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
+    let sealed = replica.clock.view("alice").session().seal(negotiated);
+    let sealed = sealed.unwrap();
+    let found = keys(replica.over_http(sealed.as_str()));
+    let id = sealed.id().to_string();
+    let names = Namespace::new(AUDIENCE, "");
+    let end = names.end(&[RecordKind::Transport], &id, None).unwrap();
+    assert!(end.keys.contains(&found[1]), "{found:?} {end:?}");
+    assert!(found[0].ends_with(&id), "{found:?}");
 }
 
 /// A guard without a ledger refuses to promise single use.
 #[test]
 fn single_use_of_a_handle_takes_a_ledger() {
-    let codec = Codec::new(ring(), AUDIENCE).unwrap();
-    let guard = Guard::builder(codec).build().unwrap();
+    let guard = Guard::builder(Replica::new().clock.codec());
+    let guard = guard.build().unwrap();
     let (exchange, _) = guard.message(call());
     let handle_type = "basket";
     let kind = HandleOpKind::Seal {
@@ -51,12 +71,12 @@ fn single_use_of_a_handle_takes_a_ledger() {
         once: true,
     };
     let (mut acting, step) = exchange.handle(HandleOp { handle_type, kind });
-    assert!(matches!(step, Step::Reply(reply) if reply.error.as_ref().unwrap().code == -32603));
-    assert!(
-        acting.refused()[0]
-            .message
-            .contains("a guard with a ledger")
-    );
+    let Step::Reply(reply) = step else {
+        panic!("{step:?}")
+    };
+    assert_eq!(code(reply), -32603);
+    let why = &acting.refused()[0].message;
+    assert!(why.contains("a guard with a ledger"), "{why}");
     assert!(guard.revoke(&alice(), None).is_err());
 }
 
@@ -67,16 +87,9 @@ fn a_revocation_is_remembered_for_a_second_at_least() {
     for (retain_for, is_right) in [(0, false), (999, false), (1000, true)] {
         let revoked = replica
             .guard
-            .revoke(&alice(), Some(std::time::Duration::from_millis(retain_for)));
+            .revoke(&alice(), Some(Duration::from_millis(retain_for)));
         assert_eq!(revoked.is_ok(), is_right, "{retain_for}");
     }
-}
-
-#[test]
-fn nothing_is_collected_for_nobody() {
-    let replica = Replica::new();
-    let state = replica.asked();
-    assert!(replica.second_round(&state).unwrap().events().is_empty());
 }
 
 /// The log names a consent that was used by the id under which it was sealed; one that is not ours has none.
