@@ -14,6 +14,7 @@ In all texts {t} and {u} stand for sessions of the same user, {bad} for one that
 import json
 import pathlib
 import sys
+from collections.abc import Callable
 
 FILE = pathlib.Path(__file__).with_name("wire.json")
 CASES: list[dict] = []
@@ -70,8 +71,9 @@ def refused(
     request(name, body, **more, replies=replies, logged=logged)
 
 
-def lines(name: str, *passed: list, settings: dict = SEP, **more: object) -> None:
-    CASES.append({"name": name, "settings": settings, "lines": list(passed), **more})
+def lines(name: str, *, settings: dict = SEP, **more: object) -> Callable[..., None]:
+    """Add the lines that are told next, in their order."""
+    return lambda *passed: CASES.append({"name": name, "settings": settings, "lines": list(passed), **more})
 
 
 def to_sdk(line: str, gets: str | None = None) -> list[list]:
@@ -222,89 +224,72 @@ NOTE = '{"jsonrpc":"2.0","method":"notifications/demo","params":{"a":"\\ud800 \u
 NOTED = '{"sessionId":"{t}",' + NOTE[1:]
 
 
-def answer(
-    name: str, kind: str, body: str, leaves: str | None = None, *, sent: str = IN, status: int = 200, **more: object
-) -> None:
-    """What the SDK answers to a message, and what the client gets: the same if it is not named."""
+def answer(name: str, kind: str, *, sent: str = IN, status: int = 200, **more: object) -> Callable[..., None]:
+    """Add what is told next: what the SDK answers to a message, and what the client gets, the same if it is not named."""
     more = {"to": PING, "settings": SEP, **ASKS, **more}
-    given = {"status": status, "type": kind, "body": body}
-    passes(f"http: {name}", sent, answer=given, leaves=body if leaves is None else leaves, **more)
+
+    def add(body: str, leaves: str | None = None) -> None:
+        given = {"status": status, "type": kind, "body": body}
+        passes(f"http: {name}", sent, answer=given, leaves=body if leaves is None else leaves, **more)
+
+    return add
 
 
 JSON, SSE = "application/json", "text/event-stream"
-answer("an answer has the session", JSON, DONE, OUT)
-answer("an answer has the session, by another type", "application/json; charset=utf-8", " " + DONE, " " + OUT)
-answer(
-    "an answer that has one has another",
-    JSON,
-    '{"id":7,"result":{"sessionId":7}}',
-    '{"id":7,"result":{"sessionId":"{t}"}}',
+answer("an answer has the session", JSON)(DONE, OUT)
+answer("an answer has the session, by another type", "application/json; charset=utf-8")(" " + DONE, " " + OUT)
+answer("an answer that has one has another", JSON)(
+    '{"id":7,"result":{"sessionId":7}}', '{"id":7,"result":{"sessionId":"{t}"}}'
 )
-answer("an error has no place for the session", JSON, '{"id":7,"error":{"code":1}}')
-answer("an answer that ends too early", JSON, DONE[:-9])
+answer("an error has no place for the session", JSON)('{"id":7,"error":{"code":1}}')
+answer("an answer that ends too early", JSON)(DONE[:-9])
 for name, end in [("LF", "\n"), ("CR", "\r"), ("CR LF", "\r\n")]:
     stream = ": hello\nevent: message\nid: 3\ndata: %s\n\nretry: 5\n\ndata:%s\nid: 4\n\n"
     leaves = ": hello\nevent: message\nid: 3\ndata: %s\n\nretry: 5\n\ndata: %s\nid: 4\n\n"
-    answer(
-        f"events whose lines end with {name}",
-        SSE,
-        (stream % (NOTE, DONE)).replace("\n", end),
-        (leaves % (NOTED, OUT)).replace("\n", end),
+    answer(f"events whose lines end with {name}", SSE)(
+        (stream % (NOTE, DONE)).replace("\n", end), (leaves % (NOTED, OUT)).replace("\n", end)
     )
-answer(
-    "an event of several lines of data leaves as one",
-    SSE,
+answer("an event of several lines of data leaves as one", SSE)(
     'data: {"id":7,\ndata:"result":\nevent: message\ndata: {}}\n\n',
     'data: {"id":7, "result": {"sessionId":"{t}"}}\nevent: message\n\n',
 )
-answer(
-    "an event of several lines that end with CR LF",
-    SSE,
-    'data: {"id":7,\r\ndata: "result":{}}\r\n\r\n',
-    'data: {"id":7, "result":{"sessionId":"{t}"}}\r\n\r\n',
+answer("an event of several lines that end with CR LF", SSE)(
+    'data: {"id":7,\r\ndata: "result":{}}\r\n\r\n', 'data: {"id":7, "result":{"sessionId":"{t}"}}\r\n\r\n'
 )
-answer("a text over two lines of data is no message", SSE, 'data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
-answer("an event that is no message", SSE, "data: hello\ndata\n\ndata: [1\n\n")
-answer("an event that ends too early", SSE, f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
-answer("an event store's replay", SSE, f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")
-answer("another type passes as it is", "text/plain", DONE)
-answer("a client that uses the header alone", JSON, DONE, sent=PING, to=None)
+answer("a text over two lines of data is no message", SSE)('data: {"id":7,"result":{"a":"\ndata: "}}\n\n')
+answer("an event that is no message", SSE)("data: hello\ndata\n\ndata: [1\n\n")
+answer("an event that ends too early", SSE)(f"data: {NOTE}\n\ndata: {DONE}\n", f"data: {NOTED}\n\ndata: {DONE}\n")
+answer("an event store's replay", SSE)(f"id: 9\ndata: {NOTE}\n\n", f"id: 9\ndata: {NOTED}\n\n")
+answer("another type passes as it is", "text/plain")(DONE)
+answer("a client that uses the header alone", JSON, sent=PING, to=None)(DONE)
 
 OF_NONE = {"to": None, "session": None, "asks": []}
 
 
-def begins(name: str, kind: str, body: str, leaves: str | None = None, **more: object) -> None:
-    """What the SDK answers to `initialize`, and what the client gets: in the header, a session."""
+def begins(name: str, kind: str, **more: object) -> Callable[..., None]:
+    """Add what the SDK answers to `initialize`, and what the client gets: in the header, a session."""
     usual = {"sent": INITIALIZE, **OF_NONE, "header": "{new}", "asked": ["principal"]}
-    answer(name, kind, body, leaves, **{**usual, **more})
+    return answer(name, kind, **{**usual, **more})
 
 
-begins("initialize begins a session", JSON, BEGUN, settings={})
-begins("initialize begins a session in the message too", JSON, BEGUN, WITH_ID)
-begins(
-    "initialize whose result has a time of its own at its end",
-    JSON,
+begins("initialize begins a session", JSON, settings={})(BEGUN)
+begins("initialize begins a session in the message too", JSON)(BEGUN, WITH_ID)
+begins("initialize whose result has a time of its own at its end", JSON)(
     BEGUN[:-2] + ',"sessionTimeout":5}}',
     BEGUN.replace('"result":{', '"result":{"sessionId":"{new}",')[:-2] + ',"sessionTimeout":600}}',
 )
-begins(
-    "initialize in events, after another message",
-    SSE,
-    f"data: {NOTE}\n\nid: 1\ndata: {BEGUN}\n\n",
-    f"data: {NOTE}\n\nid: 1\ndata: {WITH_ID}\n\n",
+begins("initialize in events, after another message", SSE)(
+    f"data: {NOTE}\n\nid: 1\ndata: {BEGUN}\n\n", f"data: {NOTE}\n\nid: 1\ndata: {WITH_ID}\n\n"
 )
 OTHER = BEGUN.replace('"i"', '"j"')
-begins(
-    "initialize in events, after the answer to another request",
-    SSE,
-    f"data: {OTHER}\n\ndata: {BEGUN}\n\n",
-    f"data: {OTHER}\n\ndata: {WITH_ID}\n\n",
+begins("initialize in events, after the answer to another request", SSE)(
+    f"data: {OTHER}\n\ndata: {BEGUN}\n\n", f"data: {OTHER}\n\ndata: {WITH_ID}\n\n"
 )
 SPELLED = INITIALIZE.replace('"i"', '"\\u0069"')
-begins("initialize whose id the SDK spells otherwise", JSON, BEGUN, sent=SPELLED, settings={})
+begins("initialize whose id the SDK spells otherwise", JSON, sent=SPELLED, settings={})(BEGUN)
 NO_SESSION = {"sent": INITIALIZE, **OF_NONE, "settings": {}, "asked": []}
-answer("an error begins no session", JSON, '{"id":"i","error":{"code":1}}', **NO_SESSION)
-answer("another status begins no session", JSON, BEGUN, status=503, **NO_SESSION)
+answer("an error begins no session", JSON, **NO_SESSION)('{"id":"i","error":{"code":1}}')
+answer("another status begins no session", JSON, status=503, **NO_SESSION)(BEGUN)
 FAILED = '{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"Internal error"}}'
 for name, kind, body, more in [
     ("a server that has sessions of its own is told", JSON, BEGUN, {"session": "x"}),
@@ -335,8 +320,8 @@ request(
 # ---- lines ----
 
 SPACED = ' {"id":7 ,"method":"ping","jsonrpc":"2.0","params":{"n":1e400}}'
-lines("stdio: a line keeps its bytes", *to_sdk(SPACED + "\r\n", SPACED), *to_client(DONE))
-lines("stdio: an empty line is none", ["in", " \n"])
+lines("stdio: a line keeps its bytes")(*to_sdk(SPACED + "\r\n", SPACED), *to_client(DONE))
+lines("stdio: an empty line is none")(["in", " \n"])
 for name, line, told in [
     ("no JSON", "hello", PARSE),
     ("a byte order mark", "\ufeff" + PING, PARSE),
@@ -344,41 +329,26 @@ for name, line, told in [
     ("a batch", f"[{PING}]", invalid()),
     ("a member twice", PING.replace("}", ',"id":8}'), invalid()),
 ]:
-    lines(f"stdio: {name} is answered", *answered(line, told), logged="malformed")
-lines(
-    "stdio: an id in progress is refused, and free once it is answered",
-    *to_sdk(PING),
-    *answered(PING.replace("ping", "tools/list"), invalid("7")),
-    *to_client(DONE),
-    *to_sdk(PING),
-    logged="malformed",
+    lines(f"stdio: {name} is answered", logged="malformed")(*answered(line, told))
+lines("stdio: an id in progress is refused, and free once it is answered", logged="malformed")(
+    *to_sdk(PING), *answered(PING.replace("ping", "tools/list"), invalid("7")), *to_client(DONE), *to_sdk(PING)
 )
-lines(
-    "stdio: ids that are spelled alike are one",
+lines("stdio: ids that are spelled alike are one", logged="malformed")(
     *to_sdk(PING.replace("7", '"\\u0061"')),
     *answered(PING.replace("7", '"a"'), invalid('"a"')),
     *to_client('{"jsonrpc":"2.0","id":"a","result":{}}'),
-    logged="malformed",
 )
-lines("stdio: a text and a number are two ids", *to_sdk(PING), *to_sdk(PING.replace("7", '"7"')))
+lines("stdio: a text and a number are two ids")(*to_sdk(PING), *to_sdk(PING.replace("7", '"7"')))
 CANCEL = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}'
-lines(
-    "stdio: the answer to a cancelled request is dropped, and its id is free",
-    *to_sdk(PING),
-    *to_sdk(CANCEL),
-    ["from", DONE],
-    *to_sdk(PING),
-    *to_client(DONE),
+lines("stdio: the answer to a cancelled request is dropped, and its id is free")(
+    *to_sdk(PING), *to_sdk(CANCEL), ["from", DONE], *to_sdk(PING), *to_client(DONE)
 )
-lines(
-    "stdio: what cancels nothing at the SDK cancels nothing here",
-    *to_sdk(PING),
-    *to_sdk(CANCEL.replace("7", '7,"reason":7')),
-    *to_client(DONE),
+lines("stdio: what cancels nothing at the SDK cancels nothing here")(
+    *to_sdk(PING), *to_sdk(CANCEL.replace("7", '7,"reason":7')), *to_client(DONE)
 )
-lines("stdio: an answer without an id passes", *to_client(invalid()))
-lines("stdio: what is no message passes", *to_client("hello"))
-lines("stdio: a notification that the SDK cannot read has no answer", *to_sdk(NOTE), ["broke", ""], *to_sdk(PING))
+lines("stdio: an answer without an id passes")(*to_client(invalid()))
+lines("stdio: what is no message passes")(*to_client("hello"))
+lines("stdio: a notification that the SDK cannot read has no answer")(*to_sdk(NOTE), ["broke", ""], *to_sdk(PING))
 REPLAY = INITIALIZE.replace('"i"', "{id}")
 REPLAYED = BEGUN.replace('"i"', "{id}")
 STARTED = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
@@ -386,38 +356,30 @@ LOST = (
     '{"jsonrpc":"2.0","id":7,"error":{"code":-32003,"message":"Invalid or expired session","data":{"sessionId":"{t}"}}}'
 )
 ONE = [["in", IN], ["replay", REPLAY], ["from", REPLAYED], ["to", f"{STARTED}\n{PING}"]]
-lines("stdio: a session outlives the process", *ONE, *to_client(DONE, OUT), *to_sdk(IN, PING), asks=["principal"] * 2)
+lines("stdio: a session outlives the process", asks=["principal"] * 2)(*ONE, *to_client(DONE, OUT), *to_sdk(IN, PING))
 for name, replayed in [
     ("a session that the SDK does not begin again", '{"id":{id},"error":{"code":-32602,"message":"no"}}'),
     ("one with another revision", REPLAYED.replace(LEGACY, "2025-06-18")),
 ]:
-    lines(
-        f"stdio: {name} is refused",
-        ["in", IN],
-        ["replay", REPLAY],
-        *to_client(replayed, LOST),
-        **ASKS,
-        logged="malformed",
+    lines(f"stdio: {name} is refused", **ASKS, logged="malformed")(
+        ["in", IN], ["replay", REPLAY], *to_client(replayed, LOST)
     )
 FAILS = [*to_sdk(INITIALIZE), *to_client('{"id":"i","error":{"code":1}}')]
 FIRST = [*to_sdk(INITIALIZE), *to_client(BEGUN, WITH_ID)]
-lines("stdio: initialize begins a session", *FIRST, **ASKS)
-lines("stdio: initialize that fails begins none", *FAILS, *ONE, **ASKS)
-lines(
-    "stdio: a second initialize that fails leaves the first", *FIRST, *FAILS, *to_sdk(IN, PING), asks=["principal"] * 2
+lines("stdio: initialize begins a session", **ASKS)(*FIRST)
+lines("stdio: initialize that fails begins none", **ASKS)(*FAILS, *ONE)
+lines("stdio: a second initialize that fails leaves the first", asks=["principal"] * 2)(
+    *FIRST, *FAILS, *to_sdk(IN, PING)
 )
-lines(
-    "stdio: an initialize in progress has begun nothing yet",
+lines("stdio: an initialize in progress has begun nothing yet", **ASKS)(
     *to_sdk(INITIALIZE),
     ["in", IN],
     ["replay", REPLAY],
     *to_client('{"id":"i","error":{"code":1}}'),
     ["from", REPLAYED],
     ["to", f"{STARTED}\n{PING}"],
-    **ASKS,
 )
-lines(
-    "stdio: a message of the server's own has the session of its request",
+lines("stdio: a message of the server's own has the session of its request", asks=["principal"] * 3)(
     *FIRST,
     *to_sdk(IN, PING),
     *to_client(NOTE, NOTED),
@@ -429,26 +391,18 @@ lines(
     *to_client(NOTE),
     *to_client(DONE.replace("7", '"8"'), OUT.replace("7", '"8"').replace("{t}", "{u}")),
     *to_client(NOTE, NOTED),
-    asks=["principal"] * 3,
 )
-lines("stdio: without SEP-1359 a message stays as it is", *to_sdk(IN), *to_client(DONE), settings={})
+lines("stdio: without SEP-1359 a message stays as it is", settings={})(*to_sdk(IN), *to_client(DONE))
 TODAY = claims(MODERN).replace(',"params"', ',"sessionId":"{t}","params"')
-lines("stdio: revision 2026-07-28 passes as it is", *to_sdk(TODAY), *to_client(DONE))
+lines("stdio: revision 2026-07-28 passes as it is")(*to_sdk(TODAY), *to_client(DONE))
 DEEP = '{"id":7,"result":' + deep(200) + ',"session_id":1,"id":7}'
-lines("stdio: an answer of the server's is paired as it is", *to_sdk(PING), *to_client(DEEP), *to_sdk(PING))
-lines(
-    "stdio: a request that the SDK cannot read is answered, and its id is free",
-    *to_sdk(PING),
-    ["broke", ""],
-    ["out", invalid("7")],
-    *to_sdk(PING),
-    logged="malformed",
+lines("stdio: an answer of the server's is paired as it is")(*to_sdk(PING), *to_client(DEEP), *to_sdk(PING))
+lines("stdio: a request that the SDK cannot read is answered, and its id is free", logged="malformed")(
+    *to_sdk(PING), ["broke", ""], ["out", invalid("7")], *to_sdk(PING)
 )
-lines(
-    "stdio: a client's answer has its session removed",
+lines("stdio: a client's answer has its session removed", asks=["principal"] * 2)(
     *FIRST,
     *to_sdk('{"jsonrpc":"2.0","id":1,"result":{"a":1,"sessionId":"{t}"}}', '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'),
-    asks=["principal"] * 2,
 )
 
 
