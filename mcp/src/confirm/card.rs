@@ -230,48 +230,31 @@ impl Named {
 #[cfg(test)]
 mod tests {
     use super::{address, page};
-    use crate::confirm::Confirm;
     use crate::guard::Guard;
     use sealwax::{Codec, Key, KeyRing};
 
+    /// The rest is in the transcripts.
     #[test]
     fn a_name_of_any_characters_has_a_page() {
-        for (tool, uri, written) in [
-            (
-                "delete_note",
-                "ui://sealwax/confirm/1/delete_note",
-                r#""delete_note""#,
-            ),
-            (
-                "a/b é",
-                "ui://sealwax/confirm/1/a%2Fb%20%C3%A9",
-                "\"a/b é\"",
-            ),
-            (
-                "\"</script>",
-                "ui://sealwax/confirm/1/%22%3C%2Fscript%3E",
-                r#""\"\u003c/script>""#,
-            ),
+        let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
+        let codec = Codec::new(ring, "https://mcp.example.com").unwrap();
+        let guard = Guard::builder(codec).confirm_destructive(false);
+        let guard = guard.build().unwrap();
+        for (tool, name, written) in [
+            ("a/b é", "a%2Fb%20%C3%A9", "\"a/b é\""),
+            ("\"</script>", "%22%3C%2Fscript%3E", r#""\"\u003c/script>""#),
         ] {
+            let uri = format!("ui://sealwax/confirm/1/{name}");
             assert_eq!(address(tool), uri);
-            let ring = KeyRing::new([Key::generate().unwrap()]).unwrap();
-            let builder = Guard::builder(Codec::new(ring, "https://mcp.example.com").unwrap());
-            let named = builder.clone().confirm(tool, Confirm::default());
-            let named = named.build().unwrap();
-            let found = page(named.settings(), uri, true).unwrap();
-            assert_eq!(found["resultType"], "complete");
+            let found = page(guard.settings(), &uri, true).unwrap();
             let text = found["contents"][0]["text"].as_str().unwrap();
             let script = format!("<script>const TOOL = {written}</script>\n");
             assert!(text.ends_with(&script), "{tool}");
-            assert!(page(named.settings(), &format!("{uri}x"), false).is_none());
-
-            let marked = builder.confirm_destructive(false).build().unwrap();
-            assert_eq!(page(marked.settings(), uri, true), Some(found));
-            // Another writing of the same name is another address.
-            for other in ["%", "%4", "%4X", "%64%65", "%ff", "%c3%a9", "\u{e9}"] {
-                let uri = format!("ui://sealwax/confirm/1/{other}");
-                assert!(page(marked.settings(), &uri, true).is_none(), "{uri}");
-            }
+        }
+        // Another writing of the same name is another address.
+        for other in ["%", "%4", "%4X", "%64%65", "%ff", "%c3%a9", "\u{e9}"] {
+            let uri = format!("ui://sealwax/confirm/1/{other}");
+            assert!(page(guard.settings(), &uri, true).is_none(), "{uri}");
         }
     }
 }

@@ -141,7 +141,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Destructive, MOST, Tool, is_destructive};
+    use super::{Destructive, MOST, Tool};
     use sealwax::Principal;
 
     fn tools(of: &Value) -> Vec<Tool> {
@@ -154,17 +154,6 @@ mod tests {
 
     /// The rest is in the transcripts.
     #[test]
-    fn a_mark_of_another_type_is_none() {
-        for annotations in [
-            json!({"readOnlyHint": "true", "destructiveHint": 0}),
-            json!([]),
-        ] {
-            let tool = json!({"name": "a", "annotations": annotations});
-            assert!(is_destructive(&tool), "{tool}");
-        }
-    }
-
-    #[test]
     fn a_tool_is_read_by_its_name() {
         let long = "a".repeat(101);
         let safe = json!({"readOnlyHint": true});
@@ -172,14 +161,22 @@ mod tests {
             {"title": "No name"}, 7, {"name": 7},
             {"name": "a", "title": "The first"}, {"name": "long", "title": long}, {"name": "b", "annotations": safe},
             {"name": "two", "annotations": safe}, {"name": "two"},
+            {"name": "text", "annotations": {"readOnlyHint": "true", "destructiveHint": 0}},
+            {"name": "list", "annotations": []},
         ]));
-        assert_eq!(all.len(), 5);
-        let named = |name| Tool::named(&all, name).map(|tool| (&*tool.title, tool.is_destructive));
-        assert_eq!(named("a"), Some(("The first", true)));
-        assert_eq!(named("long"), Some(("long", true)));
-        assert_eq!(named("b"), Some(("b", false)));
-        assert_eq!(named("two"), Some(("two", true)));
-        assert_eq!(named("c"), None);
+        for (name, expected) in [
+            ("a", Some(("The first", true))),
+            ("long", Some(("long", true))),
+            ("b", Some(("b", false))),
+            ("two", Some(("two", true))),
+            ("text", Some(("text", true))),
+            ("list", Some(("list", true))),
+            ("c", None),
+        ] {
+            let tool = Tool::named(&all, name);
+            let found = tool.map(|tool| (&*tool.title, tool.is_destructive));
+            assert_eq!(found, expected, "{name}");
+        }
     }
 
     #[test]

@@ -385,131 +385,45 @@ impl Client<'_> {
 mod tests {
     use serde_json::json;
 
-    use super::{Confirm, LONGEST, Said, Way, Words, form};
+    use super::{Said, Way, Words, agrees};
     use crate::message::input::Client;
 
-    fn mistake(message: &str, bound: Option<&[String]>) -> Option<String> {
-        let confirm = Confirm {
-            message: Some(message.into()),
-            preview: false,
-        };
-        confirm
-            .check("delete_note", bound)
-            .err()
-            .map(|error| error.to_string())
-    }
-
+    /// The rest is in the transcripts.
     #[test]
-    fn arguments_are_shown_as_json() {
-        let arguments = Some(
-            r#"{"id":7,"to":"\"me\"\n","none":null,"all":[1,{"a":true}],"hidden":"\u202e\u200b","hebrew":"\u05d0"}"#,
-        );
-        for (message, words) in [
-            ("Delete note {id}?", "Delete note 7?"),
-            ("To {to}", r#"To "\"me\"\n""#),
-            ("{all}{none}{other}", r#"[1,{"a":true}]null(none)"#),
-            ("{{{id}}} {{}}", "{7} {}"),
-            ("é{id}é", "é7é"),
-            ("{hidden}", "\"\\u{202e}\\u{200b}\""),
-            ("{hebrew}, {id}", "\u{2068}\"\u{5d0}\"\u{2069}, 7"),
-        ] {
-            assert_eq!(Words::filled(message, arguments).text(), words, "{message}");
-            assert_eq!(mistake(message, None), None, "{message}");
-        }
-        assert_eq!(Words::filled("{id}", None).text(), "(none)");
-    }
-
-    #[test]
-    fn a_call_is_shown_by_its_tool_and_what_is_bound_of_it() {
+    fn words_are_of_what_is_bound() {
+        let of = |message| Words::filled(message, Some(r#"{"id":7}"#)).text();
+        assert_eq!(of("{{{id}}} {{}}"), "{7} {}");
+        assert_eq!(of("é{id}é"), "é7é");
         let only = ["id".to_owned()];
-        let arguments = Some(r#"{"id":7,"\u202e":"\u05d0"}"#);
         for (tool, arguments, only, words) in [
-            (Ok("Empty"), None, None, "Run Empty?"),
-            (Ok("Empty"), Some(" { } "), None, "Run Empty?"),
             (
                 Ok("{id}\u{202e}"),
-                arguments,
+                r#"{"id":7,"a":"\u05d0"}"#,
                 Some(&only[..]),
                 "Run {id}\\u{202e} with {\"id\":7}?",
             ),
             (
                 Err("Nothing. \"a\u{202e}"),
-                arguments,
+                r#"{"id":7,"\u202e":"\u05d0"}"#,
                 None,
                 "Run \"Nothing. \\\"a\\u{202e}\" with \u{2068}{\"id\":7,\"\\u{202e}\":\"\u{5d0}\"}\u{2069}?",
             ),
-            (Ok("a"), Some("[1]"), Some(&only[..]), "Run a with [1]?"),
-            (Ok("a"), Some(r#"{"name":7}"#), Some(&only[..]), "Run a?"),
+            (Ok("a"), " { } ", None, "Run a?"),
+            (Ok("a"), "[1]", Some(&only[..]), "Run a with [1]?"),
+            (Ok("a"), r#"{"name":7}"#, Some(&only[..]), "Run a?"),
         ] {
-            assert_eq!(Words::of_call(tool, arguments, only).text(), words);
+            assert_eq!(Words::of_call(tool, Some(arguments), only).text(), words);
         }
-    }
-
-    #[test]
-    fn a_page_gets_texts_and_arguments_apart() {
-        let arguments = Some(r#"{"id":7,"to":"\u05d0"}"#);
-        let parts = |message| Words::filled(message, arguments).parts();
-        assert_eq!(
-            parts("{{{id}}} to {to}{id}"),
-            ["{", "7", "} to ", "\"\u{5d0}\"", "", "7", ""]
-        );
-        assert_eq!(Words::shown("a\u{202e}").parts(), ["a\\u{202e}"]);
-        let long = "b".repeat(LONGEST);
-        let arguments = format!(r#"{{"id":"{long}"}}"#);
-        let parts = Words::filled("{id}?", Some(&arguments)).parts();
-        assert_eq!(parts.len(), 1);
-        assert!(
-            parts[0]
-                .as_str()
-                .unwrap()
-                .ends_with("… (and 3 characters more)")
-        );
-    }
-
-    #[test]
-    fn a_question_of_no_form_is_a_mistake() {
-        for message in [
-            "", " \n", "{", "}", "a{b", "a}b", "{}", "{a{b}}", "{a}}", "}{",
-        ] {
-            let found = mistake(message, None).unwrap_or_default();
-            assert!(found.contains("confirm delete_note"), "{message}: {found}");
-        }
-        let bound = ["id".to_owned()];
-        assert_eq!(mistake("{id}", Some(&bound)), None);
-        let found = mistake("{id} {name}", Some(&bound)).unwrap_or_default();
-        assert!(found.contains("{name}, which may change"), "{found}");
+        assert_eq!(agrees("a\nb?"), "Yes, do it");
     }
 
     #[test]
     fn a_user_sees_all_of_it() {
         let turned = "a\u{202e}b\u{200b}\u{e0041}\u{7}\nc\u{200d}d\u{3164}\u{2800}\u{fe0f}\u{26a0}\u{fe0f}\u{fe0f}";
-        let shown = |words: &str| Words::shown(words).text();
         assert_eq!(
-            shown(turned),
+            Words::shown(turned).text(),
             "a\\u{202e}b\\u{200b}\\u{e0041}\\u{7}\nc\u{200d}d\\u{3164}\\u{2800}\\u{fe0f}\u{26a0}\u{fe0f}\\u{fe0f}"
         );
-        let long = "é".repeat(LONGEST);
-        assert_eq!(shown(&long), long);
-        assert_eq!(
-            shown(&format!("{long}bc")),
-            format!("{long}… (and 2 characters more)")
-        );
-    }
-
-    #[test]
-    fn the_choice_says_what_will_be_done() {
-        let names = |words: &str| {
-            form(words)["requestedSchema"]["properties"]["choice"]["enumNames"].clone()
-        };
-        assert_eq!(
-            names("Delete note 7?"),
-            json!(["Delete note 7", "No, leave it"])
-        );
-        assert_eq!(
-            names(&"a".repeat(101)),
-            json!(["Yes, do it", "No, leave it"])
-        );
-        assert_eq!(names("a\nb"), json!(["Yes, do it", "No, leave it"]));
     }
 
     /// What transcripts leave out: other types than the protocol has.

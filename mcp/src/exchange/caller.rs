@@ -55,17 +55,14 @@ fn place(kept: &[Caller], principal: &Principal) -> Result<usize, usize> {
 #[cfg(test)]
 mod tests {
     use super::{Caller, Callers, ROOM};
-    use sealwax::{Codec, Error, Key, KeyRing, Principal};
+    use sealwax::{Codec, Key, KeyRing, Principal};
     use std::cell::Cell;
     use std::sync::Arc;
 
     #[test]
     fn the_most_recent_are_kept_and_no_failures() {
-        let secret: Vec<u8> = (0..32).collect();
-        let key = Key::from_secret(&secret).unwrap();
-        let ring = KeyRing::new([key]).unwrap();
-        let codec = Codec::builder(ring, "https://mcp.example.com");
-        let codec = codec.build().unwrap();
+        let key = || Key::generate().unwrap();
+        let codec = Codec::new(KeyRing::new([key()]).unwrap(), "a").unwrap();
         let made = Cell::new(0);
         let callers = Callers::default();
         let get = |subject: &str| {
@@ -78,30 +75,21 @@ mod tests {
                 })
             })
         };
-        assert_eq!(&*get("alice").unwrap().principal_key, "alice");
-        assert_eq!(&*get("bob").unwrap().principal_key, "bob");
-        assert_eq!(&*get("alice").unwrap().principal_key, "alice");
+        let kept = || callers.0.lock().unwrap().len();
+        for subject in ["alice", "bob", "alice"] {
+            assert_eq!(&*get(subject).unwrap().principal_key, subject);
+        }
         assert_eq!(made.get(), 2);
         for _ in 0..2 {
-            assert!(matches!(get(""), Err(Error::InvalidArgument(_))));
+            assert!(get("").is_err());
         }
         assert_eq!(made.get(), 4);
         for at in 0..2 * ROOM {
             get(&at.to_string()).unwrap();
-            assert!(callers.0.lock().unwrap().len() <= ROOM);
+            assert!(kept() <= ROOM);
         }
-        get("alice").unwrap();
-        assert_eq!(made.get(), 5 + 2 * ROOM);
-
-        let rotated = [Key::generate().unwrap(), Key::from_secret(&secret).unwrap()];
-        let before = get("alice").unwrap();
-        codec.set_keys(KeyRing::new(rotated).unwrap());
-        assert!(!before.view.is_current());
+        codec.set_keys(KeyRing::new([key()]).unwrap());
         assert!(get("alice").unwrap().view.is_current());
-        assert_eq!(
-            callers.0.lock().unwrap().len(),
-            1,
-            "the old keys are let go"
-        );
+        assert_eq!(kept(), 1, "the old keys are let go");
     }
 }
