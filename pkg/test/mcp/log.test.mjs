@@ -1,11 +1,14 @@
-// Where a refusal is logged: on the console with time and level, or by a logger of the author's with its fields.
+// Where a refusal is logged: on the console with time and level, or by a logger of the author's with its fields. Of a function or a
+// store that failed it has a code and a class, and never a text of the error.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Guard } from 'sealwax/mcp';
-import { called, codec, factoryOf, text } from './wire.mjs';
+import { freePort } from './valkey.mjs';
+import { called, codec, factoryOf, guardOf, inTool, text } from './wire.mjs';
 
+const SECRET = 'hunter2';
 const alice = { issuer: 'https://idp.example.com', client: 'cli-7', subject: 'alice' };
 const who = 'issuer="https://idp.example.com" client="cli-7" subject="alice"';
 
@@ -16,7 +19,7 @@ async function refused(options = {}) {
   return (await called(factory, { requestState: 'x' })).error?.code;
 }
 
-const fails = () => Promise.reject(new Error('a secret'));
+const fails = () => Promise.reject(new Error(SECRET));
 
 test('without a logger: on the console, after the time and the level', async (t) => {
   const said = [];
@@ -30,12 +33,11 @@ test('without a logger: on the console, after the time and the level', async (t)
     line,
     /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z WARN sealwax: malformed kind=request-state method="tools\/call" /,
   );
-  assert.ok(line.includes(` target="x" ${who} message="expected a sealed token`));
   assert.match(broken, /^20\S+Z ERROR sealwax: invalid_argument kind=request-state /);
   assert.match(broken, / message="principal: expected an answer, found Error"$/);
 });
 
-test('with a logger: the line and its fields, by its level', async () => {
+test('with a logger: the line and its fields, by its level; that it fails changes no answer', async () => {
   const said = [];
   const [warn, error] = ['warn', 'error'].map(
     (level) =>
@@ -52,16 +54,56 @@ test('with a logger: the line and its fields, by its level', async () => {
     ...{ target: 'x', ...alice },
   });
   assert.match(time, /^20\S+Z$/);
-  assert.ok(line.endsWith(` ${who} message=${JSON.stringify(message)}`));
-  assert.ok(line.startsWith('sealwax: malformed '));
+  assert.ok(line.endsWith(` target="x" ${who} message=${JSON.stringify(message)}`));
   assert.deepEqual([level, code, without], ['error', 'ledger_unavailable', 'warn']);
   assert.ok(failed.includes('kind=session method="tools/call" target="x"'), failed);
-});
-
-test('a logger that fails changes no answer', async () => {
-  const throws = () => {
-    throw new Error('the disk is full');
-  };
+  const throws = () => assert.fail('the disk is full');
   for (const warn of [throws, async () => throws()])
     assert.equal(await refused({ logger: { warn } }), -32602);
+});
+
+/** What is logged where somebody is signed out, while a ledger fails so. */
+async function logged(run) {
+  const lines = [];
+  const guard = guardOf({ ledger: { run }, logger: { warn: (...line) => lines.push(line) } });
+  await assert.rejects(guard.revoke({ subject: 'alice' }));
+  assert.doesNotMatch(JSON.stringify(lines), new RegExp(SECRET));
+  return lines.at(-1)[1].message;
+}
+
+test('a function that asks a service which is down', async () => {
+  const down = `http://127.0.0.1:${await freePort()}/?key=${SECRET}`;
+  const found = 'expected an answer, found ECONNREFUSED (TypeError)';
+  assert.equal(await logged(() => fetch(down)), `ledger: ${found}`);
+  const told = [];
+  const options = { principal: () => fetch(down), onRefused: ({ message }) => told.push(message) };
+  const asked = inTool(guardOf(options), () => {});
+  await assert.rejects(asked, { code: -32603 });
+  assert.deepEqual(told, [`principal: ${found}`]);
+});
+
+test('what is no code is not told, wherever it stands', async () => {
+  class ReplyError extends Error {}
+  class Circle extends Error {
+    cause = this;
+  }
+  for (const [error, found] of [
+    [new Error(SECRET), 'Error'],
+    [new Error(SECRET, { cause: new RangeError(SECRET) }), 'Error'],
+    [Object.assign(new Error(SECRET), { code: SECRET }), 'Error'],
+    [Object.assign(new Error(SECRET), { code: 'ETIMEDOUT' }), 'ETIMEDOUT'],
+    [Object.assign(new Error(SECRET), { errstr: 'database is locked' }), 'database is locked'],
+    [new Error(`WRONGPASS ${SECRET}`), 'Error'],
+    [new ReplyError(`WRONGPASS ${SECRET}`), 'WRONGPASS (ReplyError)'],
+    [new ReplyError(`ERR ${SECRET}`), 'ReplyError'],
+    [new AggregateError([1, { code: 'ENETUNREACH' }], SECRET), 'ENETUNREACH (AggregateError)'],
+    [new Circle(SECRET), 'Circle'],
+    [SECRET, 'String'],
+    [undefined, 'Object'],
+    [Object.create(null), 'an error'],
+    [new Proxy({}, { get: () => SECRET.missing.missing }), 'an error'],
+  ]) {
+    const expected = `ledger: expected an answer, found ${found}`;
+    assert.equal(await logged(() => Promise.reject(error)), expected);
+  }
 });
