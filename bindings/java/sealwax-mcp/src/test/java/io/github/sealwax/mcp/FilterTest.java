@@ -125,10 +125,10 @@ class FilterTest {
         (request, response) -> {
           byte[] read = request.getInputStream().readAllBytes();
           seen.add(new String(read, UTF_8));
-          seen.add(request.getContentLength() + " " + request.getContentLengthLong());
-          seen.add(read.length + " " + read.length);
-          seen.add(
-              request.getHeader("content-length") + " " + request.getIntHeader("Content-Length"));
+          assertEquals(read.length, request.getContentLength());
+          assertEquals(read.length, request.getContentLengthLong());
+          assertEquals("" + read.length, request.getHeader("content-length"));
+          assertEquals(read.length, request.getIntHeader("Content-Length"));
           response.setContentType("application/json;charset=UTF-8");
           String answer = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"name\":\"Jos\u00e9\"}}";
           if (isText) {
@@ -140,8 +140,6 @@ class FilterTest {
     String body = PING.replace("\"id\"", "\"sessionId\":\"" + session + "\",\"id\"");
     Map<String, Object> answer = Json.object(CONTAINER.post(body).body());
     assertFalse(seen.get(0).contains("sessionId"), seen.get(0));
-    assertEquals(seen.get(2), seen.get(1));
-    assertEquals(seen.get(2), seen.get(3));
     assertEquals(Map.of("name", "Jos\u00e9", "sessionId", session), answer.get("result"));
   }
 

@@ -25,7 +25,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
@@ -85,7 +84,7 @@ class RedisLedgerTest {
     }
   }
 
-  private RedisConnections connections(Valkey store) {
+  private RedisConnections connections(Valkey store, Duration connecting) {
     RedisClient client = RedisClient.create();
     client.setOptions(ClientOptions.builder().autoReconnect(false).build());
     servers =
@@ -97,7 +96,7 @@ class RedisLedgerTest {
                     .toCompletableFuture()
                     .thenApply(this::keep)
                     .thenCombine(ready, (connection, then) -> connection));
-    return new RedisConnections(servers, CompletableFuture::completedFuture, PATIENT);
+    return new RedisConnections(servers, CompletableFuture::completedFuture, connecting);
   }
 
   private RedisConnection keep(StatefulRedisConnection<String, String> connection) {
@@ -117,7 +116,7 @@ class RedisLedgerTest {
   @Test
   void aConnectionThatBrokeIsClosed() {
     try (Valkey store = new Valkey();
-        RedisConnections connections = connections(store)) {
+        RedisConnections connections = connections(store, PATIENT)) {
       RedisConnection shared = connections.shared("a").join();
       RedisConnection own = connections.withOwn("a", WORK, PATIENT).join();
       assertEquals(2, kept.size());
@@ -134,7 +133,7 @@ class RedisLedgerTest {
   @Test
   void aConnectionThatComesTooLateForACommandServesTheNext() {
     try (Valkey store = new Valkey();
-        RedisConnections connections = connections(store)) {
+        RedisConnections connections = connections(store, PATIENT)) {
       RedisConnection shared = connections.shared("a").join();
       ready = new CompletableFuture<>();
       CompletableFuture<RedisConnection> own =
@@ -231,22 +230,15 @@ class RedisLedgerTest {
   /** It is closed when it comes. */
   @Test
   void aConnectionThatTakesTooLongIsNotWaitedFor() {
-    CompletableFuture<RedisConnection> late = new CompletableFuture<>();
-    CompletableFuture<Void> closed = new CompletableFuture<>();
-    try (RedisServers servers = new RedisServers(RedisClient.create(), key -> late)) {
-      CompletableFuture<RedisConnection> shared =
-          new RedisConnections(servers, CompletableFuture::completedFuture, Duration.ofMillis(50))
-              .shared("a");
-      var failure = assertThrows(ExecutionException.class, () -> shared.get(20, TimeUnit.SECONDS));
+    CompletableFuture<Void> late = new CompletableFuture<>();
+    ready = late;
+    try (Valkey store = new Valkey();
+        RedisConnections connections = connections(store, Duration.ofMillis(50))) {
+      var failure = assertThrows(CompletionException.class, connections.shared("a")::join);
       assertInstanceOf(TimeoutException.class, failure.getCause());
-      late.complete(
-          new RedisConnection(
-              null,
-              () -> {
-                closed.complete(null);
-                return closed;
-              }));
-      assertTrue(closed.isDone());
+      until(() -> kept.size() == 1);
+      late.complete(null);
+      until(kept::isEmpty);
     }
   }
 }
