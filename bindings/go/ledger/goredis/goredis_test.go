@@ -145,11 +145,7 @@ func TestACluster(t *testing.T) {
 }
 
 func TestAStoreThatMayForgetIsRefused(t *testing.T) {
-	evicting := opened(t, redis.NewClient(&redis.Options{Addr: store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")}))
-	var unfit *ledger.Error
-	if _, err := evicting.Check(t.Context()); !errors.As(err, &unfit) || !unfit.Unfit {
-		t.Error(err)
-	}
+	isUnfit(t, opened(t, redis.NewClient(&redis.Options{Addr: store(t, evicts...)})))
 	if _, err := goredis.New(redis.NewRing(&redis.RingOptions{})); err == nil {
 		t.Error("a ring is one ledger")
 	}
@@ -186,18 +182,45 @@ func (breaking) Enabled(context.Context, slog.Level) bool { return true }
 
 func (breaking) Handle(context.Context, slog.Record) error { panic("password=hunter2") }
 
-// moving returns a client of the server whose address is stored last, of which it tells how often it could not connect.
-func moving(t *testing.T) (client *redis.Client, address *atomic.Value, failed *atomic.Int64) {
-	address, failed = &atomic.Value{}, &atomic.Int64{}
-	address.Store(store(t))
-	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address.Load().(string))
-		if err != nil {
-			failed.Add(1)
-		}
-		return conn, err
+// moves is a client of the server whose address is stored last. It begins with one that is fit.
+type moves struct {
+	*redis.Client
+	*goredis.Ledger
+	address atomic.Value
+	// failed tells how often it could not connect.
+	failed atomic.Int64
+	// connects is called with each new connection.
+	connects func(ctx context.Context) error
+}
+
+func moving(t *testing.T) *moves {
+	m := &moves{connects: func(context.Context) error { return nil }}
+	m.address.Store(store(t))
+	m.Client = redis.NewClient(&redis.Options{
+		DialerRetries: 1, MaxRetries: -1,
+		Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, m.address.Load().(string))
+			if err != nil {
+				m.failed.Add(1)
+			}
+			return conn, err
+		},
+		OnConnect: func(ctx context.Context, _ *redis.Conn) error { return m.connects(ctx) },
+	})
+	m.Ledger = opened(t, m.Client)
+	since(t, m.Ledger, m.Client)
+	return m
+}
+
+var evicts = []string{"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}
+
+// isUnfit has a command refused by a server that may forget.
+func isUnfit(t *testing.T, one *goredis.Ledger) {
+	t.Helper()
+	var unfit *ledger.Error
+	if reply, err := one.Run(t.Context(), admit("live", "c")); !errors.As(err, &unfit) || !unfit.Unfit {
+		t.Errorf("accepted: %v, %v", reply, err)
 	}
-	return redis.NewClient(&redis.Options{Dialer: dial, DialerRetries: 1, MaxRetries: -1}), address, failed
 }
 
 // held returns a connection that nobody else has: the one that was free last, or a new one.
@@ -212,65 +235,47 @@ func held(t *testing.T, client *redis.Client) *redis.Conn {
 
 // After a fail-over the old master may still answer: that it is fit says nothing of the new one.
 func TestTheCheckOfOneServerIsNoneOfAnother(t *testing.T) {
-	client, address, _ := moving(t)
-	one := opened(t, client)
-	since(t, one, client)
-	if found := verdict(t, one, admit("live", "a")); found != "ok" {
+	m := moving(t)
+	if found := verdict(t, m.Ledger, admit("live", "a")); found != "ok" {
 		t.Fatal(found)
 	}
-	address.Store(store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))
-	first, second := held(t, client), held(t, client)
+	m.address.Store(store(t, evicts...))
+	first, second := held(t, m.Client), held(t, m.Client)
 	_ = first.Close()
-	verdict(t, one, admit("live", "b"))
-	first = held(t, client)
+	verdict(t, m.Ledger, admit("live", "b"))
+	first = held(t, m.Client)
 	defer first.Close()
 	_ = second.Close()
-	var unfit *ledger.Error
-	if reply, err := one.Run(t.Context(), admit("live", "c")); !errors.As(err, &unfit) || !unfit.Unfit {
-		t.Errorf("accepted: %v, %v", reply, err)
-	}
+	isUnfit(t, m.Ledger)
 }
 
 // A check that ends while a command is on its way may be of another server than the command's new connection.
 func TestACheckThatEndsMeanwhileIsNoneOfANewConnection(t *testing.T) {
-	fit, address, isNext, one := store(t), &atomic.Value{}, &atomic.Bool{}, (*goredis.Ledger)(nil)
-	address.Store(fit)
-	client := redis.NewClient(&redis.Options{
-		Dialer: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, address.Load().(string))
-		},
-		OnConnect: func(ctx context.Context, _ *redis.Conn) error {
-			if !isNext.CompareAndSwap(true, false) {
-				return nil
-			}
-			address.Store(fit)
-			_, err := one.Check(ctx)
-			return err
-		},
-	})
-	one = opened(t, client)
-	since(t, one, client)
-	defer held(t, client).Close()
-	address.Store(store(t, "--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"))
-	isNext.Store(true)
-	var unfit *ledger.Error
-	if reply, err := one.Run(t.Context(), admit("live", "a")); !errors.As(err, &unfit) || !unfit.Unfit {
-		t.Errorf("accepted: %v, %v", reply, err)
+	m := moving(t)
+	defer held(t, m.Client).Close()
+	fit, isNext := m.address.Swap(store(t, evicts...)), true
+	m.connects = func(ctx context.Context) error {
+		if !isNext {
+			return nil
+		}
+		isNext = false
+		m.address.Store(fit)
+		_, err := m.Check(ctx)
+		return err
 	}
+	isUnfit(t, m.Ledger)
 }
 
 // A client that can make no connection more goes on with those that it has, each of them checked.
 func TestAConnectionThatIsThereServes(t *testing.T) {
-	client, address, failed := moving(t)
-	one := opened(t, client)
-	since(t, one, client)
-	first, second := held(t, client), held(t, client)
-	address.Store("127.0.0.1:1")
+	m := moving(t)
+	first, second := held(t, m.Client), held(t, m.Client)
+	m.address.Store("127.0.0.1:1")
 	_, _ = first.Close(), second.Close()
 	eventually(t, "a new connection that is checked", func() bool {
-		if found := verdict(t, one, admit("live", "a")); found != "ok" {
+		if found := verdict(t, m.Ledger, admit("live", "a")); found != "ok" {
 			t.Fatal(found)
 		}
-		return failed.Load() >= 3
+		return m.failed.Load() >= 3
 	})
 }
