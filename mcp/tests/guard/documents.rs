@@ -303,3 +303,14 @@ fn without_a_caller_a_request_is_answered_and_anything_else_dropped() {
         assert_eq!(found, (&json!(next), &status), "{step}");
     }
 }
+
+/// Of a guard whose SDK speaks no later revision.
+#[test]
+fn where_there_is_no_later_revision_each_request_needs_its_session() {
+    let ping = json!({"jsonrpc": "2.0", "id": 7, "method": "ping"});
+    for (modern, expected) in [(true, "deliver"), (false, "reply")] {
+        let guard = guard(&json!({"transport": {"modern": modern}})).unwrap();
+        let (_, step) = over_http(&guard, Some("2026-07-28"), &ping, None);
+        assert_eq!(step["step"], expected);
+    }
+}

@@ -1,5 +1,5 @@
 //! The guard's engine, without an SDK: its transcripts, and what they leave out.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 mod answers;
 #[path = "../../../tests/common/mod.rs"]
