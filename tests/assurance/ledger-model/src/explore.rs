@@ -11,8 +11,6 @@ pub struct Explored {
     pub states: usize,
     /// The length of the longest history.
     pub depth: usize,
-    /// How long it took.
-    pub seconds: f64,
     /// Whether nothing was left out.
     pub whole: bool,
     /// The promises that break, each with the shortest history that was found.
@@ -43,7 +41,6 @@ impl Scenario {
         Explored {
             states: checker.unique_state_count(),
             depth: checker.max_depth(),
-            seconds: begun.elapsed().as_secs_f64(),
             whole: begun.elapsed() < limit,
             broken: broken
                 .into_iter()
