@@ -7,10 +7,9 @@ import io.github.sealwax.mcp.internal.Caller;
 import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Json;
 import io.github.sealwax.mcp.internal.Step;
-import io.github.sealwax.mcp.internal.handler.ConnectedTransport;
 import io.github.sealwax.mcp.internal.handler.Exchange;
 import io.github.sealwax.mcp.internal.handler.SessionCore;
-import io.github.sealwax.mcp.internal.handler.StatelessTransport;
+import io.github.sealwax.mcp.internal.handler.Transports;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.server.McpStatelessServerHandler;
@@ -69,7 +68,7 @@ public final class Guard {
   public McpStatelessServerTransport protect(
       McpStatelessServerTransport transport, UnaryOperator<McpStatelessServerHandler> between) {
     core.protect();
-    return new StatelessTransport(core, transport, between);
+    return Transports.guarded(core, transport, between);
   }
 
   /**
@@ -94,7 +93,7 @@ public final class Guard {
   public McpServerTransportProvider protect(
       McpServerTransportProvider transport, UnaryOperator<McpStatelessServerHandler> between) {
     core.protect();
-    return new ConnectedTransport(core, transport, between);
+    return Transports.guarded(core, transport, between);
   }
 
   /**

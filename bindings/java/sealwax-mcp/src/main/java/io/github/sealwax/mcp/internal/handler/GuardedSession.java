@@ -12,7 +12,6 @@ import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
 import io.modelcontextprotocol.spec.McpServerSession;
 import io.modelcontextprotocol.spec.McpServerTransport;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -40,7 +39,7 @@ final class GuardedSession extends McpServerSession {
     super("", Duration.ZERO, transport, request -> Mono.empty(), Map.of(), Map.of());
     this.transport = transport;
     this.questions = new Questions(guard, transport);
-    this.inner = factory.create(new Answering(transport));
+    this.inner = factory.create(answering(transport));
     this.guarded = new GuardedHandler(guard, between.apply(new Inner()), questions);
   }
 
@@ -91,39 +90,21 @@ final class GuardedSession extends McpServerSession {
   }
 
   /** Keeps an answer for the guard; all else is sent as it is. */
-  private record Answering(McpServerTransport inner) implements McpServerTransport {
-    @Override
-    public Mono<Void> sendMessage(JSONRPCMessage message) {
-      return Mono.deferContextual(
-          view -> {
-            if (message instanceof JSONRPCResponse response && view.hasKey(ANSWER)) {
-              AtomicReference<JSONRPCResponse> answer = view.get(ANSWER);
-              answer.set(response);
-              return Mono.empty();
-            }
-            return inner.sendMessage(message);
-          });
-    }
-
-    @Override
-    public <T> T unmarshalFrom(Object data, TypeRef<T> typeRef) {
-      return inner.unmarshalFrom(data, typeRef);
-    }
-
-    @Override
-    public Mono<Void> closeGracefully() {
-      return inner.closeGracefully();
-    }
-
-    @Override
-    public void close() {
-      inner.close();
-    }
-
-    @Override
-    public List<String> protocolVersions() {
-      return inner.protocolVersions();
-    }
+  private static McpServerTransport answering(McpServerTransport transport) {
+    return Transports.replacing(
+        McpServerTransport.class,
+        transport,
+        "sendMessage",
+        (JSONRPCMessage message) ->
+            Mono.deferContextual(
+                view -> {
+                  if (message instanceof JSONRPCResponse response && view.hasKey(ANSWER)) {
+                    AtomicReference<JSONRPCResponse> answer = view.get(ANSWER);
+                    answer.set(response);
+                    return Mono.empty();
+                  }
+                  return transport.sendMessage(message);
+                }));
   }
 
   @Override
