@@ -38,39 +38,25 @@ for (const client of ['ioredis', 'redis']) {
 
   test(`${client}: a store that is 100 ms away serves, as soon as it is connected`, async () => {
     const store = await started();
-    const proxy = await between(store.port, 50);
-    const server = served(aged(client, proxy.url), { timeLimit: 1 });
-    for (const act of [
-      async () => (await server.again(await server.asked())).result !== undefined,
-      () =>
-        server.guard.revoke({ subject: 'alice' }).then(
-          () => true,
-          () => false,
-        ),
-    ]) {
-      for (let tries = 1; !(await act()); tries += 1) assert.ok(tries < 100);
-    }
+    const { again, asked } = served(aged(client, (await between(store.port, 50)).url), {
+      timeLimit: 1,
+    });
+    for (let tries = 1; !(await again(await asked())).result; tries += 1) assert.ok(tries < 100);
   });
 
   test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
     const store = await started();
     const proxy = await between(store.port);
     const server = served(aged(client, proxy.url), { timeLimit: 3 });
-    const states = [];
-    for (let made = 0; made < 5; made += 1) states.push(await server.asked());
-    const used = await server.asked();
+    const [used, ...states] = await Promise.all(Array.from({ length: 6 }, server.asked));
     assert.ok((await server.again(used)).result);
     proxy.silence();
-    const unheard = await Promise.all(states.map(server.again));
-    for (const { error } of unheard) assert.equal(error?.code, -32603);
+    for (const { error } of await Promise.all(states.map(server.again)))
+      assert.equal(error?.code, -32603);
     const from = performance.now();
-    let answer;
-    do {
-      answer = await server.again(used);
-    } while (answer.error?.code === -32603 && performance.now() - from < 90_000);
-    const took = performance.now() - from;
+    while ((await server.again(used)).error?.code === -32603)
+      assert.ok(performance.now() - from < 60_000);
     assert.equal(server.events.at(-1).code, 'used');
-    assert.ok(took < 60_000, `${took} ms`);
     // The client was told to keep them.
     for (const state of states) assert.ok((await server.again(state)).result);
   });
@@ -104,12 +90,7 @@ async function between(port, ms = 0) {
   };
 }
 
-function later(ms) {
-  return new Transform({
-    transform(chunk, _, taken) {
-      setTimeout(() => this.push(chunk), ms);
-      taken();
-    },
-    flush: (done) => setTimeout(done, ms + 1),
+const later = (ms) =>
+  new Transform({
+    transform: (chunk, _, taken) => setTimeout(taken, ms, null, chunk),
   });
-}

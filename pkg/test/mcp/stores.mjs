@@ -88,13 +88,6 @@ export function served(ledger, options = {}) {
   };
 }
 
-/** Signs somebody out. */
-export async function revoked(guard) {
-  const revoking = () => guard.revoke({ subject: 'alice' }).catch((error) => error);
-  const error = await steadily(revoking, (error) => error && isLate(error.message));
-  if (error) throw error;
-}
-
 /** A request whose state cannot be judged is the server's failure, in time, and the log says why. */
 export async function fails(ledger, why) {
   const server = served(ledger, { timeLimit: 1 });
