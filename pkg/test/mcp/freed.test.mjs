@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
+import { LEGACY } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
-import { door, factoryOf, guardOf, initialize, inMemory, text } from './wire.mjs';
+import { door, factoryOf, guardOf, initialize, inMemory, requestOf, text } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 const cancelled = 'notifications/cancelled';
@@ -136,23 +137,14 @@ for (const [major, listenerOf] of Object.entries(listeners)) {
   });
 }
 
-/** A request over HTTP. */
 const posted = (message, signal) =>
-  new Request('http://localhost/mcp', {
-    method: 'POST',
-    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
-    headers: { 'content-type': 'application/json' },
-    signal,
-  });
+  new Request(requestOf({ jsonrpc: '2.0', ...message }), { signal });
+const begins = (id) => ({ jsonrpc: '2.0', id, result: { protocolVersion: LEGACY } });
 
 test('an answer whose body the handler has read frees its exchange', async () => {
   let isRead = false;
   const answers = async (_, { parsedBody: { id } }) => {
-    const response = Response.json({
-      jsonrpc: '2.0',
-      id,
-      result: { protocolVersion: '2025-11-25' },
-    });
+    const response = Response.json(begins(id));
     if (isRead) await response.text();
     return response;
   };
@@ -169,9 +161,7 @@ test('a client that leaves while its session begins is no fault of the handler',
   const slow = door();
   const pull = async (to) => {
     await slow.pass();
-    const result = { protocolVersion: '2025-11-25' };
-    const data = JSON.stringify({ jsonrpc: '2.0', id: 'first', result });
-    to.enqueue(new TextEncoder().encode(`data: ${data}\n\n`));
+    to.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(begins('first'))}\n\n`));
     to.close();
   };
   const headers = { 'content-type': 'text/event-stream' };
