@@ -25,6 +25,7 @@ import (
 func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	const bad = "Jos\xe8"
 	codec, records := codecOf(freshKeys()), must(ledger.NewMemory())
+	revoking := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(records)))
 	guard, late := must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous)), must(sealwaxmcp.New(codec, sealwaxmcp.Anonymous))
 	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
 	if err := late.Protect(server); err != nil {
@@ -33,17 +34,16 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	errs := map[string]error{
 		"no codec":                    failure(sealwaxmcp.New(nil, sealwaxmcp.Anonymous)),
 		"no principals":               failure(sealwaxmcp.New(codec, nil)),
-		"a type of handles":           failure(guard.ReferenceHandles("Row")),
 		"a TTL of reference handles":  failure(guard.ReferenceHandles("row", sealwaxmcp.HandleTTL(time.Hour))),
 		"single use without a ledger": failure(sealwaxmcp.NewSelfContainedHandles[int](guard, "row", sealwaxmcp.SingleUse())),
 		"a server with a guard":       guard.Protect(server),
 		"no server":                   guard.Protect(nil),
-		"idle without a ledger":       failure(guard.HTTP(nil, sealwaxmcp.TransportIdle(time.Hour))),
-		"to revoke without a ledger":  guard.Revoke(t.Context(), alice()),
 		"sessions that come late":     failure(sealwaxmcp.NewSessions[int](late, nil, sealwaxmcp.HeldByServer())),
 		"a tool that is no text":      failure(sealwaxmcp.NewSessions[int](guard, nil, sealwaxmcp.HeldByServer(), sealwaxmcp.RequiredTools(bad))),
 		"a name of links":             failure(sealwaxmcp.NewLinks[int](guard, "Report")),
 		"half a second of a link":     failure(sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(time.Second/2))),
+		"a user who is no text":       revoking.Revoke(t.Context(), sealwax.Subject(bad)),
+		"to revoke for no time":       revoking.Revoke(t.Context(), alice(), sealwaxmcp.RetainFor(0)),
 		// Out of a request there is nothing to seal for.
 		"a state out of a request":  failure(guard.State(t.Context(), 1)),
 		"a cursor out of a request": failure(guard.Cursor(t.Context(), 20)),
@@ -57,28 +57,19 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		errs["a cursor of "+name] = failure(guard.Cursor(t.Context(), 20, option))
 	}
 	for name, options := range map[string][]sealwaxmcp.Option{
-		"no ledger":                     {sealwaxmcp.WithLedger(nil)},
-		"too long a time limit":         {sealwaxmcp.WithTimeLimit(time.Hour)},
-		"no time limit":                 {sealwaxmcp.WithTimeLimit(0)},
-		"a negative time limit":         {sealwaxmcp.WithTimeLimit(-time.Second)},
-		"half a millisecond":            {sealwaxmcp.WithTimeLimit(500 * time.Microsecond)},
-		"no lifetime":                   {sealwaxmcp.WithRequestStateTTL(0)},
-		"half a second":                 {sealwaxmcp.WithRequestStateTTL(time.Second / 2)},
-		"a negative tolerance":          {sealwaxmcp.WithLedger(records, sealwaxmcp.ClockTolerance(-time.Second))},
-		"a label that is no text":       {sealwaxmcp.WithLedger(records, sealwaxmcp.Label(bad))},
-		"an only that is no text":       {sealwaxmcp.WithOnly("x", bad)},
-		"an only's target":              {sealwaxmcp.WithOnly(bad, "x")},
-		"no function of the question":   {sealwaxmcp.WithConfirmFunc("delete", nil)},
-		"no question":                   {sealwaxmcp.WithConfirm("delete", "")},
-		"a question of an open brace":   {sealwaxmcp.WithConfirm("delete", "Delete {id?")},
-		"one with what is not bound":    {sealwaxmcp.WithConfirm("delete", "Delete {id} of {name}?"), sealwaxmcp.WithOnly("delete", "id")},
-		"one that is no text":           {sealwaxmcp.WithConfirm("delete", "Delete \xff?")},
-		"a fallback of no name":         {sealwaxmcp.WithConfirm("delete", "Delete {id}?", "model")},
-		"two fallbacks":                 {sealwaxmcp.WithConfirm("delete", "Delete?", sealwaxmcp.Refuse, sealwaxmcp.Preview)},
-		"a fallback of no name for all": {sealwaxmcp.WithConfirmDestructive("model")},
-		"two fallbacks for all":         {sealwaxmcp.WithConfirmDestructive(sealwaxmcp.Refuse, sealwaxmcp.Preview)},
-		"no time to answer":             {sealwaxmcp.WithConfirmTTL(0)},
-		"more than 136 years to answer": {sealwaxmcp.WithConfirmTTL(5_000_000_000 * time.Second)},
+		"no ledger":                   {sealwaxmcp.WithLedger(nil)},
+		"a negative time limit":       {sealwaxmcp.WithTimeLimit(-time.Second)},
+		"half a millisecond":          {sealwaxmcp.WithTimeLimit(500 * time.Microsecond)},
+		"half a second":               {sealwaxmcp.WithRequestStateTTL(time.Second / 2)},
+		"a negative tolerance":        {sealwaxmcp.WithLedger(records, sealwaxmcp.ClockTolerance(-time.Second))},
+		"a label that is no text":     {sealwaxmcp.WithLedger(records, sealwaxmcp.Label(bad))},
+		"an only that is no text":     {sealwaxmcp.WithOnly("x", bad)},
+		"an only's target":            {sealwaxmcp.WithOnly(bad, "x")},
+		"no function of the question": {sealwaxmcp.WithConfirmFunc("delete", nil)},
+		"a question of an open brace": {sealwaxmcp.WithConfirm("delete", "Delete {id?")},
+		"one that is no text":         {sealwaxmcp.WithConfirm("delete", "Delete \xff?")},
+		"two fallbacks":               {sealwaxmcp.WithConfirm("delete", "Delete?", sealwaxmcp.Refuse, sealwaxmcp.Preview)},
+		"two fallbacks for all":       {sealwaxmcp.WithConfirmDestructive(sealwaxmcp.Refuse, sealwaxmcp.Preview)},
 	} {
 		errs[name] = failure(sealwaxmcp.New(codec, sealwaxmcp.Anonymous, options...))
 	}
@@ -89,45 +80,34 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-// What an author seals is UTF-8, and for a request that is served: not by a goroutine that a handler left behind.
+// What an author seals is UTF-8, and for a request that is served: not by what a handler left behind, nor in a list, which brings no
+// token and asks for no caller, so that its exchange begins with what a handler does.
 func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	var left context.Context
+	var s *shop
+	var left []context.Context
 	var errs []error
-	s.tool("seal badly", func(ctx context.Context) (string, error) {
-		left, errs = ctx, []error{failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"}))}
-		return "", nil
-	})
-	must(call(t, within(t, s.server), "seal badly", nil))
-	s.told()
-	for _, err := range append(errs, failure(s.guard.State(left, 1)), failure(s.rows.Mint(left))) {
+	s = newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			left = append(left, ctx)
+			if method == "tools/call" {
+				errs = append(errs, failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"})))
+			}
+			return next(ctx, method, req)
+		}
+	}, codecOf(freshKeys()), sealwaxmcp.Anonymous)
+	c := within(t, s.server)
+	must(c.ListTools(t.Context(), nil))
+	must(call(t, c, "delete", note{7}))
+	for _, ctx := range left {
+		errs = append(errs, failure(s.guard.State(ctx, 1)), failure(s.rows.Mint(ctx)))
+	}
+	for _, err := range errs {
 		if !errors.Is(err, sealwax.ErrInvalidArgument) {
 			t.Errorf("sealed: %v", err)
 		}
 	}
-	if refusals := s.told(); len(refusals) != 0 {
-		t.Errorf("told %+v", refusals)
-	}
-}
-
-// A list brings no token and asks for no caller, so its exchange begins with what a handler does; not after the answer.
-func TestNothingBeginsAfterTheAnswer(t *testing.T) {
-	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
-	handles := must(guard.ReferenceHandles("row"))
-	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
-	var left context.Context
-	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			left = ctx
-			return next(ctx, method, req)
-		}
-	})
-	if err := guard.Protect(server); err != nil {
-		t.Fatal(err)
-	}
-	must(within(t, server).ListTools(t.Context(), nil))
-	if made, err := handles.Mint(left); !errors.Is(err, sealwax.ErrInvalidArgument) {
-		t.Errorf("made %+v, %v", made, err)
+	if refusals := s.told(); len(refusals) != 0 || len(errs) < 6 {
+		t.Errorf("told %+v, of %d errors", refusals, len(errs))
 	}
 }
 
@@ -136,14 +116,9 @@ func TestTheLogSaysWhy(t *testing.T) {
 	var text, members bytes.Buffer
 	slog.SetDefault(slog.New(slog.NewTextHandler(&text, nil)))
 	defer slog.SetDefault(slog.New(slog.DiscardHandler))
-	for _, options := range [][]sealwaxmcp.Option{nil, {sealwaxmcp.WithLogger(slog.New(slog.NewJSONHandler(&members, nil)))}} {
-		guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, options...))
-		server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
-		if err := guard.Protect(server); err != nil {
-			t.Fatal(err)
-		}
-		_, err := within(t, server).ListTools(t.Context(), &mcp.ListToolsParams{Cursor: "forged"})
-		if told := toldOf(nil, err); strings.Contains(told, "malformed") || !strings.Contains(told, "-32602") {
+	for _, logger := range []*slog.Logger{nil, slog.New(slog.NewJSONHandler(&members, nil))} {
+		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLogger(logger))
+		if told := cursors.present(t, within(t, s.server), "forged"); strings.Contains(told, "malformed") || !strings.Contains(told, "-32602") {
 			t.Errorf("told %s", told)
 		}
 	}
@@ -154,7 +129,7 @@ func TestTheLogSaysWhy(t *testing.T) {
 		Level   string
 		Sealwax struct{ Code, Kind, Method string }
 	}
-	if err := json.Unmarshal(members.Bytes(), &record); err != nil || record.Sealwax.Code != "malformed" || record.Sealwax.Method != "tools/list" || record.Level != "WARN" {
+	if err := json.Unmarshal(members.Bytes(), &record); err != nil || record.Sealwax.Code != "malformed" || record.Sealwax.Method != "resources/list" || record.Level != "WARN" {
 		t.Errorf("logged %s", members.String())
 	}
 }
@@ -192,20 +167,6 @@ type running func(context.Context, ledger.Command) ([]string, error)
 
 func (r running) Run(ctx context.Context, command ledger.Command) ([]string, error) {
 	return r(ctx, command)
-}
-
-// What is out of bounds is the engine's to refuse: it never becomes the default.
-func TestRetainForNothingIsNotTheDefault(t *testing.T) {
-	memory, last := must(ledger.NewMemory()), ledger.Command{}
-	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithLedger(running(
-		func(ctx context.Context, command ledger.Command) ([]string, error) {
-			last = command
-			return memory.Run(ctx, command)
-		},
-	))))
-	if err := guard.Revoke(t.Context(), alice(), sealwaxmcp.RetainFor(0)); err == nil && last.Args[0] != "0" {
-		t.Errorf("remembered for %s s", last.Args[0])
-	}
 }
 
 func TestFromToken(t *testing.T) {
