@@ -174,9 +174,6 @@ class KeysFileTest {
     Files.delete(path);
     assertThrows(InvalidKeyException.class, settings::build);
     assertThrows(InvalidKeyException.class, () -> KeyRing.read(folder));
-    assertThrows(
-        InvalidArgumentException.class,
-        () -> Codec.builder("a").keys(KeyRing.of(first)).keysFile(path).build());
   }
 
   @Test

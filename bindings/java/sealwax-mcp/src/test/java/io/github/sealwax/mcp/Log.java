@@ -1,12 +1,15 @@
 package io.github.sealwax.mcp;
 
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.ILoggerFactory;
-import org.slf4j.Marker;
-import org.slf4j.event.Level;
-import org.slf4j.helpers.LegacyAbstractLogger;
+import org.slf4j.event.EventRecordingLogger;
+import org.slf4j.event.SubstituteLoggingEvent;
+import org.slf4j.helpers.NOPLogger;
 import org.slf4j.helpers.NOP_FallbackServiceProvider;
+import org.slf4j.helpers.SubstituteLogger;
 
 /** SLF4J in the tests: keeps what the guard logs, and fails if it is told to. */
 public final class Log extends NOP_FallbackServiceProvider {
@@ -16,9 +19,14 @@ public final class Log extends NOP_FallbackServiceProvider {
   /** What the next line throws. */
   static volatile Throwable failure;
 
+  private static final Queue<SubstituteLoggingEvent> EVENTS = new Events();
+
   @Override
   public ILoggerFactory getLoggerFactory() {
-    return Writer::new;
+    return name ->
+        name.startsWith("sealwax")
+            ? new EventRecordingLogger(new SubstituteLogger(name, EVENTS, true), EVENTS)
+            : NOPLogger.NOP_LOGGER;
   }
 
   @SuppressWarnings("unchecked")
@@ -26,56 +34,19 @@ public final class Log extends NOP_FallbackServiceProvider {
     throw (E) thrown;
   }
 
-  private static final class Writer extends LegacyAbstractLogger {
+  private static final class Events extends ConcurrentLinkedQueue<SubstituteLoggingEvent> {
     private static final long serialVersionUID = 1L;
 
-    Writer(String name) {
-      this.name = name;
-    }
-
-    private boolean isOurs() {
-      return name.startsWith("sealwax");
-    }
-
     @Override
-    protected void handleNormalizedLoggingCall(
-        Level level, Marker marker, String line, Object[] arguments, Throwable cause) {
+    public boolean add(SubstituteLoggingEvent event) {
       Throwable thrown = failure;
       if (thrown != null) {
         failure = null;
         sneakily(thrown);
       }
-      LINES.add(level + " " + line + (cause == null ? "" : " " + cause));
-    }
-
-    @Override
-    protected String getFullyQualifiedCallerName() {
-      return null;
-    }
-
-    @Override
-    public boolean isTraceEnabled() {
-      return false;
-    }
-
-    @Override
-    public boolean isDebugEnabled() {
-      return false;
-    }
-
-    @Override
-    public boolean isInfoEnabled() {
-      return false;
-    }
-
-    @Override
-    public boolean isWarnEnabled() {
-      return isOurs();
-    }
-
-    @Override
-    public boolean isErrorEnabled() {
-      return isOurs();
+      Throwable cause = event.getThrowable();
+      String line = event.getLevel() + " " + event.getMessage();
+      return LINES.add(line + (cause == null ? "" : " " + cause));
     }
   }
 }

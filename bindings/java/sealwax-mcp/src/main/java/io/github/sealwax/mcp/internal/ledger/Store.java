@@ -39,11 +39,7 @@ public final class Store implements AutoCloseable {
   public record Talk(Machine machine, Step next) {
     /** Sends what the core says, and returns its last word. */
     public CompletableFuture<Step> on(RedisConnection connection) {
-      if (!next.has("send")) {
-        machine.close();
-        return ended();
-      }
-      return connection.send(next.texts("send")).thenCompose(told -> after(told).on(connection));
+      return on(connection, null, null);
     }
 
     /**
@@ -51,20 +47,21 @@ public final class Store implements AutoCloseable {
      * first; {@code alone} sends what takes a connection of its own, and all that follows.
      */
     public CompletableFuture<Step> on(
-        RedisConnection shared,
+        RedisConnection connection,
         @Nullable Map<String, Object> answered,
-        Function<Talk, CompletableFuture<Step>> alone) {
-      if (Boolean.TRUE.equals(next.members().get("own"))) {
+        @Nullable Function<Talk, CompletableFuture<Step>> alone) {
+      if (alone != null && Boolean.TRUE.equals(next.members().get("own"))) {
         return alone.apply(this);
       }
       if (!next.has("send")) {
-        return on(shared);
+        machine.close();
+        return ended();
       }
       CompletableFuture<Map<String, Object>> answer =
           answered == null
-              ? shared.send(next.texts("send"))
+              ? connection.send(next.texts("send"))
               : CompletableFuture.completedFuture(answered);
-      return answer.thenCompose(told -> after(told).on(shared, null, alone));
+      return answer.thenCompose(told -> after(told).on(connection, null, alone));
     }
 
     private Talk after(Map<String, Object> answer) {
