@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARES = 2
 
 #: The tests that read data: a crate, a test binary of it, and modules of that.
-CODEC = ("sealwax", "codec", ["vectors", "requests", "contexts", "sessions", "keys"])
+CODEC = ("sealwax", "codec", ["vectors", "requests", "sessions", "keys"])
 GUARD = ("sealwax-mcp", "guard", ["random", "exchange", "documents", "machines", "wire"])
 LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors"])
 CANONICAL = ("sealwax", "codec", ["canonical"])

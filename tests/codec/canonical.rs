@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use sealwax::hazmat::canonical;
+use sealwax::{RequestContext, canonical_json};
 
 use crate::oracle;
 
@@ -16,6 +17,7 @@ fn canonical_texts_are_not_copied() {
         r#"{"":{"":0},"A":[true,false,null],"a":-1,"aa":{"a":1},"b":"7"}"#,
         "[999999999999999,-999999999999999,0,10]",
         "[\"\u{7f}\u{80}\u{2028}\u{d7ff}\u{e000}\u{ffff}\u{10ffff} /é\"]",
+        // A number in disguise is an object.
         r#"{"$serde_json::private::Number":"7"}"#,
         "{\"\u{7f}\":1}",
     ];
@@ -104,6 +106,11 @@ fn a_refusal_names_the_argument() {
         .unwrap_err()
         .to_string();
     assert!(refusal.starts_with("arguments: "), "{refusal}");
+    let scalar = RequestContext::new("m", "t", Some("7"));
+    let refusal = scalar.unwrap_err().to_string();
+    assert!(refusal.contains("expected an object or none"), "{refusal}");
+    assert_eq!(canonical_json("[ 1.0]").unwrap(), "[1]");
+    assert!(canonical_json("[1").is_err());
 }
 
 #[test]

@@ -96,19 +96,6 @@ fn nothing_leaves_with_a_draw_that_failed() {
     }
 }
 
-/// What cannot be noticed without a memory of all draws: a generator that repeats a block gives the same nonce, unless it
-/// mixes the time in as `System` does (clones.rs).
-#[test]
-fn a_block_that_is_given_twice_is_not_noticed() {
-    let repeats = |bytes: &mut [u8]| {
-        bytes.fill(7);
-        Ok(())
-    };
-    let alice = failing(0, repeats);
-    let tokens = [(); 2].map(|()| alice.cursor("tools/list").seal(b"2").unwrap().into_string());
-    assert_eq!(tokens[0], tokens[1]);
-}
-
 /// In milliseconds: before 1970 is 0; 2038, 2106; the largest of a ulid; the largest of JavaScript; the largest.
 const TIMES: [u64; 16] = [
     0,

@@ -3,39 +3,21 @@
 use crate::common::{AUDIENCE, secret};
 use sealwax::{Codec, Error, Key, KeyRing, Principal, RequestContext, View};
 
+/// What an older key made is told by the vectors; here is what follows from it.
 #[test]
-fn rotation_loses_nobody_and_a_removed_key_is_unknown() {
-    let key = |byte| Key::from_secret(&secret::<32>(byte)).unwrap();
-    let view = |ring: Vec<Key>| {
-        let codec = Codec::new(KeyRing::new(ring).unwrap(), AUDIENCE).unwrap();
-        codec.view(&Principal::subject("alice")).unwrap()
+fn what_an_older_key_made_is_renewed_by_the_first_one() {
+    let view = |keys: &[u8]| {
+        let key = |byte: &u8| Key::from_secret(&secret::<32>(*byte)).unwrap();
+        let codec = Codec::new(KeyRing::new(keys.iter().map(key)).unwrap(), AUDIENCE);
+        codec.unwrap().view(&Principal::subject("alice")).unwrap()
     };
-    let before = view(vec![key(1), key(2)]);
-    let token = before.session().seal(b"kept").unwrap();
-    let id = before.mint_session_id().unwrap();
-    let handle = before.mint_handle("basket").unwrap();
-    assert!(!before.session().open(&token).unwrap().needs_reseal());
-
-    let rotated = view(vec![key(2), key(1)]);
+    let token = view(&[1, 2]).session().seal(b"kept").unwrap();
+    let rotated = view(&[2, 1]);
     let opened = rotated.session().open(&token).unwrap();
-    assert_eq!(opened.payload(), b"kept");
     assert!(opened.needs_reseal() && opened.needs_renewal());
-    let verified = rotated.verify_session_id(id.as_str(), None).unwrap();
-    assert!(verified.needs_reseal());
-    let verified = rotated.verify_handle("basket", handle.as_str(), None);
-    assert!(verified.unwrap().needs_reseal());
     let renewed = rotated.session().renew(&opened, b"kept").unwrap();
-
-    let retired = view(vec![key(2)]);
-    assert!(!retired.session().open(&renewed).unwrap().needs_reseal());
-    let refused = retired.session().open(&token).unwrap_err();
-    assert_eq!(refused.code(), "unknown_key");
-    let refused = retired.verify_session_id(id.as_str(), None).unwrap_err();
-    assert_eq!(refused.code(), "unknown_key");
-    let refused = retired
-        .verify_handle("basket", handle.as_str(), None)
-        .unwrap_err();
-    assert_eq!(refused.code(), "unauthentic", "a handle names no key");
+    let opened = view(&[2]).session().open(&renewed).unwrap();
+    assert!(!opened.needs_reseal());
 }
 
 #[test]
@@ -159,27 +141,12 @@ fn a_secret_that_is_refused_is_told_by_its_place() {
 /// An editor, or another program, may show other lines than a server reads: a key behind a CR survived a rotation.
 #[test]
 fn a_ring_has_lines_that_everybody_reads_alike() {
-    let [a, b] = [1, 2].map(|byte| {
-        let key = Key::from_secret(&secret::<32>(byte)).unwrap();
-        key.to_text().unwrap().to_string()
-    });
-    for (text, found) in [
-        (format!("# old\r{a}\n{b}"), "a CR without LF"),
-        (format!("{a}\r{b}"), "a CR without LF"),
-        (format!("{a}\n{b}\r"), "a CR without LF"),
-        (format!("{a}\r\r\n{b}"), "a CR without LF"),
-        (format!("\u{feff}{a}"), "a byte order mark, found one"),
-        (
-            format!("\u{feff}# mine\n{a}"),
-            "a byte order mark, found one",
-        ),
-    ] {
+    let key = Key::from_secret(&secret::<32>(1)).unwrap();
+    let key = key.to_text().unwrap().to_string();
+    for text in [format!("# mine\n{key}\r"), format!("# mine\r\r\n{key}")] {
         let error = text.parse::<KeyRing>().unwrap_err();
-        assert_eq!(error.code(), "invalid_key");
-        assert!(error.to_string().ends_with(found), "{error}");
+        assert!(error.to_string().ends_with("a CR without LF"), "{error}");
     }
-    let text = format!("# mine\r\n\r\n{a}, # of May\r\n\t{b}\r\n");
-    assert_eq!(text.parse::<KeyRing>().unwrap().ids().count(), 2);
 }
 
 #[test]

@@ -73,9 +73,7 @@ fn a_codec_follows_its_file_and_keeps_its_keys_while_the_file_is_bad() {
     let half = &text(&[2, 1])[..80];
     for (bad, said) in [
         (Some(half), "key 2 of the ring: expected a key text"),
-        (Some(""), "expected 1 to 16 keys, found none"),
         (None, "No such file"),
-        (Some(&"#".repeat(70_000)), "expected at most 65,536 bytes"),
     ] {
         match bad {
             Some(bad) => replace(&path, bad),
@@ -130,7 +128,6 @@ fn a_mounted_secret_is_followed_through_its_links() {
 fn a_bad_file_is_an_error_at_the_start() {
     let missing = KeysFile::new("/nowhere/keys");
     let error = CodecBuilder::from_file(missing, AUDIENCE).unwrap_err();
-    assert_eq!(error.code(), "invalid_key");
     assert!(error.to_string().starts_with("keys file /nowhere/keys: "));
     let error = KeyRing::read(std::env::temp_dir()).unwrap_err();
     assert_eq!(error.code(), "invalid_key");
@@ -144,6 +141,11 @@ fn a_bad_file_is_an_error_at_the_start() {
     for (length, is_read) in [(65_536, true), (65_537, false)] {
         fs::write(&path, text(&[1]) + &"#".repeat(length - 53)).unwrap();
         assert_eq!(KeyRing::read(&path).is_ok(), is_read, "{length} bytes");
+    }
+    for every in [Duration::ZERO, Duration::from_secs(86_401), Duration::MAX] {
+        let file = KeysFile::new(&path).every(every);
+        let error = CodecBuilder::from_file(file, AUDIENCE).unwrap_err();
+        assert_eq!(error.code(), "invalid_argument", "{every:?}");
     }
 }
 
@@ -161,29 +163,14 @@ fn what_was_read_of_a_file_is_a_ring_or_an_error_that_names_it() {
         (Err("no such file"), "no such file"),
     ] {
         let error = KeyRing::of_file("/keys", read).unwrap_err().to_string();
-        assert!(
-            error.starts_with(&format!("keys file /keys: {said}")),
-            "{error}"
-        );
+        let begins = format!("keys file /keys: {said}");
+        assert!(error.starts_with(&begins), "{error}");
     }
-    let (keys, none) = (text(&[1, 2]), text(&[1]));
-    assert_eq!(
-        KeyRing::of_file("/keys", Ok(keys.as_bytes())).unwrap(),
-        ring(&[1, 2])
-    );
-    let error = KeyRing::of_file(&none, Err("no such file")).unwrap_err();
-    assert!(!error.to_string().contains(&none[5..]), "{error}");
-}
-
-#[test]
-fn a_time_between_two_reads_has_limits() {
-    let folder = Folder::new("limits");
-    let path = folder.0.join("keys");
-    fs::write(&path, text(&[1])).unwrap();
-    for every in [Duration::ZERO, Duration::from_secs(86_401), Duration::MAX] {
-        let error = CodecBuilder::from_file(KeysFile::new(&path).every(every), AUDIENCE);
-        assert_eq!(error.err().unwrap().code(), "invalid_argument", "{every:?}");
-    }
+    let keys = text(&[1, 2]);
+    let read = KeyRing::of_file("/keys", Ok(keys.as_bytes()));
+    assert_eq!(read.unwrap(), ring(&[1, 2]));
+    let error = KeyRing::of_file(&keys, Err("no such file")).unwrap_err();
+    assert!(!error.to_string().contains(&keys[5..20]), "{error}");
 }
 
 #[test]
@@ -277,11 +264,6 @@ fn the_environment_names_a_file_or_has_the_keys() {
     for (file, keys, expected) in [
         (file, "", format!("{:?}", ring(&[1, 2]))),
         ("", &other, format!("{:?}", ring(&[3]))),
-        (
-            file,
-            &other,
-            "expected SEALWAX_KEYS, SEALWAX_KEYS_FILE or SEALWAX_SECRET with its fallbacks, found more".into(),
-        ),
         (
             "",
             "",

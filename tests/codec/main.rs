@@ -7,12 +7,10 @@ mod canonical;
 mod clones;
 #[path = "../common/mod.rs"]
 mod common;
-mod contexts;
 mod faults;
 mod keys;
 #[cfg(not(target_family = "wasm"))]
 mod keys_file;
-mod layers;
 mod limits;
 mod messages;
 mod nonces;
@@ -22,7 +20,6 @@ mod report;
 mod requests;
 mod sealers;
 mod sessions;
-mod tampering;
 #[cfg(feature = "testing")]
 mod testing;
 mod vectors;

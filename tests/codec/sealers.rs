@@ -1,7 +1,7 @@
 //! Each typed sealer binds what its name says, and equals the untyped one for that purpose.
 
 use crate::common::{alice, ring};
-use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext};
+use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext, Token};
 
 #[test]
 fn each_typed_sealer_is_a_purpose() {
@@ -20,50 +20,38 @@ fn each_typed_sealer_is_a_purpose() {
         .custom("report")
         .bound_to_session(&id)
         .bound_to_request(&context);
-    let tokens = [
-        (
-            alice.state(&id).seal(b"x").unwrap().into_string(),
-            purpose(Kind::State, "", id_text, none),
-        ),
-        (
-            alice
-                .request_state(&context)
-                .seal(b"x")
-                .unwrap()
-                .into_string(),
-            purpose(Kind::RequestState, "", "", context_bytes),
-        ),
-        (
-            alice.session().seal(b"x").unwrap().into_string(),
-            purpose(Kind::Session, "", "", none),
-        ),
-        (
-            alice.cursor("tools/list").seal(b"x").unwrap().into_string(),
-            purpose(Kind::Cursor, "tools/list", "", none),
-        ),
-        (
-            alice
-                .handle_state("basket")
-                .seal(b"x")
-                .unwrap()
-                .into_string(),
-            purpose(Kind::HandleState, "basket", "", none),
-        ),
-        (
-            custom.seal(b"x").unwrap().into_string(),
-            purpose(Kind::Custom, "report", id_text, context_bytes),
-        ),
+    let sealed = [
+        alice.state(&id).seal(b"x").map(Token::into_string),
+        alice
+            .request_state(&context)
+            .seal(b"x")
+            .map(Token::into_string),
+        alice.session().seal(b"x").map(Token::into_string),
+        alice
+            .cursor("tools/list")
+            .seal(b"x")
+            .map(Token::into_string),
+        alice
+            .handle_state("basket")
+            .seal(b"x")
+            .map(Token::into_string),
+        custom.seal(b"x").map(Token::into_string),
     ];
-    for (token, purpose) in &tokens {
-        assert_eq!(
-            alice.sealer(*purpose).open(token).unwrap().into_payload(),
-            b"x"
-        );
-        assert!(
-            matches!(sealwax::inspect(token).unwrap(), Inspected::Token { kind, .. } if kind == purpose.kind)
-        );
+    let purposes = [
+        purpose(Kind::State, "", id_text, none),
+        purpose(Kind::RequestState, "", "", context_bytes),
+        purpose(Kind::Session, "", "", none),
+        purpose(Kind::Cursor, "tools/list", "", none),
+        purpose(Kind::HandleState, "basket", "", none),
+        purpose(Kind::Custom, "report", id_text, context_bytes),
+    ];
+    for (token, purpose) in sealed.iter().flatten().zip(purposes) {
+        let opened = alice.sealer(purpose).open(token).unwrap();
+        assert_eq!(opened.payload(), b"x");
+        let found = sealwax::inspect(token).unwrap();
+        assert!(matches!(found, Inspected::Token { kind, .. } if kind == purpose.kind));
     }
-    assert_eq!(alice.state(&id).open(&tokens[0].0).unwrap().payload(), b"x");
+    assert!(sealed.iter().all(Result::is_ok));
 }
 
 /// For bindings, whose callers may give an id or none.
@@ -91,7 +79,6 @@ fn json_goes_in_and_comes_out() {
     let opened = alice.session().open(&token).unwrap();
     assert_eq!(opened.json::<(String, u8)>().unwrap(), ("page".into(), 2));
     assert_eq!(opened.json::<u8>().unwrap_err().code(), "malformed");
-    assert_eq!(token.to_string(), token.as_str());
     let id = alice.mint_session_id().unwrap();
     assert!(
         matches!(sealwax::inspect(id.as_str()).unwrap(), Inspected::SessionId { created_at_ms, .. } if created_at_ms == id.created_at_ms())
