@@ -11,13 +11,12 @@
 // Logs and questions to the client belong to the revisions up to 2025-11-25.
 #![allow(deprecated)]
 
-mod features;
 mod tools;
 
 use std::collections::HashMap;
 use std::env;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSink};
@@ -28,13 +27,19 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::{Codec, Key, KeyRing};
 use sealwax_rmcp::ledger::Memory;
 use sealwax_rmcp::{Guard, anonymous};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use features::{FEATURES, TOOLS, each, filled, made, tools};
 use tools::text;
 
 const TTL_MS: u64 = 60_000;
+
+/// What the suite asks for: what the protocol lists, and what is returned, by name.
+#[expect(clippy::expect_used, reason = "the file is beside this one")]
+static FEATURES: LazyLock<Value> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("features.json")).expect("JSON in features.json")
+});
 
 #[derive(Clone)]
 struct Conformance {
@@ -45,21 +50,13 @@ struct Conformance {
 
 impl ServerHandler for Conformance {
     fn get_info(&self) -> ServerConfig {
-        let offers = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_tool_list_changed()
-            .enable_prompts()
-            .enable_prompts_list_changed()
-            .enable_resources()
-            .enable_resources_subscribe()
-            .enable_completions()
-            .enable_logging()
-            .build();
+        let offers = made(FEATURES["capabilities"].clone()).unwrap_or_default();
         ServerConfig::new(offers).with_server_info(Implementation::new("conformance", "1.0.0"))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools().find(|tool| tool.name == name)
+        let tools: Vec<Tool> = made(FEATURES["tools"].clone()).ok()?;
+        tools.into_iter().find(|tool| tool.name == name)
     }
 
     async fn list_tools(
@@ -67,9 +64,7 @@ impl ServerHandler for Conformance {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools().collect())
-            .with_ttl_ms(TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        listed("tools")
     }
 
     async fn call_tool(
@@ -78,11 +73,8 @@ impl ServerHandler for Conformance {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = &*request.name;
-        if let Some(tool) = FEATURES["tools"].get(name) {
-            let content = made(tool["result"]["content"].clone())?;
-            let failed = tool["result"]["isError"] == true;
-            let new = [CallToolResult::success, CallToolResult::error][usize::from(failed)];
-            return Ok(new(content).into());
+        if let Some(result) = FEATURES["results"].get(name) {
+            return Ok(complete::<CallToolResult>(result.clone())?.into());
         }
         if let Some(question) = FEATURES["questions"].get(name) {
             // The answer could not come back.
@@ -91,14 +83,14 @@ impl ServerHandler for Conformance {
                 return Ok(CallToolResult::error(vec![ContentBlock::text(why)]).into());
             }
             let arguments = request.arguments.unwrap_or_default();
-            let question = made(filled(&question["request"], &arguments))?;
+            let question = made(filled(question, &arguments))?;
             let answer = context.peer.send_request(question).await;
             return Ok(answer.map_or_else(
                 |error| CallToolResult::error(vec![ContentBlock::text(error.to_string())]).into(),
                 |answer| text(format!("the client answered {}", json!(answer))).into(),
             ));
         }
-        if TOOLS.contains(&name) {
+        if !name.starts_with("test_input_required_") {
             return Ok(self.tool(name, &context).await?.into());
         }
         let (state, answers) = (request.request_state.as_deref(), request.input_responses);
@@ -111,19 +103,7 @@ impl ServerHandler for Conformance {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let fixed = each(&FEATURES["prompts"]).map(|(name, about)| {
-            let names = about["arguments"].as_array().into_iter().flatten();
-            let argument = |name: &str| PromptArgument::new(name).with_required(true);
-            let arguments = names.filter_map(Value::as_str).map(argument).collect();
-            Prompt::new(name, about["description"].as_str(), Some(arguments))
-        });
-        let asking = each(&FEATURES["rounds"])
-            .filter(|(name, _)| name.ends_with("_prompt"))
-            .map(|(name, _)| Prompt::new(name, Some("Asks first"), None));
-        let prompts = fixed.chain(asking).collect();
-        Ok(ListPromptsResult::with_all_items(prompts)
-            .with_ttl_ms(TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        listed("prompts")
     }
 
     async fn get_prompt(
@@ -131,9 +111,9 @@ impl ServerHandler for Conformance {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if let Some(prompt) = FEATURES["prompts"].get(&request.name) {
+        if let Some(messages) = FEATURES["messages"].get(&request.name) {
             let arguments = request.arguments.unwrap_or_default();
-            let messages = made(filled(&prompt["messages"], &arguments))?;
+            let messages = made(filled(messages, &arguments))?;
             return Ok(GetPromptResult::new(messages).into());
         }
         let (state, answers) = (request.request_state.as_deref(), request.input_responses);
@@ -148,14 +128,7 @@ impl ServerHandler for Conformance {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let resource = |(uri, content): (&String, &Value)| {
-            let mime = content["mimeType"].as_str().unwrap_or_default();
-            Resource::new(uri, uri).with_mime_type(mime)
-        };
-        let resources = each(&FEATURES["resources"]).map(resource).collect();
-        Ok(ListResourcesResult::with_all_items(resources)
-            .with_ttl_ms(TTL_MS)
-            .with_cache_scope(CacheScope::Public))
+        listed("resources")
     }
 
     async fn list_resource_templates(
@@ -163,10 +136,7 @@ impl ServerHandler for Conformance {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let uri = FEATURES["template"]["uriTemplate"].as_str();
-        let template = ResourceTemplate::new(uri.unwrap_or_default(), "template");
-        let all = ListResourceTemplatesResult::with_all_items(vec![template]);
-        Ok(all.with_ttl_ms(TTL_MS).with_cache_scope(CacheScope::Public))
+        listed("resourceTemplates")
     }
 
     async fn read_resource(
@@ -177,22 +147,17 @@ impl ServerHandler for Conformance {
         let uri = &request.uri;
         let id = uri.strip_prefix("test://template/");
         let id = id.and_then(|rest| rest.strip_suffix("/data"));
-        let content = match (FEATURES["resources"].get(uri), id) {
+        let content = match (FEATURES["contents"].get(uri), id) {
             (Some(content), _) => content.clone(),
             (None, Some(id)) => {
                 let id = JsonObject::from_iter([("id".to_owned(), json!(id))]);
                 filled(&FEATURES["template"], &id)
             }
             (None, None) => {
-                let data = json!({ "uri": uri });
-                return Err(ErrorData::resource_not_found(
-                    "no such resource",
-                    Some(data),
-                ));
+                let data = Some(json!({ "uri": uri }));
+                return Err(ErrorData::resource_not_found("no such resource", data));
             }
         };
-        let mut content = content;
-        content["uri"] = json!(uri);
         let read = ReadResourceResult::new(vec![made(content)?]).with_ttl_ms(TTL_MS);
         Ok(read.with_cache_scope(CacheScope::Public).into())
     }
@@ -246,6 +211,41 @@ impl ServerHandler for Conformance {
         context.cancelled().await;
         self.subscribers.lock().await.remove(&id);
         Ok(())
+    }
+}
+
+/// A whole list of `features.json`.
+fn listed<T: DeserializeOwned>(name: &str) -> Result<T, ErrorData> {
+    complete(json!({ name: FEATURES[name], "ttlMs": TTL_MS, "cacheScope": "public" }))
+}
+
+/// A result of rmcp, from its JSON.
+fn complete<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+    value["resultType"] = json!("complete");
+    made(value)
+}
+
+/// A type of rmcp, from its JSON.
+fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+}
+
+/// A value of `features.json`, with the placeholders of its texts filled in.
+fn filled(template: &Value, values: &JsonObject) -> Value {
+    match template {
+        Value::String(text) => {
+            let fill = |text: String, (name, value): (&String, &Value)| {
+                text.replace(&format!("{{{name}}}"), value.as_str().unwrap_or_default())
+            };
+            Value::String(values.iter().fold(text.clone(), fill))
+        }
+        Value::Array(items) => items.iter().map(|item| filled(item, values)).collect(),
+        Value::Object(members) => {
+            let fill = |(name, value): (&String, &Value)| (name.clone(), filled(value, values));
+            Value::Object(members.iter().map(fill).collect())
+        }
+        other => other.clone(),
     }
 }
 

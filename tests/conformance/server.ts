@@ -28,6 +28,7 @@ import {
   type JsonSchemaType,
   McpServer,
   ResourceTemplate,
+  type ServerCapabilities,
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
@@ -35,26 +36,26 @@ import { Codec, Key, KeyRing } from 'sealwax';
 import { Guard, MemoryLedger } from 'sealwax/mcp';
 import { z } from 'zod';
 
-/** The features of `features.json`, by name. */
+/** What is in `features.json`: what the protocol lists, and what is returned, by name. */
 interface Features {
-  tools: Record<
-    string,
-    { description: string; inputSchema?: JsonSchemaType; result: CallToolResult }
-  >;
-  questions: Record<string, { description: string; argument?: string; request: Question }>;
+  capabilities: ServerCapabilities;
+  tools: { name: string; description: string; inputSchema: JsonSchemaType }[];
+  results: Record<string, CallToolResult>;
+  questions: Record<string, Question>;
   rounds: Record<string, { state: boolean; ask: string[][] }>;
   asked: InputRequests;
-  prompts: Record<
-    string,
-    { description: string; arguments: string[]; messages: GetPromptResult['messages'] }
-  >;
-  resources: Record<string, { mimeType: string; text: string }>;
-  template: { uriTemplate: string; mimeType: string; text: string };
+  prompts: { name: string; description: string; arguments: { name: string }[] }[];
+  messages: Record<string, GetPromptResult['messages']>;
+  resources: { uri: string; name: string; mimeType: string }[];
+  contents: Record<string, TextContents>;
+  resourceTemplates: [{ uriTemplate: string; name: string; mimeType: string }];
+  template: TextContents;
 }
 interface Question {
   method: 'elicitation/create' | 'sampling/createMessage';
   params: Record<string, unknown>;
 }
+type TextContents = { uri: string; mimeType: string; text: string };
 
 const features: Features = JSON.parse(
   readFileSync(new URL('features.json', import.meta.url), 'utf8'),
@@ -112,7 +113,7 @@ function inRounds<T>(name: string, ctx: ServerContext, last: T): T | InputRequir
   return inputRequired({ inputRequests, ...(state && { requestState: stateOf(ctx, next) }) });
 }
 
-/** The tools that do more than return a result of `features.json`. */
+/** The tools that do more than return a result of `features.json`, or ask. */
 const tools: Record<
   string,
   (ctx: ServerContext) => Promise<CallToolResult> | CallToolResult | InputRequiredResult
@@ -159,72 +160,52 @@ const tools: Record<
   },
 };
 
+/** What a tool does. */
+function called(name: string, given: Record<string, unknown>, ctx: ServerContext) {
+  const { [name]: result } = features.results;
+  const { [name]: question } = features.questions;
+  if (result) return result;
+  if (question) return asked(filled(question, given), ctx);
+  return tools[name]?.(ctx) ?? inRounds(name, ctx, said('state-ok'));
+}
+
+async function asked(question: Question, { mcpReq }: ServerContext) {
+  // The answer could not come back.
+  if (stateless) throw new Error('a stateless server cannot ask');
+  return said(`the client answered ${JSON.stringify(await mcpReq.send(question))}`);
+}
+
 function conformanceServer(): McpServer {
-  const server = new McpServer(
-    { name: 'conformance', version: '1.0.0' },
-    {
-      capabilities: {
-        tools: { listChanged: true },
-        prompts: { listChanged: true },
-        resources: { subscribe: true },
-        completions: {},
-        logging: {},
-      },
-    },
-  );
+  const { capabilities } = features;
+  const server = new McpServer({ name: 'conformance', version: '1.0.0' }, { capabilities });
   if (!bare) guard.protect(server);
 
-  for (const [name, tool] of Object.entries(features.tools)) {
-    const { description, inputSchema, result } = tool;
-    if (!inputSchema) server.registerTool(name, { description }, () => result);
-    else {
-      const schema = fromJsonSchema(inputSchema);
-      server.registerTool(name, { description, inputSchema: schema }, () => result);
-    }
-  }
-  for (const [name, { description, argument, request }] of Object.entries(features.questions)) {
-    const inputSchema = z.object(argument ? { [argument]: z.string() } : {});
-    server.registerTool(name, { description, inputSchema }, async (given, { mcpReq }) => {
-      // The answer could not come back.
-      if (stateless) throw new Error('a stateless server cannot ask');
-      const answer = await mcpReq.send(filled(request, given));
-      return said(`the client answered ${JSON.stringify(answer)}`);
-    });
-  }
-  for (const name of Object.keys(features.rounds)) {
-    if (name.endsWith('_prompt')) {
-      const last: GetPromptResult = {
-        messages: [{ role: 'user', content: { type: 'text', text: 'with that context' } }],
-      };
-      const description = 'Asks first';
-      server.registerPrompt(name, { description }, (ctx) => inRounds(name, ctx, last));
-    } else {
-      const description = 'Asks first';
-      server.registerTool(name, { description }, (ctx) => inRounds(name, ctx, said('state-ok')));
-    }
-  }
-  for (const [name, handler] of Object.entries(tools)) {
-    server.registerTool(name, { description: name.replaceAll('_', ' ') }, handler);
-  }
-
-  for (const [name, { description, arguments: names, messages }] of Object.entries(
-    features.prompts,
-  )) {
-    const argsSchema = z.object(Object.fromEntries(names.map((it) => [it, z.string()])));
-    server.registerPrompt(name, { description, argsSchema }, (given) =>
-      filled({ messages }, given),
+  for (const { name, description, inputSchema } of features.tools) {
+    const schema = fromJsonSchema<Record<string, unknown>>(inputSchema);
+    server.registerTool(name, { description, inputSchema: schema }, (given, ctx) =>
+      called(name, given, ctx),
     );
   }
-
-  for (const [uri, { mimeType, ...content }] of Object.entries(features.resources)) {
-    server.registerResource(uri, uri, { mimeType }, () => ({
-      contents: [{ uri, mimeType, ...content }],
+  for (const { name, description, arguments: names } of features.prompts) {
+    const argsSchema = z.object(Object.fromEntries(names.map((it) => [it.name, z.string()])));
+    const { [name]: messages } = features.messages;
+    const last: GetPromptResult = {
+      messages: [{ role: 'user', content: { type: 'text', text: 'with that context' } }],
+    };
+    server.registerPrompt(name, { description, argsSchema }, (given, ctx) =>
+      messages ? filled({ messages }, given) : inRounds(name, ctx, last),
+    );
+  }
+  for (const { uri, name, mimeType } of features.resources) {
+    const { [uri]: content } = features.contents;
+    server.registerResource(name, uri, { mimeType }, () => ({
+      contents: content ? [content] : [],
     }));
   }
-  const { uriTemplate, mimeType, text } = features.template;
+  const [{ uriTemplate, name, mimeType }] = features.resourceTemplates;
   const template = new ResourceTemplate(uriTemplate, { list: undefined });
-  server.registerResource('template', template, { mimeType }, (uri, { id }) => ({
-    contents: [{ uri: uri.href, mimeType, text: filled(text, { id }) }],
+  server.registerResource(name, template, { mimeType }, (_, values) => ({
+    contents: [filled(features.template, values)],
   }));
 
   server.server.setRequestHandler('completion/complete', ({ params }) => ({

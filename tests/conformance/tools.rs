@@ -8,8 +8,7 @@ use rmcp::{ErrorData, RoleServer};
 use sealwax_rmcp::State;
 use serde_json::{Value, json};
 
-use crate::Conformance;
-use crate::features::{FEATURES, made};
+use crate::{Conformance, FEATURES, made};
 
 const SOON: Duration = Duration::from_millis(50);
 
