@@ -312,6 +312,7 @@ test-published:
 	python3 tests/published/readme.py
 	python3 tests/published/tagline.py
 	python3 tests/published/cargo_new.py
+	python3 tests/assurance/figures.py --check
 
 # Of `make test`, where that has run: a release build has no other tests in Rust.
 $(BUILD)/rust-tests.txt:

@@ -115,7 +115,11 @@ def run(folder: pathlib.Path, program: pathlib.Path, seconds: int, jobs: int) ->
     for target, said, status in ended:
         if status:
             print(f"\n{target}:\n" + said[-4000:])
-    return int(any(status for *_, status in ended))
+    failed = any(status for *_, status in ended)
+    if not failed:
+        runs = sum(int(line.split()[1]) for line in table[1:])
+        print(f"figure: {len(ended)} targets, {runs:,} executions in {share} s each")
+    return int(failed)
 
 
 def keep(folder: pathlib.Path, program: pathlib.Path) -> None:

@@ -183,6 +183,8 @@ def main(wasm_opt, module, *names):
             if control != bool(function.found):
                 failed = True
                 print(*sorted(function.found), sep="\n")
+            elif not control:
+                print("figure: 1 functions of WebAssembly")
     raise SystemExit(failed)
 
 

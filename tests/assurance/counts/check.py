@@ -76,6 +76,7 @@ def main(file: str, *commands: str) -> None:
     faults += [f"{' '.join(names)}: not counted" for names in limits if names[0] in counted and names not in found]
     if faults:
         sys.exit("\n".join(faults))
+    print(f"figure: {len(found)} limits")
 
 
 if __name__ == "__main__":

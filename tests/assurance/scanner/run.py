@@ -110,7 +110,9 @@ def main() -> None:
                 print(f"| {way} |", " | ".join(found), "|", flush=True)
                 if found != expected:
                     wrong.append(f"{way}: expected {expected}")
-    sys.exit("\n".join(wrong) or 0)
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"figure: {len(SERVERS)} languages: all refused; without a ledger, replay accepted")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,10 @@ fn explored(scenarios: Vec<Scenario>) -> Vec<Explored> {
     };
     let found: Vec<_> = scenarios.into_iter().map(explore).collect();
     let states: usize = found.iter().map(|one| one.states).sum();
-    println!("{} scenarios: {states}", found.len());
+    let cut = found.iter().filter(|one| !one.whole).count();
+    println!("figure: {} scenarios", found.len());
+    println!("figure: {states} states");
+    println!("figure: {cut} cut off");
     found
 }
 

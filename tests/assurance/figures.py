@@ -1,0 +1,88 @@
+"""Writes the figures in the table of docs/assurance.md: what a command found, with the day and the commit.
+
+    figures.py            writes them from figures.json
+    figures.py --check    fails where the table has others
+    figures.py COMMAND... runs commands as the table names them, such as `counts more`, and keeps in figures.json what they print
+                          behind `figure: `: of lines that begin with a number, the sum for the same words
+
+A command has a list: first what it found last, then what was found once. `?` is behind a commit that this history has not: the
+pages of the time (`git show a9bf4b8e^:docs/assurance`) have its day.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests/assurance/figures.json"
+PAGE = ROOT / "docs/assurance.md"
+# cargo-vet has a sentence of its own.
+FIGURE = re.compile(r"(?:figure: |Vetting Succeeded \()(?:([\d,]+) )?([^\n)]+)")
+
+
+def output(*words: str) -> str:
+    run = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode != 0:
+        sys.exit(f"{' '.join(words)} failed:\n{run.stdout}")
+    return run.stdout
+
+
+def measured(command: str) -> str:
+    name, *rest = command.split()
+    if name == "cargo":
+        said = output(name, *rest, "--", "--nocapture")
+    elif name == "make":
+        said = output(name, *rest)
+    else:
+        folder = "release/supply" if name == "supply" else f"tests/assurance/{name}"
+        said = output("make", "-C", folder, *rest)
+    sums: dict[str, int | None] = {}
+    for number, words in FIGURE.findall(said):
+        sums[words] = (sums.get(words) or 0) + int(number.replace(",", "")) if number else None
+    if not sums:
+        sys.exit(f"{command} prints no figure")
+    return ", ".join(words if number is None else f"{number:,} {words}" for words, number in sums.items())
+
+
+def measure(commands: list[str]) -> None:
+    if output("git", "status", "--porcelain", "--untracked-files=no"):
+        sys.exit("commit your changes: a figure is of a commit")
+    data = json.loads(DATA.read_text())
+    commit, day = output("git", "log", "-1", "--abbrev=8", "--format=%h %cs").split()
+    for command in commands:
+        data[command] = [[measured(command), day, commit], *data.get(command, [])[1:]]
+    DATA.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def written(page: str) -> str:
+    """Return the page with the figures of each row's commands."""
+    left = json.loads(DATA.read_text())
+
+    def row(found: re.Match[str]) -> str:
+        claim, command, _, rest = found[0].split(" | ")
+        names = re.findall(r"`(.+?)`", command) or [command]
+        figures = [one for name in names for one in left.pop(name, [])]
+        cell = ". ".join(f"{figure}. {day}:{commit}" for figure, day, commit in figures)
+        return " | ".join((claim, command, cell, rest))
+
+    begin, end = page.index("|---|"), page.index("\n## Open findings")
+    page = page[:begin] + re.sub(r"(?<=\n)\| .*", row, page[begin:end]) + page[end:]
+    if left:
+        sys.exit(f"no row of {PAGE.name} names {', '.join(left)}")
+    return page
+
+
+def main(args: list[str]) -> None:
+    if args and args != ["--check"]:
+        measure(args)
+    old = PAGE.read_text()
+    new = written(old)
+    if args == ["--check"] and old != new:
+        sys.exit(f"{PAGE.name} has other figures than {DATA.name}: run tests/assurance/figures.py")
+    PAGE.write_text(new)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
