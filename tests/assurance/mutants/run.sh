@@ -31,7 +31,7 @@ wasm)
   files="-f src/format/cipher/chacha20.rs -f src/format/cipher/by_simd128.rs" features=hazmat own='^$'
   export CARGO_BUILD_TARGET=wasm32-wasip1 CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128
   export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $root/tests/wasi.mjs"
-  skip="--skip nonces:: --skip layers:: --skip canonical::" first= limit=600
+  skip="--skip nonces:: --skip canonical::" first= limit=600
   ;;
 engine) files="-f mcp/src/**" features=documents crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip=
   all="-C=--lib -C=--test=guard" ;;
