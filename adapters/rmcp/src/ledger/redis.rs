@@ -170,16 +170,3 @@ impl fmt::Debug for Redis {
         f.write_str("Redis")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use sealwax_mcp::ledger::Script;
-
-    #[test]
-    fn the_cores_digests_are_those_of_its_scripts() {
-        for script in Script::ALL {
-            let found = redis::Script::new(script.lua());
-            assert_eq!(script.sha1(), found.get_hash(), "{}", script.name());
-        }
-    }
-}

@@ -60,8 +60,7 @@ impl Refusals {
     }
 }
 
-/// Serves on the loopback interface. The bearer token is the subject, and after `#` its own id; `nobody` has no
-/// claims.
+/// Serves on the loopback interface. The bearer token is the subject; `nobody` has no claims.
 pub async fn serve<S: ServerHandler + Clone>(server: S) -> String {
     let mcp = StreamableHttpService::new(
         move || Ok(server.clone()),
@@ -80,18 +79,10 @@ pub async fn listen(app: axum::Router) -> String {
 }
 
 pub async fn authenticate(mut request: Request, next: Next) -> Response {
-    let header = request
-        .headers()
-        .get("authorization")
-        .and_then(|value| value.to_str().ok());
-    let subject = header
-        .and_then(|header| header.strip_prefix("Bearer "))
-        .unwrap_or("nobody");
-    if subject != "nobody" {
-        let (subject, jti) = subject.split_once('#').unwrap_or((subject, "0"));
-        let claims = json!({
-            "iss": "https://idp.example.com", "sub": subject, "azp": "cli", "jti": jti
-        });
+    let header = request.headers().get("authorization");
+    let subject = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    if let Some(subject) = subject.filter(|subject| *subject != "nobody") {
+        let claims = json!({"iss": "https://idp.example.com", "sub": subject, "azp": "cli"});
         request.extensions_mut().insert(VerifiedClaims(claims));
     }
     next.run(request).await

@@ -22,17 +22,12 @@ use crate::serving::{Refusals, fresh, until};
 /// The number of session values in memory.
 static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
+#[serde(from = "u32")]
 struct Counted(u32);
 
-impl<'de> Deserialize<'de> for Counted {
-    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        u32::deserialize(from).map(Self::new)
-    }
-}
-
-impl Counted {
-    fn new(value: u32) -> Self {
+impl From<u32> for Counted {
+    fn from(value: u32) -> Self {
         ALIVE.fetch_add(1, Ordering::SeqCst);
         Self(value)
     }
@@ -63,7 +58,7 @@ impl ServerHandler for Server {
         if request.method == "linger" {
             self.begun.notify_one();
             context.ct.cancelled().await;
-            session.write(Counted::new(7))?;
+            session.write(Counted::from(7))?;
         }
         if request.method != "read" {
             *self.kept.lock().unwrap() = Some(session);
@@ -78,7 +73,7 @@ impl ServerHandler for Server {
 async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors() {
     let refusals = Refusals::default();
     let guard = Guard::builder(fresh(), |_: &_| Principal::subject("alice"));
-    let sessions = Sessions::new(|_, _| async { Ok(Counted::new(1)) });
+    let sessions = Sessions::new(|_, _| async { Ok(Counted::from(1)) });
     // It would know of a write that was too late.
     let guard = guard.sessions(sessions).ledger(Memory::default());
     let guard = guard.on_refused(refusals.hook()).build().unwrap();
@@ -104,7 +99,7 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
             begun().await;
         }
         let mut kept = server.kept.lock().unwrap().take().unwrap();
-        assert!(kept.write(Counted::new(8)).is_err());
+        assert!(kept.write(Counted::from(8)).is_err());
         assert_eq!(client.refusals.code(), "invalid_argument");
     }
     let read = request(4, "read", json!({"_meta": {SESSION: session}}));

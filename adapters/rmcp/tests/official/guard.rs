@@ -183,22 +183,6 @@ async fn a_handle_is_the_key_of_its_row_in_either_revision() {
     }
 }
 
-#[test]
-fn mistakes_in_the_options_are_said_at_once() {
-    let builder = || Guard::builder(fresh(), anonymous);
-    let none: [&str; 0] = [];
-    let short = Duration::from_millis(900);
-    for (builder, named) in [
-        (builder().request_state_ttl(short), "request_state_ttl"),
-        (builder().time_limit(Duration::MAX), "time limit"),
-        (builder().only("delete", none), "only"),
-    ] {
-        let error = builder.build().unwrap_err();
-        assert_eq!(error.code(), "invalid_argument");
-        assert!(error.to_string().starts_with(named), "{error}");
-    }
-}
-
 thread_local! {
     /// The log of this thread. Every test and its server are on one thread.
     static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };

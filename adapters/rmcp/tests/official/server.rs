@@ -129,6 +129,19 @@ impl ServerHandler for Server {
         })
     }
 
+    /// Hands out handles.
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let sealed = self.held().seal(&context, "something")?;
+        let opened = self.held().open::<String>(&context, &sealed.handle).await?;
+        assert_eq!(opened.value, "something");
+        self.rows().mint(&context)?;
+        Ok(ListResourcesResult::default())
+    }
+
     #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
     async fn set_level(
         &self,

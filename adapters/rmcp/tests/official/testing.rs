@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock,
-    InputRequiredResult, ListResourcesResult, PaginatedRequestParams,
+    InputRequiredResult,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Principal;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
+
+use crate::server::server;
 
 /// The server under test: what `main` serves.
 struct Rounds;
@@ -58,33 +59,14 @@ async fn an_answer_is_for_its_user_for_ten_minutes_and_once()
     Ok(())
 }
 
-/// A server that hands out handles in its list.
-struct Shelf(Guard);
-
-impl ServerHandler for Shelf {
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let baskets = self.0.self_contained_handles("basket");
-        let sealed = baskets.seal(&context, &7)?;
-        assert_eq!(
-            baskets.open::<u32>(&context, &sealed.handle).await?.value,
-            7
-        );
-        self.0.reference_handles("row").mint(&context)?;
-        Ok(ListResourcesResult::default())
-    }
-}
-
 /// Minting waits for nothing, so the ledger is open before.
 #[tokio::test]
 async fn a_list_that_comes_first_may_hand_out_handles() -> Result<(), Box<dyn std::error::Error>> {
     let clock = TestClock::new();
     let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice"));
     let guard = guard.ledger(ledger(&clock)).build()?;
-    let client = connect(guard.protect(Shelf(guard.clone())), ClientConfig::default()).await?;
+    let server = guard.protect(server(&guard, "basket"));
+    let client = connect(server, ClientConfig::default()).await?;
     client.list_resources(None).await?;
     Ok(())
 }

@@ -19,9 +19,9 @@ pub fn built(example: &str) -> PathBuf {
         name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
     });
     let mut command = Command::new(env!("CARGO"));
-    for name in of_this_package {
+    of_this_package.for_each(|name| {
         command.env_remove(name);
-    }
+    });
     let packages = "sealwax sealwax-mcp sealwax-cli sealwax-rmcp sealwax-fuzz-targets format-model ledger-model";
     let built = command
         .args(["build", "--quiet", "--offline", "--all-features"])
@@ -31,11 +31,8 @@ pub fn built(example: &str) -> PathBuf {
         .stderr(Stdio::inherit())
         .output()
         .unwrap();
-    let lines = String::from_utf8(built.stdout).unwrap();
-    let artefacts = lines
-        .lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let mut programs = artefacts.filter_map(|line| line["executable"].as_str().map(Into::into));
+    let told = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>();
+    let mut programs = told.filter_map(|told| told.unwrap()["executable"].as_str().map(Into::into));
     programs.next().expect("the example was not built")
 }
 

@@ -3,10 +3,10 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The path of `valkey-server`; `make test-rust` sets it.
 const BINARY: &str = "VALKEY_SERVER";
@@ -32,12 +32,16 @@ impl Valkey {
             if TcpListener::bind(("127.0.0.1", port)).is_err() {
                 continue;
             }
-            if let Some(child) = spawn(port, &folder, settings) {
-                return Self {
-                    child,
-                    port,
-                    folder,
-                };
+            let mut child = spawn(port, &folder, settings);
+            while child.try_wait().unwrap().is_none() {
+                if answers(port) {
+                    return Self {
+                        child,
+                        port,
+                        folder,
+                    };
+                }
+                std::thread::sleep(Duration::from_millis(10));
             }
         }
         panic!("expected a Valkey to start");
@@ -60,14 +64,8 @@ impl Valkey {
 
     /// Sends the signal `STOP` or `CONT`.
     pub fn signal(&self, name: &str) {
-        let (name, id) = (format!("-{name}"), self.child.id().to_string());
-        assert!(
-            Command::new("kill")
-                .args([name, id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let args = [format!("-{name}"), self.child.id().to_string()];
+        assert!(Command::new("kill").args(args).status().unwrap().success());
     }
 }
 
@@ -79,32 +77,23 @@ impl Drop for Valkey {
     }
 }
 
-fn spawn(port: u16, folder: &PathBuf, settings: &[&str]) -> Option<Child> {
-    let Some(binary) = std::env::var_os(BINARY) else {
-        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rust`");
-    };
-    let port_text = port.to_string();
-    let mut child = Command::new(binary)
-        .args(["--port", &port_text, "--bind", "127.0.0.1", "--save", ""])
-        .arg("--dir")
-        .arg(folder)
-        .args(settings)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
-    while Instant::now() < until {
-        if child.try_wait().unwrap().is_some() {
-            return None;
-        }
-        if answers(port) {
-            return Some(child);
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-    None
+fn spawn(port: u16, folder: &Path, settings: &[&str]) -> Child {
+    let binary = std::env::var_os(BINARY).unwrap_or_else(|| {
+        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rust`")
+    });
+    let port = port.to_string();
+    let mut command = Command::new(binary);
+    command.args([
+        "--port",
+        &port,
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+    ]);
+    let command = command.arg(folder).args(settings).stdout(Stdio::null());
+    command.spawn().unwrap()
 }
 
 /// Returns whether it answers. A node of a cluster that finds its second port taken listens, and then ends.

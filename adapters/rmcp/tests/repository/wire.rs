@@ -25,22 +25,17 @@ struct Known(Vec<(&'static str, String)>);
 impl Known {
     fn bytes(&self, text: &Value) -> Vec<u8> {
         if let Some(hex) = text["hex"].as_str() {
-            let pairs = hex
-                .as_bytes()
-                .chunks(2)
-                .map(|pair| str::from_utf8(pair).unwrap());
-            return pairs
-                .map(|pair| u8::from_str_radix(pair, 16).unwrap())
-                .collect();
+            let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+            return (0..hex.len()).step_by(2).map(byte).collect();
         }
         if text["large"] == true {
             return vec![b' '; LIMIT + 1];
         }
-        let text = text.as_str().unwrap_or_default().to_owned();
-        let known = self.0.iter();
-        known
-            .fold(text, |text, (name, known)| text.replace(name, known))
-            .into()
+        let mut text = text.as_str().unwrap_or_default().to_owned();
+        for (name, known) in &self.0 {
+            text = text.replace(name, known);
+        }
+        text.into()
     }
 
     fn text(&self, text: &Value) -> String {
@@ -57,10 +52,8 @@ fn inner(answer: &Value, body: Vec<u8>, seen: &Arc<Mutex<Option<Vec<u8>>>>) -> R
             made = made.header(name, value);
         }
     }
-    let pieces: Vec<_> = body
-        .chunks(5)
-        .map(|piece| Ok::<_, Infallible>(Bytes::from(piece.to_vec())))
-        .collect();
+    let pieces = body.chunks(5).map(Bytes::copy_from_slice);
+    let pieces: Vec<_> = pieces.map(Ok::<_, Infallible>).collect();
     let made = made.header("content-length", body.len());
     let made = made.body(Body::from_stream(stream::iter(pieces))).unwrap();
     let (made, seen) = (Mutex::new(Some(made)), Arc::clone(seen));
@@ -75,22 +68,16 @@ async fn play(case: &Value) {
     let codec = fresh();
     let view = codec.view(&Principal::subject("alice")).unwrap();
     let sealed = || {
-        view.session()
-            .seal(NEGOTIATED.as_bytes())
-            .unwrap()
-            .into_string()
+        let sealed = view.session().seal(NEGOTIATED.as_bytes());
+        sealed.unwrap().into_string()
     };
     let (one, two) = (sealed(), sealed());
     let bad = format!("{}AA", &one[..one.len() - 2]);
     let mut known = Known(vec![("{t}", one), ("{u}", two), ("{bad}", bad)]);
     let refusals = Refusals::default();
     let guard = Guard::builder(codec, |_: &_| Principal::subject("alice"));
-    let mut layer = guard
-        .on_refused(refusals.hook())
-        .build()
-        .unwrap()
-        .layer()
-        .max_body_size(LIMIT);
+    let guard = guard.on_refused(refusals.hook()).build().unwrap();
+    let mut layer = guard.layer().max_body_size(LIMIT);
     if case["settings"]["transport"]["sep1359"] == true {
         layer = layer.sep1359().ttl(Duration::from_secs(600));
     }
@@ -102,8 +89,12 @@ async fn play(case: &Value) {
         ("mcp-session-id", "session"),
         ("content-encoding", "encoding"),
     ] {
-        let times = if http[member].is_object() { 2 } else { 1 };
-        for _ in 0..if http[member].is_null() { 0 } else { times } {
+        let times = match &http[member] {
+            Value::Null => 0,
+            Value::Object(_) => 2,
+            _ => 1,
+        };
+        for _ in 0..times {
             request = request.header(name, known.text(&http[member]));
         }
     }
@@ -114,14 +105,14 @@ async fn play(case: &Value) {
     let left = to_bytes(Body::new(left), usize::MAX).await.unwrap();
     let left = String::from_utf8(left.into()).unwrap();
 
+    let name = &case["name"];
     let delivered = case
         .get("delivers")
         .map(|delivers| delivers.get("body").map_or(body, |body| known.bytes(body)));
-    let seen = seen.lock().unwrap().take();
-    assert_eq!(seen, delivered, "{}", case["name"]);
+    assert_eq!(*seen.lock().unwrap(), delivered, "{name}");
     let codes: Vec<_> = refusals.take().iter().map(|refusal| refusal.code).collect();
     let logged: Vec<_> = case.get("logged").into_iter().collect();
-    assert_eq!(json!(codes), json!(logged), "{}", case["name"]);
+    assert_eq!(json!(codes), json!(logged), "{name}");
     let length = parts.headers.get("content-length");
     let length = length.map(|length| length.to_str().unwrap().parse());
     assert!(length.is_none_or(|length| length == Ok(left.len())));
@@ -133,26 +124,21 @@ async fn play(case: &Value) {
             replies["allow"].as_str(),
             known.text(&replies["body"]),
         );
-        assert_eq!(found, expected, "{}", case["name"]);
+        assert_eq!(found, expected, "{name}");
         return;
     }
     let session = parts.headers.get("mcp-session-id");
-    assert_eq!(
-        session.is_some(),
-        case.get("header").is_some(),
-        "{}",
-        case["name"]
-    );
+    assert_eq!(session.is_some(), case.get("header").is_some(), "{name}");
     if let Some(session) = session {
         known.0.push(("{new}", session.to_str().unwrap().into()));
     }
-    assert_eq!(left, known.text(&case["leaves"]), "{}", case["name"]);
+    assert_eq!(left, known.text(&case["leaves"]), "{name}");
 }
 
 #[tokio::test]
 async fn what_comes_in_over_http_goes_out_as_specified() {
-    let cases: Value =
-        serde_json::from_str(include_str!("../../../../tests/vectors/wire.json")).unwrap();
+    let cases = include_str!("../../../../tests/vectors/wire.json");
+    let cases: Value = serde_json::from_str(cases).unwrap();
     let mut played = 0;
     for case in cases["cases"].as_array().unwrap() {
         // A service of tower's that fails has its own answer.
