@@ -7,21 +7,15 @@ import { inspect as show } from 'node:util';
 import { anonymous, answer, Codec, inspect, Key, KeyRing, requestContext } from 'sealwax';
 import { alice, codec, key, keys, payload, refused } from './api.mjs';
 
-test('what was sealed opens', () => {
-  const sealer = alice.cursor('tools/list');
-  const opened = sealer.open(sealer.seal(payload, { ttl: 60 }));
-  assert.deepEqual(opened.payload, payload);
-  assert.equal(opened.kind, 'cursor');
-  assert.equal(opened.expiresAt, opened.issuedAt + 60);
-  assert.deepEqual(sealer.open(sealer.sealJson({ page: [2] })).json(), { page: [2] });
-  assert.equal(sealer.open(sealer.seal(payload, { noExpiry: true })).expiresAt, undefined);
-  refused('malformed', () => sealer.open(sealer.seal(payload)).json());
-  // What it is bound to cannot be changed behind the sealer's back.
+test('what a token is bound to cannot be changed behind its sealer, and what holds no JSON is malformed', () => {
   const context = requestContext('tools/call', 'x');
   const bound = alice.requestState(context);
   const token = bound.seal(payload);
   context.fill(0);
-  assert.deepEqual(bound.open(token).payload, payload);
+  const opened = bound.open(token);
+  assert.deepEqual([opened.payload, opened.kind], [payload, 'request-state']);
+  refused('malformed', () => opened.json());
+  assert.deepEqual(bound.open(bound.sealJson({ page: [2] })).json(), { page: [2] });
 });
 
 test('only what was opened can be renewed, and only as the kind it is', () => {
@@ -114,22 +108,14 @@ test('a view of one principal is never that of another, kept or not', () => {
   }
 });
 
-test('a text is told for what it is, and an id tells when it ends', () => {
+test('an id tells when it ends', () => {
   const id = alice.mintSessionId();
   assert.equal(alice.sessions().verify(id).sessionId, id);
-  const { createdAtMs, endsAtMs, ulid } = alice.verifySessionId(id, { maxAge: 60 });
+  const { createdAtMs, endsAtMs } = alice.verifySessionId(id, { maxAge: 60 });
   assert.equal(endsAtMs, createdAtMs + 60_000);
-  assert.match(ulid, /^[0-9a-f]{32}$/);
   assert.deepEqual(inspect(id), { what: 'session-id', keyId: key.id, createdAtMs });
   const handle = alice.mintHandle('tx');
   assert.equal(alice.verifyHandle('tx', handle).handle, handle);
-  assert.deepEqual([inspect(handle).what, inspect(handle).type], ['handle', 'tx']);
-  const token = alice.handleState('tx').seal(payload);
-  const { tokenId } = alice.handleState('tx').open(token);
-  const expected = { what: 'token', kind: 'handle-state', keyId: key.id, tokenId };
-  assert.deepEqual(inspect(token), expected);
-  assert.deepEqual(inspect(key.toText()), { what: 'key', keyId: key.id });
-  refused('malformed', () => inspect('?'));
 });
 
 test('the wire gets one answer for every refusal, and another for the server’s own trouble', () => {

@@ -57,17 +57,13 @@ test('keys are not told', (context) => {
   context.after(() => rmSync(folder, { recursive: true }));
   const keysFile = join(folder, 'keys');
   writeFileSync(keysFile, `${key} ${key}x`);
-  const secret = Buffer.from(files[0].keys[0].secret, 'hex');
   for (const act of [
     () => Key.parse(`${key}\ud800`),
-    () => Key.parse(Buffer.from(key)),
     () => Key.fromSecret(key),
-    () => Key.fromSecret(new Uint8Array(secret).subarray(1)),
     () => Key.fromSecret(new TextEncoder().encode(key)),
     () => KeyRing.parse(`${key} ${key}`),
     () => new KeyRing([key, `${key}x`]),
     () => Key.derive(key),
-    () => Key.derive(`${key.slice(5)} `),
     () => new Codec({ keys: { key }, audience: 'a' }),
     () => new Codec({ keysFile, audience: 'a' }),
     () => new Codec({ keysFile: key, audience: 'a' }),
@@ -93,9 +89,7 @@ test('tokens and payloads are not told', () => {
   const elsewhere = new Codec({ keys: other, audience: 'a' }).view({ subject: 'alice' });
   const session = alice.session();
   const token = at(now, null, () => session.seal(bytes, { ttl: 60 }));
-  const [text, none] = [bytes, [0xff, ...bytes]].map((payload) =>
-    at(now, null, () => session.open(session.seal(Uint8Array.from(payload)))),
-  );
+  const none = at(now, null, () => session.open(session.seal(Uint8Array.of(0xff, ...bytes))));
   const circle = { password: payload };
   circle.circle = circle;
   for (const act of [
@@ -110,10 +104,8 @@ test('tokens and payloads are not told', () => {
     () => session.sealJson(circle),
     () => session.sealJson({ [payload]: 1n }),
     () => session.seal(bytes, { ttl: token }),
-    () => text.json(),
     () => none.json(),
     () => alice.sessions().open({ sessionId: token, state: token }),
-    () => alice.sessions().verify(token),
     () => alice.verifyHandle('basket', token),
     () => sealwax.requestContextFromJson('tools/call', 'x', token),
   ]) {
