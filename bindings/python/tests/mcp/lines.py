@@ -47,7 +47,7 @@ async def on_stdio(of: Guard, server: Any) -> AsyncIterator[OnStdio]:
     sends, reads = anyio.create_memory_object_stream[str](8)
     writes, hears = anyio.create_memory_object_stream[str](8)
     lines = wire.Lines(reads, writes)
-    transport = Transport(of, of._engines, required=False, ttl=None, sep1359=True)
+    transport = Transport(of, required=False, ttl=None, sep1359=True)
     async with anyio.create_task_group() as group:
         group.start_soon(serve, low_level(server), transport, lines, lines)
         yield OnStdio(sends, hears)

@@ -66,9 +66,8 @@ class Served:
 
     async def on_lines(self, reader: Any, writer: Any) -> None:
         ttl, idle = self._transport.get("ttl"), self._transport.get("idle")
-        guard: Any = self._guard
         times: Any = {"ttl": ttl, "idle": idle}
-        transport = Transport(guard, guard._engines, required=False, sep1359=True, **times)
+        transport = Transport(self._guard, required=False, sep1359=True, **times)
         lines = SocketLines(reader, writer)
         await serve(self._low, transport, lines, lines)
 

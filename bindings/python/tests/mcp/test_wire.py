@@ -155,7 +155,7 @@ class Ends:
 async def test_what_passes_stdio(case: dict[str, Any]) -> None:
     world, ends = World(case), Ends()
     settings = {**world.settings, "required": False}
-    streams: Any = _Conversation(Transport(world.guard, world.guard._engines, **settings))
+    streams: Any = _Conversation(Transport(world.guard, **settings))
     streams.writes = ends
     serving = asyncio.create_task(ends.serve(streams.lines(ends)))
     with anyio.fail_after(10):

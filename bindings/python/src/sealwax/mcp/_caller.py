@@ -47,9 +47,9 @@ class Caller:
         self._finding: anyio.Event | None = None
         self._failed: Told | None = None
         #: The caller, if it was resolved.
-        self.known: Principal | Anonymous | None = None
-        if config.principal == "anonymous":
-            self.known = "anonymous"
+        self.known: Principal | Anonymous | None = (
+            "anonymous" if config.principal == "anonymous" else None
+        )
         if self.known and ctx is not None and not config.has_warned and is_signed_in(ctx):
             config.has_warned = True
             write(

@@ -96,7 +96,7 @@ class Guard:
         self.codec, self.principal = codec, principal
         self.on_refused, self.on_event = on_refused, on_event
         self.ledger = ledger
-        self._engines = EngineFactory(
+        self.engines = EngineFactory(
             codec,
             document(
                 events=on_event is not None,
@@ -108,7 +108,7 @@ class Guard:
                 ledger=None if ledger is None else document(**options),
             ),
         )
-        self.engine = self._engines.engine()
+        self.engine = self.engines.engine()
         self._sessions: Sessions | None = None
         self.questions: dict[str, QuestionOf | str | None] = {}
         self._protects = self.has_warned = False
@@ -131,7 +131,7 @@ class Guard:
                     f"confirm {tool!r}: expected a question, found none: pass a text, or put "
                     f"@guard.confirm({tool!r}) above the function that makes it"
                 )
-        install(self, self._engines, self._sessions, server)
+        install(self, self._sessions, server)
         self._protects = True
 
     async def revoke(
@@ -148,9 +148,7 @@ class Guard:
         """
         whom = principal if principal == "anonymous" else checked(principal)
         asked = self.engine.revoke(document_of(whom), retain_for)
-        caller = Caller(self, None)
-        caller.known = whom
-        step = await caller.finish(*asked)
+        step = await Caller(self, None).finish(*asked)
         if step["step"] != "done":
             raise LedgerUnavailable(str(why(step)))
 
@@ -240,11 +238,11 @@ class Guard:
         ...     return f"deleted {id}"
         >>> guard.protect(server)
         """
-        self._expect_unprotected()
+        self._expect_unprotected("confirm")
         for name, given in {"tool": tool, "question": question}.items():
             if not isinstance(given, str) and (name == "tool" or given is not None):
                 raise TypeError(f"{name}: expected a text, found {type(given).__name__}")
-        self._engines.confirm(tool, message=question, fallback=fallback)
+        self.engines.confirm(tool, message=question, fallback=fallback)
         # One without a function yet runs for nobody.
         self.questions[tool], self.confirms = question, True
         if question is not None:
@@ -263,13 +261,13 @@ class Guard:
         or a ``destructiveHint`` of false. Its user is asked ``Run {tool} with {arguments}?``; all
         else is as :meth:`confirm` has it, and a tool of that keeps its own question.
         """
-        self._expect_unprotected()
-        self._engines.add(confirmDestructive={"fallback": fallback})
+        self._expect_unprotected("confirm")
+        self.engines.add(confirmDestructive={"fallback": fallback})
         self.confirms = self.confirms_destructive = True
 
-    def _expect_unprotected(self) -> None:
+    def _expect_unprotected(self, call: str) -> None:
         if self._protects:
-            raise InvalidArgument("confirm: expected to be called before guard.protect(server)")
+            raise InvalidArgument(f"{call}: expected to be called before guard.protect(server)")
 
     def reference_handles(
         self, handle_type: str, *, max_age: int | None = None
@@ -384,8 +382,7 @@ class Guard:
         a ledger, a request with an older state is answered with the latest one (LEDGER.md), and no
         handler runs.
         """
-        if self._protects:
-            raise InvalidArgument("sessions: expected to be called before guard.protect(server)")
+        self._expect_unprotected("sessions")
         settings = document(
             ttl=ttl,
             no_expiry=no_expiry,
@@ -395,8 +392,8 @@ class Guard:
         if self._sessions is not None:
             raise InvalidArgument("sessions: expected to be called once, found a second time")
         sessions = Sessions(self, initial, settings)
-        self._engines.add(sessions=settings)
-        self._sessions, self._engines.first = sessions, sessions.first
+        self.engines.add(sessions=settings)
+        self._sessions, self.engines.first = sessions, sessions.first
         return sessions
 
     def asgi(
@@ -448,13 +445,7 @@ class Guard:
         if on_lost not in ("refuse", "serve"):
             raise InvalidArgument(f"on_lost: expected 'refuse' or 'serve', found {on_lost!r}")
         transport = Transport(
-            self,
-            self._engines,
-            required=required,
-            ttl=ttl,
-            idle=idle,
-            on_lost=on_lost,
-            sep1359=sep1359,
+            self, required=required, ttl=ttl, idle=idle, on_lost=on_lost, sep1359=sep1359
         )
         return http.install(app, transport, limit=max_request_body_size)
 
@@ -472,7 +463,7 @@ class Guard:
         # Which mcp 1 has not what it takes for.
         from ._transport import stdio
 
-        transport = Transport(self, self._engines, required=False, ttl=ttl, idle=idle, sep1359=True)
+        transport = Transport(self, required=False, ttl=ttl, idle=idle, sep1359=True)
         await stdio.run(low, transport)
 
     def negotiated(self, ctx: Any) -> Negotiated | None:

@@ -42,10 +42,12 @@ class LedgerOptions(TypedDict, total=False):
 
 
 class GuardConfig(Listener, Protocol):
-    """The callbacks that an author gave a guard."""
+    """A guard, as its parts have it."""
 
     principal: PrincipalOf | Anonymous
     ledger: Ledger | None
+    #: What each server that is protected, and each wrapper, has its engine of.
+    engines: EngineFactory
     #: What makes the question of each tool that runs only for a confirmed call.
     questions: dict[str, QuestionOf | str | None]
     #: Whether some tools are confirmed, and those that the server marks as destructive.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
@@ -14,7 +15,7 @@ from .._caller import Caller
 from .sdk_types import MCPError, ServerRequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from .._options import GuardConfig
 
@@ -77,6 +78,9 @@ class Questions:
         asked = JSONRPCRequest(
             jsonrpc="2.0", id=identity, method="elicitation/create", params={**params}
         )
+        cancelled = JSONRPCNotification(
+            jsonrpc="2.0", method="notifications/cancelled", params={"requestId": identity}
+        )
         try:
             await self._send(asked, call)
             return await question.result("client")
@@ -84,8 +88,8 @@ class Questions:
             del self._asked[identity]
             if question.answer is None:
                 with anyio.move_on_after(_PATIENCE, shield=True):
-                    async with until_closed():
-                        await self._send(_cancelled(identity), call)
+                    with until_closed():
+                        await self._send(cancelled, call)
 
     async def answered(self, question: Question, message: Any, item: Any) -> None:
         """Take the answer to a question."""
@@ -129,14 +133,5 @@ def http_request(item: Any) -> Any:
     return getattr(item.metadata, "request_context", None)
 
 
-@asynccontextmanager
-async def until_closed() -> AsyncIterator[None]:
-    """Leave out what can no longer be sent."""
-    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-        yield
-
-
-def _cancelled(identity: str) -> Any:
-    return JSONRPCNotification(
-        jsonrpc="2.0", method="notifications/cancelled", params={"requestId": identity}
-    )
+#: Leaves out what can no longer be sent.
+until_closed = partial(suppress, anyio.ClosedResourceError, anyio.BrokenResourceError)

@@ -16,12 +16,12 @@ from . import streams
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from .._options import EngineFactory, GuardConfig
+    from .._options import GuardConfig
 
 _guarded = "sealwax_guard"
 
 
-def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server: Any) -> None:
+def install(config: GuardConfig, _sessions: Any, server: Any) -> None:
     """Install a guard where the low-level server of a server gets its streams."""
     found = getattr(server, _guarded, None)
     if found is config:
@@ -29,7 +29,7 @@ def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server:
     if found is not None:
         raise InvalidArgument("server: expected one without a guard: protect it once")
     if isinstance(server, Server):
-        streams.protect(config, engines, server)
+        streams.protect(config, server)
         setattr(server, _guarded, config)
         return
     # A FastMCP has no public member for its low-level server; its application does.
@@ -49,33 +49,33 @@ def install(config: GuardConfig, engines: EngineFactory, _sessions: Any, server:
 
         server.add_middleware(Confirmed(config))
     if endpoint.session_manager is not None:
-        install(config, engines, None, endpoint.session_manager.app)
+        install(config, None, endpoint.session_manager.app)
     elif make is None:
-        _once_started(config, engines, app, endpoint)
+        _once_started(config, app, endpoint)
     else:
-        _late(config, engines, server)
+        _late(config, server)
 
 
-def _once_started(config: GuardConfig, engines: EngineFactory, app: Any, endpoint: Any) -> None:
+def _once_started(config: GuardConfig, app: Any, endpoint: Any) -> None:
     """Guard an application of FastMCP 3, which knows its server once it has started."""
     lifespan = app.router.lifespan_context
 
     @asynccontextmanager
     async def guarded(started: Any) -> AsyncIterator[Any]:
         async with lifespan(started) as state:
-            install(config, engines, None, endpoint.session_manager.app)
+            install(config, None, endpoint.session_manager.app)
             yield state
 
     app.router.lifespan_context = guarded
 
 
-def _late(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
+def _late(config: GuardConfig, server: Any) -> None:
     """Guard each application of a FastMCP 3; one is started for stdio too."""
     make, run = server.http_app, server.run_stdio_async
 
     def http_app(*given: Any, **options: Any) -> Any:
         app = make(*given, **options)
-        install(config, engines, None, app)
+        install(config, None, app)
         return app
 
     async def run_stdio_async(*given: Any, **options: Any) -> None:

@@ -30,7 +30,7 @@ from .sdk_types import MCPError, ServerRequestContext
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .._options import EngineFactory, GuardConfig
+    from .._options import GuardConfig
 
 
 #: A client of 2026-07-28 says in each request what it can do.
@@ -49,9 +49,9 @@ class Call(Waiting):
         self.is_passed = False
 
 
-def protect(config: GuardConfig, engines: EngineFactory, server: Any) -> None:
+def protect(config: GuardConfig, server: Any) -> None:
     """Guard the streams that a low-level server is run with."""
-    run, boundary = server.run, Boundary(config, engines, lambda _, ctx: ctx.peer)
+    run, boundary = server.run, Boundary(config, lambda _, ctx: ctx.peer)
 
     async def guarded(reads: Any, writes: Any, *given: Any, **options: Any) -> None:
         connection = Connection(config, boundary, writes)
@@ -85,18 +85,19 @@ class Connection:
 
     async def _coming(self, reads: Any, tasks: Any) -> None:
         # A transport closes its streams whenever it is done.
-        async with self._to_sdk, reads, until_closed():
-            async for item in reads:
-                message = getattr(getattr(item, "message", None), "root", None)
-                if isinstance(message, JSONRPCRequest):
-                    tasks.start_soon(self._request, message, item)
-                elif isinstance(message, JSONRPCNotification):
-                    await self._notification(message, item)
-                elif (question := self._questions.of(message)) is not None:
-                    # Who answers may be found out later.
-                    tasks.start_soon(self._questions.answered, question, message, item)
-                else:
-                    await self._to_sdk.send(item)
+        async with self._to_sdk, reads:
+            with until_closed():
+                async for item in reads:
+                    message = getattr(getattr(item, "message", None), "root", None)
+                    if isinstance(message, JSONRPCRequest):
+                        tasks.start_soon(self._request, message, item)
+                    elif isinstance(message, JSONRPCNotification):
+                        await self._notification(message, item)
+                    elif (question := self._questions.of(message)) is not None:
+                        # Who answers may be found out later.
+                        tasks.start_soon(self._questions.answered, question, message, item)
+                    else:
+                        await self._to_sdk.send(item)
 
     async def _notification(self, message: Any, item: Any) -> None:
         async def passed(_ctx: Any) -> None:
@@ -220,17 +221,18 @@ class Connection:
         )
 
     async def _leaving(self, from_sdk: Any) -> None:
-        async with from_sdk, until_closed():
-            async for item in from_sdk:
-                message = item.message.root
-                is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
-                waiting = self._waiting.get(str(message.id)) if is_answer else None
-                if waiting is not None:
-                    if waiting.scope is None:
-                        del self._waiting[str(message.id)]
-                    waiting.set(message)
-                elif not isinstance(message, JSONRPCResponse):
-                    await self._writes.send(item)
+        async with from_sdk:
+            with until_closed():
+                async for item in from_sdk:
+                    message = item.message.root
+                    is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
+                    waiting = self._waiting.get(str(message.id)) if is_answer else None
+                    if waiting is not None:
+                        if waiting.scope is None:
+                            del self._waiting[str(message.id)]
+                        waiting.set(message)
+                    elif not isinstance(message, JSONRPCResponse):
+                        await self._writes.send(item)
 
     async def _answer(self, identity: Any, found: Any) -> None:
         made: Any = (
@@ -238,7 +240,7 @@ class Connection:
             if isinstance(found, ErrorData)
             else JSONRPCResponse(jsonrpc="2.0", id=identity, result=found)
         )
-        async with until_closed():
+        with until_closed():
             await self._writes.send(SessionMessage(JSONRPCMessage(made)))
 
 

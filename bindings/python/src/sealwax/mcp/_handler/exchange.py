@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._engine import Client, Guard
     from ..._engine import Exchange as Engine
     from .._caller import Answer
-    from .._options import EngineFactory, GuardConfig
+    from .._options import GuardConfig
     from .._transport.message import Change
     from .questions import Peer
 
@@ -50,12 +50,11 @@ class Boundary:
     def __init__(
         self,
         config: GuardConfig,
-        engines: EngineFactory,
         peer_of: Callable[[GuardConfig, Context], Peer],
         handle_refused: type[HandleRefused] = HandleRefused,
     ) -> None:
-        self._config, self._first, self._peer_of = config, engines.first, peer_of
-        self._engine = engines.engine()
+        self._config, self._first, self._peer_of = config, config.engines.first, peer_of
+        self._engine = config.engines.engine()
         self._handle_refused = handle_refused
 
     async def __call__(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -75,7 +74,9 @@ class Boundary:
                 found = _reported(result, step)
                 if found is None:
                     return result
-                step = await exchange.result(found, whole=step.get("whole"))
+                engine = exchange.engine
+                step = engine.result(found, exchange.fields, whole=step.get("whole"))
+                step = await exchange.caller.drive(engine, step)
                 if step["step"] == "respond":
                     return _changed(found, step.get("set") or ())
             return _replied(step) if step["step"] == "reply" else None
@@ -182,11 +183,6 @@ class Exchange:
         self._delivered = step
         if opened := step.get("session"):
             self.session = Session(self.engine, opened)
-
-    async def result(self, result: Mapping[str, Any], *, whole: bool | None) -> Step:
-        """Report the handler's result; return what becomes of it."""
-        engine = self.engine
-        return await self.caller.drive(engine, engine.result(result, self.fields, whole=whole))
 
     def builtin_result(self) -> str | None:
         """Return the result of a method of the guard's own, as JSON."""

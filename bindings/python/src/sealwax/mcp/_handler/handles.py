@@ -73,6 +73,10 @@ class _Handles:
         """Set what all operations have; a guard makes these."""
         self._config, self._settings = config, settings
 
+    async def end(self, ctx: Any, handle: str) -> None:
+        """Verify a handle and end it, which needs a ledger; delete a row of its own yourself."""
+        await self._run(ctx, "end", handle)
+
     async def _run(
         self, ctx: Any, op: str, handle: Any = None, value: bytes | None = None, **more: Any
     ) -> Any:
@@ -130,10 +134,6 @@ class ReferenceHandles(_Handles):
         """
         return int((await self._run(ctx, "checkShort", handle))["value"])
 
-    async def end(self, ctx: Any, handle: str) -> None:
-        """Verify a handle and end it, which needs a ledger; delete its row yourself."""
-        await self._run(ctx, "end", handle)
-
 
 def _reference(done: Any) -> ReferenceHandle:
     return ReferenceHandle(done["handle"], done["id"], done.get("expiresAt"))
@@ -189,10 +189,6 @@ class SelfContainedHandles(_Handles):
         )
         value = _json.loads(found["value"].encode())
         return OpenedHandle(value, found.get("expiresAt"), origin, self._settings["type"], before)
-
-    async def end(self, ctx: Any, handle: str) -> None:
-        """Open a handle and end it, which needs a ledger."""
-        await self._run(ctx, "end", handle)
 
     async def _sealed(self, ctx: Any, value: Any, before: Any) -> SelfContainedHandle:
         made = await self._run(ctx, "seal", value=written(value), predecessor=before)

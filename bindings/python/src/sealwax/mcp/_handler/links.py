@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import InvalidArgument, Principal, _json
 from ..._engine import client_value, document_of
@@ -11,7 +11,11 @@ from ..._native import flag
 from .._caller import Caller
 from .._principal import Anonymous, checked
 from .._refusal import LinkRefused, why
-from .handles import _Handles, written
+from .exchange import exchange_of
+from .handles import written
+
+if TYPE_CHECKING:
+    from .._options import GuardConfig
 
 _ANYBODY: Any = object()
 
@@ -28,7 +32,7 @@ class OpenedLink:
     id: str
 
 
-class Links(_Handles):
+class Links:
     """Links of one name: texts that are safe in a URL.
 
     >>> import sealwax, sealwax.mcp
@@ -53,13 +57,18 @@ class Links(_Handles):
     ...     return PlainTextResponse(f"Report {opened.value}")
     """
 
+    def __init__(self, config: GuardConfig, settings: dict[str, Any]) -> None:
+        """Set what all operations have; a guard makes these."""
+        self._config, self._settings = config, settings
+
     async def seal(self, ctx: Any, value: Any) -> str:
         """Seal a JSON value for the caller. `ctx` is the handler's context.
 
         Raises :class:`HandleRefused` for a value over the codec's `payload_limit`, and for one that
         JSON cannot hold.
         """
-        sealed = await self._run(ctx, "sealLink", value=written(value))
+        operation: Any = {"op": "sealLink", **self._settings}
+        sealed = await exchange_of(self._config, ctx).handle(operation, written(value))
         return str(sealed["handle"])
 
     async def open(

@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from mcp.server.context import HandlerResult, ServerRequestContext
 
     from .._caller import Caller
-    from .._options import EngineFactory, GuardConfig
+    from .._options import GuardConfig
     from .sessions import Sessions
 
 
-def install(
-    config: GuardConfig, engines: EngineFactory, sessions: Sessions | None, server: Any
-) -> None:
+def install(config: GuardConfig, sessions: Sessions | None, server: Any) -> None:
     """Install a guard's boundary in place of the SDK's."""
     low, refused = low_level(server), HandleRefused
     if _is_fastmcp(server):
@@ -59,7 +57,7 @@ def install(
             f"of a {type(server).__name__}, found {len(theirs)}: leave that to the guard, or tell "
             f"us if you added none (mcp {metadata.version('mcp')})"
         )
-    boundary = Boundary(config, engines, partial(SdkPeer, low), refused)
+    boundary = Boundary(config, partial(SdkPeer, low), refused)
     if theirs:
         _expect_default(theirs[0]._security)
         middleware[middleware.index(theirs[0])] = boundary
@@ -159,9 +157,7 @@ class SdkPeer:
     def capabilities(self) -> Any:
         """What it said that it can do: in the call, or before 2026-07-28 at ``initialize``."""
         capabilities = self._ctx.session.client_capabilities
-        return capabilities and capabilities.model_dump(
-            by_alias=True, mode="json", exclude_none=True
-        )
+        return capabilities and members_of(capabilities)
 
     @property
     def can_be_asked(self) -> bool:
@@ -181,5 +177,5 @@ class SdkPeer:
         """Ask its user, on the call's own stream."""
         request: Any = Elicitation(params={**params})
         metadata = ServerMessageMetadata(related_request_id=self._ctx.request_id)
-        found = await self._ctx.session.send_request(request, ElicitResult, metadata=metadata)
-        return found.model_dump(by_alias=True, mode="json", exclude_none=True)
+        session = self._ctx.session
+        return members_of(await session.send_request(request, ElicitResult, metadata=metadata))

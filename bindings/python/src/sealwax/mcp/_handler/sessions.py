@@ -68,7 +68,7 @@ class Sessions:
                 "initial: expected a function that gives the first value of a session, or none "
                 "with held_by_server=True, for nothing would hold it"
             )
-        self._config, self._initial, self.settings = config, initial, settings
+        self._config, self._initial = config, initial
 
     def of(self, ctx: Any) -> Session | None:
         """Return the session of a request, if it has one. `ctx` is the handler's context."""

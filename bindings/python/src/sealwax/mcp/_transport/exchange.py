@@ -14,7 +14,7 @@ from .negotiated import Negotiated, negotiated
 if TYPE_CHECKING:
     from ..._documents import Step
     from ..._engine import Exchange
-    from .._options import EngineFactory, GuardConfig
+    from .._options import GuardConfig
 
 
 #: The key in the scope of an HTTP request under which its :class:`TransportExchange` is.
@@ -27,9 +27,9 @@ served: ContextVar[object] = ContextVar("sealwax_served", default=None)
 class Transport:
     """A guard's rules for transport sessions."""
 
-    def __init__(self, config: GuardConfig, engines: EngineFactory, **settings: Any) -> None:
+    def __init__(self, config: GuardConfig, **settings: Any) -> None:
         self.config = config
-        self.engine = engines.engine(transport=document(modern=IS_SECOND, **settings))
+        self.engine = config.engines.engine(transport=document(modern=IS_SECOND, **settings))
 
 
 class TransportExchange:

@@ -32,13 +32,13 @@ def install(app: Any, transport: Transport, *, limit: int) -> Any:
     if not isinstance(app, Starlette):
         return SessionsOverHttp(app, transport, limit)
     found = endpoints(app)
-    for holder, endpoint in found:
-        holder.app = SessionsOverHttp(endpoint, transport, limit)
     if len(found) != 1:
         raise InvalidArgument(
             f"app: expected what streamable_http_app() or http_app() gives, with one endpoint of "
             f"MCP, found {len(found)}: wrap it before it is mounted, and once"
         )
+    ((holder, endpoint),) = found
+    holder.app = SessionsOverHttp(endpoint, transport, limit)
     return app
 
 
