@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import environment
 import uvicorn
+from live import Live
 
 import sealwax
 from sealwax.ledger import Memory
@@ -302,6 +303,7 @@ async def waiting(**seen: Any) -> Any:
 
 async def main() -> None:
     logging.disable()
+    live = Live(setattr)
     stage: Stage | None = None
 
     async def over_http(scope: Any, receive: Any, send: Any) -> None:
@@ -333,6 +335,8 @@ async def main() -> None:
         if told["do"] == "serve":
             if stage is not None:
                 await stage.close()
+                # Whatever was served, all of it is over.
+                await live.expect()
             stage = Stage(told)
             await stage.open()
         elif told["do"] == "at":
