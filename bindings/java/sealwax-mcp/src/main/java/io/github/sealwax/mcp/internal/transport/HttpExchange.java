@@ -6,8 +6,6 @@ import io.github.sealwax.mcp.internal.GuardCore;
 import io.github.sealwax.mcp.internal.Step;
 import io.modelcontextprotocol.common.McpTransportContext;
 import io.modelcontextprotocol.spec.HttpHeaders;
-import jakarta.servlet.AsyncEvent;
-import jakarta.servlet.AsyncListener;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -45,18 +43,15 @@ public final class HttpExchange {
     first = begun.step();
   }
 
-  /** Serves the request by the rest of a chain; it ends when that has answered. */
+  /** Serves the request by the rest of a chain. */
   public void serve(FilterChain chain, int maxBodySize) throws IOException, ServletException {
-    boolean isAsync = false;
     try {
       pass(chain, maxBodySize);
-      isAsync = request.isAsyncStarted();
-      if (isAsync) {
-        request.getAsyncContext().addListener(new Closing(this));
-      }
     } finally {
-      if (!isAsync) {
-        close();
+      exchange.close();
+      // An asynchronous server asks for the caller later.
+      if (!request.isAsyncStarted()) {
+        caller.close();
       }
     }
   }
@@ -125,34 +120,6 @@ public final class HttpExchange {
     if (step.bytes() != null) {
       response.setContentType("application/json");
       response.getOutputStream().write(step.bytes());
-    }
-  }
-
-  private void close() {
-    exchange.close();
-    caller.close();
-  }
-
-  /** Closes the exchange of an asynchronous request. */
-  private record Closing(HttpExchange exchange) implements AsyncListener {
-    @Override
-    public void onComplete(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onTimeout(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onError(AsyncEvent event) {
-      exchange.close();
-    }
-
-    @Override
-    public void onStartAsync(AsyncEvent event) {
-      event.getAsyncContext().addListener(this);
     }
   }
 }
