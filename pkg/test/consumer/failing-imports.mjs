@@ -64,31 +64,30 @@ function state() {
 }
 
 const names = [...calls.keys()].filter((name) => !/throw|init_externref/.test(name));
-let [name, at] = process.argv.slice(2).map(Number);
 const outcomes = [];
-let next;
-for (; name < names.length && next === undefined; name += 1, at = 1) {
-  for (; ; at += 1) {
-    calls.set(names[name], 0);
-    failing = { name: names[name], at };
-    for (const work of works) {
-      try {
-        work();
-      } catch {
-        // What it is is no matter: after the failure only.
-      }
-      if (calls.get(names[name]) >= at) break;
+
+/** Lets one call fail; returns whether it was made. */
+function fails(name, at) {
+  calls.set(name, 0);
+  failing = { name, at };
+  for (const work of works) {
+    try {
+      work();
+    } catch {
+      // What it is is no matter: after the failure only.
     }
-    const hit = calls.get(names[name]) >= at;
-    failing = { name: names[name], at: -at };
-    if (!hit) break;
-    const outcome = state();
-    outcomes.push({ name: names[name], outcome });
-    if (outcome === 'ended') {
-      next = { name, at: at + 1 };
-      break;
-    }
+    if (calls.get(name) < at) continue;
+    failing = { name, at: -at };
+    outcomes.push({ name, outcome: state() });
+    return true;
   }
+  return false;
+}
+
+let [name, at] = process.argv.slice(2).map(Number);
+while (name < names.length && outcomes.at(-1)?.outcome !== 'ended') {
+  if (fails(names[name], at)) at += 1;
+  else [name, at] = [name + 1, 1];
 }
 assert.equal(nonces.size, sealed);
-console.log(JSON.stringify({ outcomes, next }));
+console.log(JSON.stringify({ outcomes, ...(name < names.length && { next: { name, at } }) }));
