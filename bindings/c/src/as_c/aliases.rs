@@ -4,7 +4,10 @@ use std::ffi::c_char;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use super::{KEY, NOW, OPEN, REVOKE, SESSION, World, begin, c, frame, made, tell, text};
+use super::{
+    KEY, NOW, OPEN, REVOKE, ROOM, SESSION, World, begin, begun, c, frame, made, open, seal, tell,
+    text, told,
+};
 use crate::codec::*;
 use crate::key::*;
 use crate::key_ring::*;
@@ -14,36 +17,14 @@ use crate::token::*;
 
 #[test]
 fn a_token_takes_the_place_of_its_payload_and_the_other_way_round() {
-    let mut world = World::new();
-    let (error, view) = (world.error(), world.alice.cast_const());
-    let mut memory = vec![0_u8; 4096].into_boxed_slice();
+    let world = World::new();
+    let view = world.alice.cast_const();
+    let mut memory = vec![0_u8; ROOM].into_boxed_slice();
     memory[..5].copy_from_slice(b"hello");
-    let (place, mut len) = (memory.as_mut_ptr(), 0);
-    // Here even the size of the payload is where that of the token is written.
-    let status = c!(sealwax_seal(
-        view,
-        ptr::from_ref(&SESSION),
-        ptr::null(),
-        place.cast_const(),
-        5,
-        place.cast(),
-        4096,
-        &raw mut len,
-        error
-    ));
+    let (place, mut len) = (memory.as_mut_ptr(), 5);
+    let status = seal(view, (place, 5), place, &raw mut len);
     assert_eq!(status, SEALWAX_OK);
-    let status = c!(sealwax_open(
-        view,
-        ptr::from_ref(&SESSION),
-        ptr::null(),
-        place.cast_const().cast(),
-        len,
-        place,
-        4096,
-        &raw mut len,
-        ptr::null_mut(),
-        error
-    ));
+    let status = open(view, (place, len), place, &raw mut len);
     assert_eq!((status, &memory[..len]), (SEALWAX_OK, &b"hello"[..]));
 }
 
@@ -117,42 +98,6 @@ fn a_renewal_needs_two_of_the_claims() {
     assert!(token.starts_with("sw1."));
 }
 
-/// Makes a machine, and returns where its answer is.
-fn begun(codec: *const Codec, parent: *const Machine, frame: &[u8]) -> (*mut Machine, Lent) {
-    let (mut machine, mut answer) = (ptr::null_mut(), (ptr::null(), 0));
-    let (place, len) = (&raw mut answer.0, &raw mut answer.1);
-    let none = ptr::null_mut();
-    let status = c!(sealwax_machine_new(
-        codec,
-        parent,
-        [frame],
-        &raw mut machine,
-        place,
-        len,
-        none
-    ));
-    assert_eq!(status, SEALWAX_OK);
-    (machine, answer)
-}
-
-/// Where an answer is.
-type Lent = (*const u8, usize);
-
-/// Tells a machine what it lent.
-fn returned(machine: *mut Machine, lent: Lent) -> (Status, Lent) {
-    let mut answer = lent;
-    let (place, len) = (&raw mut answer.0, &raw mut answer.1);
-    let status = c!(sealwax_machine_on(
-        machine,
-        lent.0,
-        lent.1,
-        place,
-        len,
-        ptr::null_mut()
-    ));
-    (status, answer)
-}
-
 #[test]
 fn what_a_machine_lent_is_given_back_to_it() {
     let world = World::new();
@@ -171,15 +116,12 @@ fn what_a_machine_lent_is_given_back_to_it() {
     let (exchange, lent) = begun(none.cast(), guard, &call(&token));
     // The guard goes first; an answer is nothing to be told.
     c!(sealwax_machine_free(guard));
-    assert_eq!(returned(exchange, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    assert_eq!(told(exchange, lent), (SEALWAX_INVALID_ARGUMENT, lent));
     // The token takes the place of the text while it is read: behind a head, and two lengths.
     let inside = (lent.0.wrapping_add(12), state.len());
-    let (status, sealed) = returned(exchange, inside);
+    let (status, sealed) = told(exchange, inside);
     assert_eq!(status, SEALWAX_OK);
-    assert_eq!(
-        returned(exchange, sealed),
-        (SEALWAX_INVALID_ARGUMENT, sealed)
-    );
+    assert_eq!(told(exchange, sealed), (SEALWAX_INVALID_ARGUMENT, sealed));
     c!(sealwax_machine_free(exchange));
 
     let (memory, lent) = begun(
@@ -187,7 +129,7 @@ fn what_a_machine_lent_is_given_back_to_it() {
         none,
         &frame(SEALWAX_MEMORY, 0, &["1000000", NOW]),
     );
-    assert_eq!(returned(memory, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    assert_eq!(told(memory, lent), (SEALWAX_INVALID_ARGUMENT, lent));
     tell(memory, SEALWAX_RUN, &[OPEN, NOW]);
     c!(sealwax_machine_free(memory));
     let (store, _) = begin(none.cast(), none, &frame(SEALWAX_STORE, 0, &[]));
@@ -197,7 +139,7 @@ fn what_a_machine_lent_is_given_back_to_it() {
         &frame(SEALWAX_STORE_MACHINE, 0, &[REVOKE]),
     );
     c!(sealwax_machine_free(store));
-    assert_eq!(returned(machine, lent), (SEALWAX_INVALID_ARGUMENT, lent));
+    assert_eq!(told(machine, lent), (SEALWAX_INVALID_ARGUMENT, lent));
     c!(sealwax_machine_free(machine));
 }
 
@@ -224,17 +166,7 @@ fn keys_and_rings_are_shared_and_outlive_who_made_them() {
     c!(sealwax_ring_free(ring));
     c!(sealwax_key_free(old));
     // The view has the keys that it was made with.
-    let mut out = [0_u8; 256];
-    let mut len = 0;
-    let status = c!(sealwax_seal(
-        view,
-        ptr::from_ref(&SESSION),
-        ptr::null(),
-        ["x"],
-        out.as_mut_ptr().cast(),
-        256,
-        &raw mut len,
-        error
-    ));
+    let (mut out, mut len) = ([0_u8; ROOM], 0);
+    let status = seal(view, (b"x".as_ptr(), 1), out.as_mut_ptr(), &raw mut len);
     assert_eq!(status, SEALWAX_OK);
 }

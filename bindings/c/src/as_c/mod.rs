@@ -18,7 +18,7 @@ use crate::status::{SEALWAX_BUFFER_TOO_SMALL, SEALWAX_OK, Status};
 use crate::testing::{
     TestClock, sealwax_test_clock_free, sealwax_test_clock_new, sealwax_test_codec_new,
 };
-use crate::token::{Purpose, SEALWAX_KIND_SESSION};
+use crate::token::{Purpose, SEALWAX_KIND_SESSION, sealwax_open, sealwax_seal};
 use crate::view::{View, sealwax_view_free, sealwax_view_new};
 
 /// The first of the vectors, and another one.
@@ -28,6 +28,8 @@ const REVOKE: &str =
 const OPEN: &str = r#"{"script":"open","keys":["began","fence"],"args":[]}"#;
 const NOW: &str = "1800000000";
 const AUDIENCE: &str = "https://mcp.example.com";
+/// Of a token, and of a payload.
+const ROOM: usize = 256;
 const NOW_MS: u64 = 1_800_000_000_000;
 
 const SESSION: Purpose = Purpose {
@@ -183,15 +185,68 @@ fn frame(kind: u8, flags: u16, texts: &[&str]) -> Box<[u8]> {
     frame.into()
 }
 
-/// Copies an answer that a machine lends: its kind and its first text, empty where it is absent.
-fn answer(call: impl FnOnce(*mut *const u8, *mut usize) -> Status) -> (u8, String) {
-    let mut answer = Box::new(MaybeUninit::uninit());
-    let mut len = Box::new(MaybeUninit::uninit());
-    assert_eq!(call(answer.as_mut_ptr(), len.as_mut_ptr()), SEALWAX_OK);
-    // SAFETY: it succeeded, so both were written, and the machine has not been used since.
-    let frame = unsafe { slice::from_raw_parts(*answer.assume_init(), *len.assume_init()) };
+/// Seals a payload, which may be where the token and its size go.
+fn seal(view: *const View, payload: (*const u8, usize), out: *mut u8, len: *mut usize) -> Status {
+    let (payload, payload_len) = payload;
+    c!(sealwax_seal(
+        view,
+        ptr::from_ref(&SESSION),
+        ptr::null(),
+        payload,
+        payload_len,
+        out.cast(),
+        ROOM,
+        len,
+        ptr::null_mut()
+    ))
+}
+
+/// Opens a token, which may be where the payload and its size go.
+fn open(view: *const View, token: (*const u8, usize), out: *mut u8, len: *mut usize) -> Status {
+    let (token, token_len) = token;
+    c!(sealwax_open(
+        view,
+        ptr::from_ref(&SESSION),
+        ptr::null(),
+        token.cast(),
+        token_len,
+        out,
+        ROOM,
+        len,
+        ptr::null_mut(),
+        ptr::null_mut()
+    ))
+}
+
+/// Where an answer is that a machine lends.
+type Lent = (*const u8, usize);
+
+/// Copies an answer: its kind and its first text, empty where it is absent.
+fn copied((place, len): Lent) -> (u8, String) {
+    // SAFETY: the machine has not been used since.
+    let frame = unsafe { slice::from_raw_parts(place, len) };
     let frame = Frame::read(frame).expect("a frame");
     (frame.kind, frame.document().to_owned())
+}
+
+/// Makes a machine, and returns where its answer is.
+fn begun(codec: *const Codec, parent: *const Machine, frame: &[u8]) -> (*mut Machine, Lent) {
+    let mut machine = ptr::null_mut();
+    let (mut answer, mut len) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let status = c!(sealwax_machine_new(
+        codec,
+        parent,
+        [frame],
+        &raw mut machine,
+        answer.as_mut_ptr(),
+        len.as_mut_ptr(),
+        ptr::null_mut()
+    ));
+    assert_eq!(status, SEALWAX_OK);
+    // SAFETY: it succeeded, so both were written.
+    (machine, unsafe {
+        (answer.assume_init(), len.assume_init())
+    })
 }
 
 /// Makes a machine, and returns what it answers.
@@ -200,31 +255,25 @@ fn begin(
     parent: *const Machine,
     frame: &[u8],
 ) -> (*mut Machine, (u8, String)) {
-    let mut machine = ptr::null_mut();
-    let first = answer(|answer, len| {
-        c!(sealwax_machine_new(
-            codec,
-            parent,
-            [frame],
-            &raw mut machine,
-            answer,
-            len,
-            ptr::null_mut()
-        ))
-    });
-    (machine, first)
+    let (machine, lent) = begun(codec, parent, frame);
+    (machine, copied(lent))
+}
+
+/// Tells a machine a frame, which may be what it lent; where it answers nothing, that is where it was.
+fn told(machine: *mut Machine, frame: Lent) -> (Status, Lent) {
+    let mut answer = frame;
+    let (place, len) = (&raw mut answer.0, &raw mut answer.1);
+    let none = ptr::null_mut();
+    let status = c!(sealwax_machine_on(
+        machine, frame.0, frame.1, place, len, none
+    ));
+    (status, answer)
 }
 
 /// Tells a machine something, and returns what it answers.
 fn tell(machine: *mut Machine, kind: u8, texts: &[&str]) -> (u8, String) {
     let frame = frame(kind, 0, texts);
-    answer(|answer, len| {
-        c!(sealwax_machine_on(
-            machine,
-            [frame],
-            answer,
-            len,
-            ptr::null_mut()
-        ))
-    })
+    let (status, answer) = told(machine, (frame.as_ptr(), frame.len()));
+    assert_eq!(status, SEALWAX_OK);
+    copied(answer)
 }

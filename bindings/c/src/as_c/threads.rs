@@ -1,17 +1,15 @@
 //! What the header lets threads share: each of them is used by several at once, while the codec's keys change.
 
-use std::ffi::c_char;
 use std::ptr;
 use std::thread;
 
-use super::{REVOKE, SESSION, World, begin, c, frame, made, tell};
+use super::{REVOKE, ROOM, World, begin, c, frame, made, open, seal, tell};
 use crate::codec::*;
 use crate::key::*;
 use crate::key_ring::*;
 use crate::machine::*;
 use crate::status::*;
 use crate::testing::*;
-use crate::token::*;
 use crate::view::*;
 
 /// Miri is some thousand times slower, and tries other orders by another seed.
@@ -40,34 +38,17 @@ impl<T> Shared<T> {
 }
 
 fn seal_and_open(view: *const View) {
-    let mut token = [0_u8; 256];
-    let (mut payload, mut len) = ([0_u8; 256], 0);
-    let none = ptr::null_mut();
-    let token = token.as_mut_ptr().cast::<c_char>();
-    let status = c!(sealwax_seal(
-        view,
-        ptr::from_ref(&SESSION),
-        ptr::null(),
-        ["hello"],
-        token,
-        256,
-        &raw mut len,
-        none
-    ));
+    let (mut token, mut payload, mut len) = ([0_u8; ROOM], [0_u8; ROOM], 0);
+    let hello = b"hello";
+    let status = seal(view, (hello.as_ptr(), 5), token.as_mut_ptr(), &raw mut len);
     assert_eq!(status, SEALWAX_OK);
-    let status = c!(sealwax_open(
+    let status = open(
         view,
-        ptr::from_ref(&SESSION),
-        ptr::null(),
-        token.cast_const(),
-        len,
+        (token.as_ptr(), len),
         payload.as_mut_ptr(),
-        256,
         &raw mut len,
-        ptr::null_mut(),
-        none
-    ));
-    assert_eq!((status, &payload[..len]), (SEALWAX_OK, &b"hello"[..]));
+    );
+    assert_eq!((status, &payload[..len]), (SEALWAX_OK, &hello[..]));
 }
 
 #[test]
