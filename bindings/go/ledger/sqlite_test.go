@@ -63,24 +63,6 @@ func TestWhatIsCancelledLocksNobodyOut(t *testing.T) {
 	}
 }
 
-// What is recorded is there after a restart.
-func TestAFileKeepsWhatItRecorded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ledger.db")
-	for round, expected := range []string{"ok", "used"} {
-		ledger := opened(t, path)
-		if round == 0 {
-			begin(t, ledger)
-		}
-		reply, err := ledger.Run(t.Context(), use("1", expected, "x", time.Now()))
-		if err != nil || reply[0] != expected {
-			t.Errorf("round %d: %v %v, expected %s", round, reply, err, expected)
-		}
-		if err := ledger.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func TestWhatCannotBeALedgerIsRefused(t *testing.T) {
 	for name, db := range map[string]*sql.DB{"nil": nil, "no such folder": openFile(t, "/nowhere/ledger.db")} {
 		var unfit *Error
