@@ -82,24 +82,6 @@ final class Valkey implements AutoCloseable {
     return client.connect().sync();
   }
 
-  /** Has the store remember for an hour, by the keys of a ledger. */
-  void age(List<String> keys) {
-    RedisCommands<String, String> commands = commands();
-    String info = commands.info();
-    long since = System.currentTimeMillis() / 1000 - 3600;
-    String run = field(info, "run_id") + "." + field(info, "master_replid") + ".0";
-    commands.set(keys.get(0), "" + since);
-    commands.set(keys.get(1), since + " " + run + " " + since);
-  }
-
-  private static String field(String info, String name) {
-    return info.lines()
-        .filter(line -> line.startsWith(name + ":"))
-        .findFirst()
-        .orElseThrow()
-        .substring(name.length() + 1);
-  }
-
   void kill() {
     process.destroyForcibly();
     process.onExit().join();
