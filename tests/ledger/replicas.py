@@ -1,5 +1,7 @@
 """Tokens whose records a fail-over may have lost are refused; an end reports whether a replica confirmed it.
 
+One back to a server that was failed over before is in histories.py.
+
 Usage: replicas.py LANGUAGE=AGENT [LANGUAGE=AGENT ...]
 """
 
@@ -104,37 +106,6 @@ def what_ended_is_confirmed(language: str, command: str) -> None:
         agent.close()
 
 
-def a_server_that_was_failed_over_comes_back(language: str, command: str) -> None:
-    """One master at all times, each its own process for its whole life: the first one is promoted again, with what it had."""
-    with Valkey(**SETTINGS) as first, Valkey(**SETTINGS) as second:
-        link, line = Line(first.port), Line(first.port)
-        second.follow(link.port)
-        agent, ledger = Agent(language, command, f"redis://127.0.0.1:{line.port}"), Ledger()
-        open_for_good(ledger, agent)
-        wait_until(lambda: second.client.exists(ledger.key("fence")))
-        second.client.replicaof("NO", "ONE")
-        line.target = second.port
-        wait_until(lambda: answer(agent, ledger.open())[0] == "ok")
-        time.sleep(TOLERANCE + 1.1)
-        # A link that holds everything back never syncs.
-        back = Line(second.port)
-        back.held.set()
-        first.client.replicaof("127.0.0.1", back.port)
-        now = int(time.time())
-        lost, over = new_id(), Token("live", "h", new_id(), now, now + 600)
-        expect(agent, ledger.admit(used(lost, now)), "ok", "0")
-        # What ends here may come back with the first one, and it is said.
-        end = Token("end", "h", over.id, now, now + 600)
-        expect(agent, ledger.admit(end), "ok", "1", "unconfirmed")
-        second.kill()
-        first.client.replicaof("NO", "ONE")
-        line.target = first.port
-        expect_unknown(agent, ledger.admit(used(lost, now)))
-        agent.close()
-        for one in (link, line, back):
-            one.cut()
-
-
 def a_server_that_evicts_later(language: str, command: str) -> None:
     """A store that was fit when it was connected to, and evicts from then on, has forgotten everything."""
     with Valkey() as store:
@@ -207,7 +178,6 @@ def each(language: str, command: str) -> None:
     if not any(a_server_behind_one_connection(language, command) for _ in range(5)):
         sys.exit(f"{language}: connected anew each time, so this shows nothing")
     what_ended_is_confirmed(language, command)
-    a_server_that_was_failed_over_comes_back(language, command)
     a_server_that_evicts_later(language, command)
     where_info_is_forbidden(language, command)
     print(
