@@ -18,6 +18,16 @@ use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Text, Told};
 
 const SETTINGS: &str = "{\"sessions\":{},\"ledger\":{\"local\":true},\"events\":true}";
 
+const KINDS: [Kind; 7] = [
+    Kind::Key,
+    Kind::Ring,
+    Kind::Codec,
+    Kind::View,
+    Kind::Session,
+    Kind::Machine,
+    Kind::Clock,
+];
+
 /// The objects that the caller owns.
 #[derive(Default)]
 struct Caller {
@@ -43,64 +53,51 @@ impl Caller {
     /// Most calls need a view, so there is one from the beginning.
     fn begin(&mut self) {
         let secret: Vec<u8> = (0_u8..32).map(|byte| byte.wrapping_mul(151)).collect();
-        let none = ptr::null_mut();
+        let settings = Given::Bytes(SETTINGS.as_bytes());
+        let settings = Text::frame(1, 0, &[&Text::new(&settings, &[])]);
+        let (name, alice) = ("urn:fuzz".as_ptr(), "alice".as_ptr());
+        let (null, none) = (ptr::null(), ptr::null_mut());
+        let (mut answer, mut len) = (null, 0);
         // SAFETY: as the header says.
         unsafe {
-            let mut made = [none; 6];
-            assert_eq!(
-                sealwax_key_from_secret(secret.as_ptr(), 32, &raw mut made[0], none),
-                OK
-            );
-            assert_eq!(
-                sealwax_ring_new([made[0].cast_const()].as_ptr(), 1, &raw mut made[1], none),
-                OK
-            );
-            assert_eq!(
-                sealwax_test_clock_new(1_800_000_000_000, &raw mut made[2], none),
-                OK
-            );
-            let (name, size) = ("urn:fuzz".as_ptr(), 8);
-            let codec = sealwax_test_codec_new(
-                made[1],
-                name,
-                size,
-                ptr::null(),
-                made[2],
-                &raw mut made[3],
-                none,
-            );
-            assert_eq!(codec, OK);
-            let (null, alice) = (ptr::null(), "alice".as_ptr());
-            assert_eq!(
-                sealwax_view_new(made[3], null, 0, null, 0, alice, 5, &raw mut made[4], none),
-                OK
-            );
-            let settings = Given::Bytes(SETTINGS.as_bytes());
-            let settings = Text::frame(1, 0, &[&Text::new(&settings, &[])]);
-            let (mut answer, mut len) = (null, 0);
-            let guard = sealwax_machine_new(
-                made[3],
-                ptr::null(),
-                settings.data(),
-                settings.len(),
-                &raw mut made[5],
-                &raw mut answer,
-                &raw mut len,
-                none,
-            );
-            assert_eq!(guard, OK);
-            let kinds = [
-                Kind::Key,
-                Kind::Ring,
-                Kind::Clock,
-                Kind::Codec,
-                Kind::View,
-                Kind::Machine,
-            ];
-            for (kind, object) in kinds.into_iter().zip(made) {
-                self.objects[kind as usize].push(object);
-            }
+            let key = self.first(Kind::Key, |out| {
+                sealwax_key_from_secret(secret.as_ptr(), 32, out, none)
+            });
+            let ring = self.first(Kind::Ring, |out| {
+                sealwax_ring_new([key].as_ptr(), 1, out, none)
+            });
+            let clock = self.first(Kind::Clock, |out| {
+                sealwax_test_clock_new(1_800_000_000_000, out, none)
+            });
+            let codec = self.first(Kind::Codec, |out| {
+                sealwax_test_codec_new(ring, name, 8, ptr::null(), clock, out, none)
+            });
+            self.first(Kind::View, |out| {
+                sealwax_view_new(codec, null, 0, null, 0, alice, 5, out, none)
+            });
+            self.first(Kind::Machine, |out| {
+                let (bytes, size) = (settings.data(), settings.len());
+                let answer = &raw mut answer;
+                sealwax_machine_new(
+                    codec,
+                    ptr::null(),
+                    bytes,
+                    size,
+                    out,
+                    answer,
+                    &raw mut len,
+                    none,
+                )
+            });
         }
+    }
+
+    fn first(&mut self, kind: Kind, make: impl FnOnce(Give) -> Status) -> In {
+        let mut object = ptr::null_mut();
+        let status = make(&raw mut object);
+        assert_eq!(status, OK);
+        self.made(kind, status, object);
+        object
     }
 
     /// One of its objects, or NULL.
@@ -131,10 +128,7 @@ impl Caller {
     ///
     /// As the library returned it.
     unsafe fn owned(&mut self, status: i32, lent: Bytes, len: usize, is_answer: bool) {
-        assert_eq!(
-            (status == OK || lent.is_null(), status == OK || len == 0),
-            (true, true)
-        );
+        assert!(status == OK || (lent.is_null() && len == 0));
         if lent.is_null() {
             return;
         }
@@ -186,12 +180,9 @@ impl Caller {
         let mut place = Place::new(null(0));
         let mut told = Told::new(null(1));
         let error = told.data();
-        let number = if null(2) {
-            ptr::null()
-        } else {
-            &raw const call.numbers[0]
-        };
-        let lifetime = Lifetime(call.numbers[0], null(3));
+        let [number_0, number_1] = call.numbers;
+        let number: Number = given(null(2), &number_0).cast();
+        let lifetime = Lifetime(number_0, null(3));
         let lifetime = given(null(4), &lifetime);
         let kinds = [1, 2, 3, 4, 5, 127, 0, -1];
         let purpose = Purpose {
@@ -202,21 +193,12 @@ impl Caller {
         };
         let purpose = given(null(5), &purpose);
         let (mut object, mut text, mut len) = (ptr::null_mut(), ptr::null(), 0);
-        let (give, texts_out, len_out): (Give, Texts, Len) = (
-            if null(6) {
-                ptr::null_mut()
-            } else {
-                &raw mut object
-            },
-            if null(7) {
-                ptr::null_mut()
-            } else {
-                &raw mut text
-            },
-            &raw mut len,
-        );
-        let view: In = self.object(Kind::View, first);
-        let machine = self.object(Kind::Machine, first);
+        let give: Give = room(null(6), &mut object);
+        let texts_out: Texts = room(null(7), &mut text);
+        let len_out: Len = &raw mut len;
+        let [key, ring, codec, view, session, machine, clock] =
+            KINDS.map(|kind| self.object(kind, first));
+        let second = |kind| self.object(kind, second);
         let frame = call.frame(&texts);
         let frame = frame
             .as_ref()
@@ -234,7 +216,6 @@ impl Caller {
                 Function::KeyFromSecret => sealwax_key_from_secret(a.0, a.1, give, error),
                 Function::KeyParse => sealwax_key_parse(a.0, a.1, give, error),
                 Function::KeyRead => {
-                    let key: In = self.object(Kind::Key, first);
                     place.checked(sealwax_key_id(key, at.cast(), error), 4);
                     let mut told = Told::new(false);
                     let status = sealwax_key_to_text(key, o, cap, written, told.data());
@@ -256,47 +237,26 @@ impl Caller {
                         .collect();
                     sealwax_ring_new(keys.as_ptr(), usize::from(call.kind % 4), give, error)
                 }
-                Function::RingIds => {
-                    let ring: In = self.object(Kind::Ring, first);
-                    sealwax_ring_ids(ring, o, cap, written, error)
-                }
+                Function::RingIds => sealwax_ring_ids(ring, o, cap, written, error),
                 Function::CodecNew => {
-                    let limits = Limits([number, ptr::null(), &raw const call.numbers[1]]);
+                    let limits = Limits([number, ptr::null(), &raw const number_1]);
                     let limits = given(null(3), &limits);
-                    sealwax_codec_new(
-                        self.object(Kind::Ring, first),
-                        a.0,
-                        a.1,
-                        limits,
-                        give,
-                        error,
-                    )
+                    sealwax_codec_new(ring, a.0, a.1, limits, give, error)
                 }
                 Function::TestCodec => {
-                    let (ring, clock) = (
-                        self.object(Kind::Ring, first),
-                        self.object(Kind::Clock, second),
-                    );
+                    let clock = second(Kind::Clock);
                     let limits = Limits([ptr::null(), number, ptr::null()]);
                     let limits = given(null(3), &limits);
                     sealwax_test_codec_new(ring, a.0, a.1, limits, clock, give, error)
                 }
                 Function::SetKeys => {
-                    let (codec, ring) = (
-                        self.object(Kind::Codec, first),
-                        self.object(Kind::Ring, second),
-                    );
-                    sealwax_codec_set_keys(codec, ring, at.cast(), error)
+                    sealwax_codec_set_keys(codec, second(Kind::Ring), at.cast(), error)
                 }
                 Function::ViewNew => {
-                    let codec: In = self.object(Kind::Codec, first);
                     sealwax_view_new(codec, a.0, a.1, b.0, b.1, c.0, c.1, give, error)
                 }
-                Function::Anonymous => {
-                    sealwax_view_new_anonymous(self.object(Kind::Codec, first), give, error)
-                }
+                Function::Anonymous => sealwax_view_new_anonymous(codec, give, error),
                 Function::Plain => {
-                    let codec: In = self.object(Kind::Codec, first);
                     assert!(sealwax_token_limit(codec) <= sealwax_metadata_limit(codec));
                     let kind = kinds[usize::from(call.kind % 8)];
                     assert_eq!(
@@ -308,7 +268,7 @@ impl Caller {
                         !sealwax_code(status).is_null()
                             && (!sealwax_is_refusal(status) || status >= 40)
                     );
-                    sealwax_check_ttl(call.numbers[0], error)
+                    sealwax_check_ttl(number_0, error)
                 }
                 Function::Seal => sealwax_seal_token(
                     view,
@@ -339,23 +299,20 @@ impl Caller {
                 }
                 Function::SessionMint => sealwax_session_mint(view, o, cap, written, error),
                 Function::SessionOpen => sealwax_session_open(view, a.0, a.1, give, error),
-                Function::SessionRead => {
-                    let session: In = self.object(Kind::Session, first);
-                    match null(3) {
-                        true => sealwax_session_payload(session, o, cap, written, at, error),
-                        false => sealwax_session_id(session, o, cap, written, at, error),
-                    }
-                }
+                Function::SessionRead => match null(3) {
+                    true => sealwax_session_payload(session, o, cap, written, at, error),
+                    false => sealwax_session_id(session, o, cap, written, at, error),
+                },
                 Function::SessionRenew => {
-                    let session: In = self.object(Kind::Session, second);
+                    let session = second(Kind::Session);
                     sealwax_session_renew(view, lifetime, session, a.0, a.1, o, cap, written, error)
                 }
                 Function::SessionFork => {
-                    let session: In = self.object(Kind::Session, second);
+                    let session = second(Kind::Session);
                     sealwax_session_fork(view, lifetime, session, o, cap, written, error)
                 }
                 Function::MachineNew => {
-                    let codec: In = self.object(Kind::Codec, second);
+                    let codec = second(Kind::Codec);
                     sealwax_machine_new(
                         codec, machine, frame.0, frame.1, give, texts_out, len_out, error,
                     )
@@ -363,32 +320,17 @@ impl Caller {
                 Function::MachineOn => {
                     sealwax_machine_on(machine, frame.0, frame.1, texts_out, len_out, error)
                 }
-                Function::Evaluate => sealwax_ledger_evaluate(
-                    a.0,
-                    a.1,
-                    call.numbers[0],
-                    b.0,
-                    b.1,
-                    o,
-                    cap,
-                    written,
-                    error,
-                ),
+                Function::Evaluate => {
+                    sealwax_ledger_evaluate(a.0, a.1, number_0, b.0, b.1, o, cap, written, error)
+                }
                 Function::Inspect => sealwax_inspect(a.0, a.1, at, error),
                 Function::Words => {
-                    let ring: In = self.object(Kind::Ring, third);
+                    let ring = self.object(Kind::Ring, third);
                     match null(0) {
                         true => sealwax_report_json(a.0, a.1, ring, o, cap, written, error),
-                        false => sealwax_report_words(
-                            a.0,
-                            a.1,
-                            ring,
-                            call.numbers[0],
-                            o,
-                            cap,
-                            written,
-                            error,
-                        ),
+                        false => {
+                            sealwax_report_words(a.0, a.1, ring, number_0, o, cap, written, error)
+                        }
                     }
                 }
                 Function::Context => {
@@ -409,10 +351,8 @@ impl Caller {
                     written,
                     error,
                 ),
-                Function::ClockNew => sealwax_test_clock_new(call.numbers[0], give, error),
-                Function::ClockSet => {
-                    sealwax_test_clock_set(self.object(Kind::Clock, first), call.numbers[0], error)
-                }
+                Function::ClockNew => sealwax_test_clock_new(number_0, give, error),
+                Function::ClockSet => sealwax_test_clock_set(clock, number_0, error),
             }
         };
         told.checked(status);
@@ -453,19 +393,18 @@ fn given<T>(is_null: bool, this: &T) -> In {
     }
 }
 
+/// A place of the caller to write to, or NULL.
+fn room<T>(is_null: bool, this: &mut T) -> *mut T {
+    match is_null {
+        true => ptr::null_mut(),
+        false => this,
+    }
+}
+
 /// Whatever is left, in the order of the kinds.
 impl Drop for Caller {
     fn drop(&mut self) {
-        let kinds = [
-            Kind::Key,
-            Kind::Ring,
-            Kind::Codec,
-            Kind::View,
-            Kind::Session,
-            Kind::Machine,
-            Kind::Clock,
-        ];
-        for kind in kinds {
+        for kind in KINDS {
             while !self.objects[kind as usize].is_empty() {
                 self.free(kind, 0);
             }
