@@ -1,44 +1,13 @@
-//! `sealwax inspect` in the words that every package's command has: tests/inspect.json.
+//! `sealwax inspect` by tests/inspect.json: the texts that it finds. What it says of each is in tests/codec/report.rs.
 
 use serde_json::Value;
 
-use super::{ALICE, KEYS, refused, sealwax, sealwax_with, stdout, with};
-
-fn cases() -> Value {
-    serde_json::from_str(include_str!("../../../tests/inspect.json")).unwrap()
-}
-
-#[test]
-fn it_says_what_a_text_is() {
-    let cases = cases();
-    let cases = cases["said"].as_array().unwrap();
-    assert_eq!(cases.len(), 19);
-    for case in cases {
-        let (text, now) = (case["text"].as_str().unwrap(), case["now"].to_string());
-        let keys = case["keys"].as_str();
-        let said = stdout(&sealwax_with(keys, &["inspect", "--now", &now], text));
-        // The command to open it differs by package.
-        let words: Vec<_> = said
-            .lines()
-            .filter(|word| !word.starts_with("to "))
-            .collect();
-        assert_eq!(
-            serde_json::to_value(words).unwrap(),
-            case["words"],
-            "{text}"
-        );
-
-        let as_argument = stdout(&sealwax_with(keys, &["inspect", text, "--now", &now], ""));
-        assert_eq!(as_argument, said);
-
-        let json = stdout(&sealwax_with(keys, &["inspect", "--json", text], ""));
-        assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), case["json"]);
-    }
-}
+use super::{ALICE, KEYS, refused, sealwax, sealwax_with, stdout};
 
 #[test]
 fn it_finds_texts_in_what_stands_around_them() {
-    let cases = cases();
+    let cases = include_str!("../../../tests/inspect.json");
+    let cases: Value = serde_json::from_str(cases).unwrap();
     let cases = cases["found"].as_array().unwrap();
     assert_eq!(cases.len(), 31);
     for case in cases {
@@ -77,43 +46,6 @@ fn it_finds_texts_in_what_stands_around_them() {
         let as_argument = stdout(&sealwax(&["inspect", given, now[0], now[1]], ""));
         assert_eq!(as_argument, found);
     }
-}
-
-#[test]
-fn it_says_what_is_none_of_ours() {
-    let cases = cases();
-    let cases = cases["refused"].as_array().unwrap();
-    assert_eq!(cases.len(), 8);
-    for case in cases {
-        let (text, code) = (
-            case["text"].as_str().unwrap(),
-            case["code"].as_str().unwrap(),
-        );
-        let status = i32::try_from(case["status"].as_i64().unwrap()).unwrap();
-        for json in [&[][..], &["--json"]] {
-            refused(&sealwax(&[&["inspect"], json].concat(), text), status, code);
-        }
-    }
-    refused(
-        &sealwax_with(Some("swk1_nonsense"), &["inspect"], KEYS),
-        2,
-        "invalid_key: SEALWAX_KEYS: key 1 of the ring",
-    );
-}
-
-#[test]
-fn what_it_says_of_a_token_is_what_opening_says() {
-    let token = stdout(&sealwax(&with(&["seal", "--kind", "session"], &[]), "x"));
-    let seen: Value =
-        serde_json::from_str(&stdout(&sealwax(&["inspect", "--json"], &token))).unwrap();
-    let open = with(&["open", "--kind", "session", "--json"], &[]);
-    let opened: Value = serde_json::from_str(&stdout(&sealwax(&open, &token))).unwrap();
-    assert_eq!(seen["token_id"], opened["token_id"]);
-    let said = stdout(&sealwax(&["inspect"], &token));
-    assert!(
-        said.contains("\nto open it: sealwax open --kind session\n"),
-        "{said}"
-    );
 }
 
 /// Ages are by the clock, unless a time is given.
