@@ -91,22 +91,6 @@ public final class Engine {
         });
   }
 
-  /** A message at the SDK's handlers. */
-  public record Message(
-      String method,
-      @Nullable Object target,
-      @Nullable String arguments,
-      @Nullable Object token,
-      @Nullable Map<String, Object> session,
-      @Nullable Object header,
-      @Nullable Map<String, Object> caller,
-      @Nullable Long withinMs,
-      boolean isNotification,
-      boolean isModern,
-      @Nullable String capabilities,
-      @Nullable String responses,
-      boolean canBeAsked) {}
-
   /** An exchange, and its first step. */
   public record Begun(Exchange exchange, Step step) {
     private Begun(Machine.Begun begun, @Nullable TokenFields carried) {
@@ -114,35 +98,9 @@ public final class Engine {
     }
   }
 
-  /** Begins the exchange of a message at the SDK's handlers. */
-  public Begun message(Message message, @Nullable TokenFields carried) {
-    Map<String, Object> session = message.session();
-    Map<String, Object> caller = message.caller();
-    int flags =
-        (message.isNotification() ? Frame.NOTIFICATION : 0)
-            | (message.isModern() ? Frame.MODERN : 0)
-            | (session == null ? 0 : Frame.SESSION)
-            | (caller == null ? 0 : Frame.CALLER)
-            | (caller != null && caller.get("anonymous") != null ? Frame.ANONYMOUS : 0)
-            | (message.canBeAsked() ? Frame.CAN_BE_ASKED : 0);
-    Frame frame =
-        new Frame(
-            Frame.MESSAGE,
-            flags,
-            sent(message.method()),
-            sent(message.target()),
-            Text.optional("arguments", message.arguments()),
-            sent(message.token()),
-            part(caller, "issuer"),
-            part(caller, "client"),
-            part(caller, "subject"),
-            sent(message.header()),
-            session == null ? null : sent(session.get("id")),
-            session == null ? null : sent(session.get("state")),
-            Text.decimal(message.withinMs()),
-            Text.optional("capabilities", message.capabilities()),
-            Text.optional("inputResponses", message.responses()));
-    return new Begun(machine(frame), carried);
+  /** Begins the exchange of a message at the SDK's handlers, with its frame's texts. */
+  public Begun message(int flags, @Nullable TokenFields carried, byte @Nullable []... texts) {
+    return new Begun(machine(new Frame(Frame.MESSAGE, flags, texts)), carried);
   }
 
   /** Begins the exchange of an HTTP request, by the values of its headers. */
@@ -324,7 +282,7 @@ public final class Engine {
   }
 
   /** Returns a client's value as a frame takes it. */
-  private static byte @Nullable [] sent(@Nullable Object value) {
+  public static byte @Nullable [] sent(@Nullable Object value) {
     if (value == null) {
       return null;
     }
@@ -334,9 +292,5 @@ public final class Engine {
   /** Returns a header's value; several are no text. */
   private static byte @Nullable [] header(List<String> values) {
     return values.isEmpty() ? null : sent(values.size() == 1 ? values.get(0) : NO_TEXT);
-  }
-
-  private static byte @Nullable [] part(@Nullable Map<String, Object> caller, String name) {
-    return caller == null ? null : Text.optional(name, (String) caller.get(name));
   }
 }

@@ -2,6 +2,8 @@ package io.github.sealwax.mcp.internal.handler;
 
 import io.github.sealwax.SealwaxException;
 import io.github.sealwax.TokenFields;
+import io.github.sealwax.internal.Frame;
+import io.github.sealwax.internal.Text;
 import io.github.sealwax.mcp.Negotiated;
 import io.github.sealwax.mcp.internal.Caller;
 import io.github.sealwax.mcp.internal.Engine;
@@ -79,8 +81,8 @@ public final class Exchange implements AutoCloseable {
       return served;
     }
     throw new IllegalArgumentException(
-        "context: expected that of a request to a server that this guard protects, found another: build the server"
-            + " on guard.protect(transport)");
+        "context: expected that of a request to a server that this guard protects, found another:"
+            + " build the server on guard.protect(transport)");
   }
 
   /** The context for the handler. */
@@ -117,26 +119,37 @@ public final class Exchange implements AutoCloseable {
   private synchronized Step begin() {
     Object arguments = fields != null && fields.needsCaller() ? params.get("arguments") : null;
     boolean asks = guard.confirms() && method.startsWith("tools/");
+    Map<String, Object> known = caller.known();
+    Map<String, Object> who = known == null ? Map.of() : known;
+    boolean hasSession = guard.hasSessions() && meta.get(SESSION) != null;
+    Map<?, ?> sent = hasSession && meta.get(SESSION) instanceof Map<?, ?> found ? found : Map.of();
+    int flags =
+        (isNotification ? Frame.NOTIFICATION : 0)
+            // The SDK knows no revision 2026-07-28, so its envelope tells.
+            | (meta.get(REVISION) == null ? 0 : Frame.MODERN)
+            | (hasSession ? Frame.SESSION : 0)
+            | (known == null ? 0 : Frame.CALLER)
+            | (who.containsKey("anonymous") ? Frame.ANONYMOUS : 0)
+            | (asks && questions != null ? Frame.CAN_BE_ASKED : 0);
     Engine.Begun begun =
         guard
             .engine()
             .message(
-                new Engine.Message(
-                    method,
-                    target(),
-                    written(arguments),
-                    token(),
-                    guard.hasSessions() ? sentSession() : null,
-                    guard.hasSessions() ? context.get(Passed.HEADER) : null,
-                    caller.known(),
-                    outer == null ? null : outer.withinMs(),
-                    isNotification,
-                    // The SDK knows no revision 2026-07-28, so its envelope tells.
-                    meta.get(REVISION) != null,
-                    asks ? capabilities() : null,
-                    asks ? written(params.get("inputResponses")) : null,
-                    asks && questions != null),
-                fields);
+                flags,
+                fields,
+                Engine.sent(method),
+                Engine.sent(target()),
+                written(arguments),
+                Engine.sent(token()),
+                Text.optional("issuer", (String) who.get("issuer")),
+                Text.optional("client", (String) who.get("client")),
+                Text.optional("subject", (String) who.get("subject")),
+                Engine.sent(guard.hasSessions() ? context.get(Passed.HEADER) : null),
+                Engine.sent(sent.get("sessionId")),
+                Engine.sent(sent.get("state")),
+                Text.decimal(outer == null ? null : outer.withinMs()),
+                asks ? capabilities() : null,
+                asks ? written(params.get("inputResponses")) : null);
     exchange = begun.exchange();
     if (isOver) {
       begun.exchange().close();
@@ -154,30 +167,18 @@ public final class Exchange implements AutoCloseable {
     return fields == null ? null : params.get(fields.param());
   }
 
-  private static @Nullable String written(@Nullable Object sent) {
-    return sent == null ? null : Json.writeClients(sent);
+  private static byte @Nullable [] written(@Nullable Object sent) {
+    return sent == null ? null : Json.bytes(sent);
   }
 
   /** Returns what the client can do, by what it said last. */
-  private @Nullable String capabilities() {
+  private byte @Nullable [] capabilities() {
     Object own = meta.get(CAPABILITIES);
     Negotiated settled = negotiated();
     if (own == null && settled != null) {
       own = settled.clientCapabilities();
     }
-    return own == null && questions != null ? questions.capabilities() : written(own);
-  }
-
-  private @Nullable Map<String, Object> sentSession() {
-    if (meta.get(SESSION) == null) {
-      return null;
-    }
-    Map<String, Object> sent = new HashMap<>();
-    if (meta.get(SESSION) instanceof Map<?, ?> metadata) {
-      sent.put("id", metadata.get("sessionId"));
-      sent.put("state", metadata.get("state"));
-    }
-    return sent;
+    return written(own == null && questions != null ? questions.capabilities() : own);
   }
 
   /** Answers what the engine asks of this message. */
@@ -320,7 +321,8 @@ public final class Exchange implements AutoCloseable {
   private void expectServing() {
     if (isOver) {
       throw new IllegalStateException(
-          "context: expected that of a request that is being served, found one that was answered or cancelled");
+          "context: expected that of a request that is being served, found one that was answered or"
+              + " cancelled");
     }
   }
 

@@ -24,7 +24,7 @@ public final class Questions {
   /** By their ids, which no client can guess; the SDK's own are counted. */
   private final Map<Object, Asked> asked = new ConcurrentHashMap<>();
 
-  private volatile @Nullable String capabilities;
+  private volatile @Nullable Object capabilities;
 
   private record Asked(Map<String, Object> caller, Sinks.One<JSONRPCResponse> answer) {}
 
@@ -33,16 +33,15 @@ public final class Questions {
     this.transport = transport;
   }
 
-  /** Returns what the client said at {@code initialize} that it can do, as JSON. */
-  @Nullable String capabilities() {
+  /** Returns what the client said at {@code initialize} that it can do. */
+  @Nullable Object capabilities() {
     return capabilities;
   }
 
   /** Keeps what a client says of itself. */
   void initializing(JSONRPCRequest request) {
     Map<String, Object> params = Json.members(request.params());
-    Object said = params == null ? null : params.get("capabilities");
-    capabilities = said == null ? null : Json.writeClients(said);
+    capabilities = params == null ? null : params.get("capabilities");
   }
 
   /**
