@@ -10,7 +10,7 @@ import pytest
 
 import sealwax
 from sealwax._engine import Guard as Engine
-from sealwax._engine import Told, client_value, seconds
+from sealwax._engine import Told, client_value
 
 #: Any document, as one of another language would be.
 Guard: Any = Engine
@@ -27,21 +27,6 @@ def codec() -> sealwax.Codec:
 def said(step: Any) -> dict[str, Any]:
     """Return the members that a step sets, by their last names."""
     return {path[-1]: value for path, value in step["set"]}
-
-
-def test_what_is_freed_is_over(codec: sealwax.Codec) -> None:
-    exchange, _ = Guard(codec, {}).message(**CALL, principal=ALICE)
-    exchange.free()
-    exchange.free()
-    uses: list[Any] = [
-        lambda: exchange.on({"result": {}}),
-        lambda: exchange.write(b"1"),
-        lambda: exchange.handle({"op": "mint", "type": "basket"}),
-        exchange.fork,
-    ]
-    for use in uses:
-        with pytest.raises(sealwax.InvalidArgument, match="answered or cancelled"):
-            use()
 
 
 def test_an_operation_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
@@ -97,16 +82,6 @@ def test_what_is_no_text_is_told_as_such(codec: sealwax.Codec, value: Any) -> No
     _, step = Guard(codec, {}).message(**CALL, principal=ALICE, token=value)
     assert [one["code"] for one in step["refused"]] == ["malformed"]
     assert client_value(None) is None
-
-
-def test_seconds() -> None:
-    assert seconds("ttl", None) is None
-    assert seconds("ttl", 7) == 7
-    for wrong in (1.5, True, "7"):
-        with pytest.raises(TypeError):
-            seconds("ttl", wrong)  # type: ignore[arg-type]
-    with pytest.raises(sealwax.InvalidArgument):
-        seconds("ttl", -1)
 
 
 def test_they_hold_keys(codec: sealwax.Codec) -> None:

@@ -74,8 +74,3 @@ def test_only_the_named_arguments_count(case: dict[str, Any]) -> None:
 def test_what_names_nothing_is_refused(given: dict[str, Any]) -> None:
     with pytest.raises(sealwax.InvalidArgument):
         sealwax.request_context(**{"method": "tools/call", "target": "x", **given})
-
-
-def test_names_are_a_list_of_texts() -> None:
-    with pytest.raises(TypeError):
-        sealwax.request_context("tools/call", "x", {"id": 7}, only="id")

@@ -5,16 +5,13 @@ import json
 import os
 import pathlib
 import re
-import socket
 import sys
-import threading
-import time
 from typing import Any
 
 import anyio
 import httpx
 import pytest
-import uvicorn
+from asgi import listening, posts
 from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
@@ -24,7 +21,6 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.memory import create_connected_server_and_client_session
 from served import KINDS, MAJOR, World, low_level
 from starlette.applications import Starlette
-from starlette.responses import Response
 from starlette.routing import Mount
 
 import sealwax
@@ -45,11 +41,6 @@ CLIENT = {"name": "client", "version": "1"}
 VERSION = types.LATEST_PROTOCOL_VERSION
 ACCEPT = "application/json, text/event-stream"
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
 
 
 def app_of(kind: str, world: World, *, wrapped: bool = False, stateless_http: bool = False) -> Any:
@@ -76,36 +67,6 @@ def low_level_app(world: World, *, wrapped: bool = False, stateless_http: bool =
             yield
 
     return Starlette(routes=[Mount("/mcp", app=handle)], lifespan=lifespan)
-
-
-def posts(app: Any) -> Any:
-    """Return a server without a stream of its own: what it asks is on that of the call."""
-
-    async def served(scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("method") == "GET":
-            await Response(status_code=405)(scope, receive, send)
-        else:
-            await app(scope, receive, send)
-
-    return served
-
-
-@contextlib.contextmanager
-def serving(app: Any) -> Any:
-    """Serve an application by uvicorn; give its address."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.01)
-        try:
-            yield f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 @contextlib.asynccontextmanager
@@ -183,7 +144,7 @@ def result_of(response: Any) -> Any:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_over_http(kind: str, stateless: bool) -> None:
     world = World(KEYS)
-    with serving(app_of(kind, world, stateless_http=stateless)) as url:
+    with listening(app_of(kind, world, stateless_http=stateless)) as url:
         async with connected(url) as (alice, _), connected(url, "mallory") as (mallory, _):
             await assert_baskets(alice, mallory)
     assert world.refused == [
@@ -199,7 +160,7 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) 
         urls = []
         for world in worlds:
             app = app_of(kind, world, wrapped=True, stateless_http=True)
-            urls.append(stack.enter_context(serving(app)))
+            urls.append(stack.enter_context(listening(app)))
         async with connected(urls[0]) as (alice, session_id):
             assert session_id.startswith("sw1.")
             await assert_baskets(alice, None)
@@ -216,7 +177,7 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) 
 async def test_a_call_is_confirmed_on_its_connection(kind: str, stateless: bool) -> None:
     world, yes, no = World(KEYS), User("yes"), User("no")
     refuses = User(types.ErrorData(code=-32000, message="the client's own"))
-    with serving(posts(app_of(kind, world, stateless_http=stateless))) as url:
+    with listening(posts(app_of(kind, world, stateless_http=stateless))) as url:
         texts = []
         for user in (yes, no, refuses, None):
             async with connected(url, answers=user) as (client, _):
@@ -237,7 +198,7 @@ async def test_a_call_is_confirmed_on_its_connection(kind: str, stateless: bool)
 async def test_what_the_list_marks_is_asked_about(kind: str) -> None:
     world, yes = World(KEYS), User("yes")
     world.guard.confirm_destructive()
-    with serving(posts(app_of(kind, world, stateless_http=False))) as url:
+    with listening(posts(app_of(kind, world, stateless_http=False))) as url:
         async with connected(url, answers=yes) as (client, _):
             texts = [
                 text_of(await told(client, "drop", {"what": "tea"})),
@@ -266,7 +227,7 @@ async def test_another_user_answers_for_nobody() -> None:
             await anyio.sleep(0.2)
             return await super().__call__(ctx, params)
 
-    with serving(app_of("low-level", world)) as where["url"]:
+    with listening(app_of("low-level", world)) as where["url"]:
         async with connected(where["url"], answers=Robbed("no")) as (client, where["session"]):
             text = text_of(await told(client, "drop", {"what": "tea"}))
     assert text.startswith("The user declined. drop was not run.")
@@ -313,7 +274,7 @@ async def test_the_page_of_the_first_steps(
     monkeypatch.setenv("SEALWAX_KEYS", KEYS)
     names: dict[str, Any] = {"__name__": "basket"}
     exec(program + (at_mcp if kind == "mcp" else at_fastmcp), names)
-    with serving(names["app"]) as url:
+    with listening(names["app"]) as url:
         async with connected(url) as (client, session_id):
             assert session_id.startswith("sw1.")
             assert text_of(await told(client, "new_basket")).startswith("sw1.")
@@ -351,7 +312,7 @@ async def test_a_user_is_that_of_each_request(kind: str) -> None:
     world = World(KEYS, principal=principal_from_access_token)
     server = KINDS[kind](world, **authenticating(kind))
     app = server.streamable_http_app() if kind == "mcp" else server.http_app()
-    with serving(app) as url:
+    with listening(app) as url:
         begin = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": CLIENT}
         began = await posted(url, None, "initialize", begin, "alice")
         # A server that keeps its sessions runs all of them in the context of `initialize`.
@@ -403,7 +364,7 @@ async def test_over_sse(kind: str) -> None:
             server.http_app(transport="sse")
         return
     app = server.sse_app() if kind == "mcp" else server.http_app(transport="sse")
-    with serving(app) as url:
+    with listening(app) as url:
         sse = url.replace("/mcp", "/sse")
         async with (
             sse_client(sse, headers={"x-user": "alice"}) as streams,

@@ -21,11 +21,6 @@ KEYS = sealwax.Key.generate().to_text()
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
 class Wire:
     """The client's end of a server's streams."""
 

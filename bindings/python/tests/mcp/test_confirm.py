@@ -9,6 +9,7 @@ import mcp_types as types
 import pytest
 import shop
 import wire
+from asgi import posts
 from carriers import plain
 from fastmcp import Client as FastMCPClient
 from fastmcp import FastMCP
@@ -16,7 +17,6 @@ from fastmcp.exceptions import ToolError
 from mcp import Client
 from mcp.server import MCPServer
 from shop import Shop
-from starlette.responses import Response
 
 from sealwax import InvalidArgument
 from sealwax.mcp import Guard, Principal, principal_from_access_token
@@ -72,18 +72,6 @@ class User:
 async def text_of(client: Client, tool: str, **given: Any) -> str:
     told: str = plain(await client.call_tool(tool, given))["content"][0]["text"]
     return told
-
-
-def posts(app: Any) -> Any:
-    """Return a server without a stream of its own: what it asks is on that of the call."""
-
-    async def served(scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("method") == "GET":
-            await Response(status_code=405)(scope, receive, send)
-        else:
-            await app(scope, receive, send)
-
-    return served
 
 
 @asynccontextmanager

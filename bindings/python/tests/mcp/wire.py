@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
 import time
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import asgi
 import httpx2
 import jwt
-import uvicorn
 from fastmcp.server.auth.providers.jwt import JWTVerifier
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -22,11 +20,12 @@ from mcp.server.auth.settings import AuthSettings
 from sealwax.mcp import Principal
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 ISSUER = "https://idp.example.com"
 LEGACY = "2025-11-25"
 SECRET = "of the tests, and long enough for HS256"
+listening = asgi.listening
 
 
 def bearer(user: str, **more: Any) -> str:
@@ -62,26 +61,6 @@ def app(system: str, of: Any, *, stateless: bool = True, **options: Any) -> Any:
         verifier = JWTVerifier(public_key=SECRET, algorithm="HS256")
         return of.fastmcp(auth=verifier).http_app(**options)
     return of.lowlevel().streamable_http_app(auth=auth, token_verifier=Verifier(), **options)
-
-
-@contextmanager
-def listening(served: Any) -> Iterator[str]:
-    """Serve an ASGI application, or an MCPServer without users, on loopback; give its address."""
-    if hasattr(served, "streamable_http_app"):
-        served = served.streamable_http_app(stateless_http=True)
-    bound = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(served, log_level="warning"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{bound.getsockname()[1]}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join(10)
-        bound.close()
 
 
 def http(**options: Any) -> httpx2.AsyncClient:
