@@ -5,6 +5,7 @@ types alone. Go's compiler refuses a circle of packages itself; Java's files are
 """
 
 import ast
+import graphlib
 import pathlib
 import re
 import sys
@@ -109,41 +110,21 @@ def typescript(folder: pathlib.Path) -> Graph:
     }
 
 
-def circles(graph: Graph) -> list[list[pathlib.Path]]:
-    """Return the files that import each other, directly or not (Tarjan's strongly connected components)."""
-    index: dict[pathlib.Path, int] = {}
-    low: dict[pathlib.Path, int] = {}
-    stack: list[pathlib.Path] = []
-    found = []
-
-    def visit(file: pathlib.Path) -> None:
-        index[file] = low[file] = len(index)
-        stack.append(file)
-        for other in graph[file]:
-            if other not in index:
-                visit(other)
-                low[file] = min(low[file], low[other])
-            elif other in stack:
-                low[file] = min(low[file], index[other])
-        if low[file] == index[file]:
-            circle = []
-            while not circle or circle[-1] != file:
-                circle.append(stack.pop())
-            if len(circle) > 1:
-                found.append(sorted(circle))
-
-    for file in graph:
-        if file not in index:
-            visit(file)
-    return found
+def circle(graph: Graph) -> list[pathlib.Path]:
+    """Return files that import each other, directly or not, if there are some."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1]
+    return []
 
 
 def main() -> None:
     graphs = [rust(ROOT / folder) for folder in RUST] + [python(ROOT / folder) for folder in PYTHON]
     graphs += [typescript(ROOT / folder) for folder in TYPESCRIPT]
-    found = [circle for graph in graphs for circle in circles(graph)]
-    for circle in found:
-        print("these import each other:", *(str(file).removeprefix(f"{ROOT}/") for file in circle))
+    found = list(filter(None, map(circle, graphs)))
+    for files in found:
+        print("these import each other:", *(str(file).removeprefix(f"{ROOT}/") for file in files))
     if sum(map(len, graphs)) < 150 or sum(len(to) for graph in graphs for to in graph.values()) < 300:
         sys.exit("found too few files or imports")
     if found:
