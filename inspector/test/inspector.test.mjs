@@ -160,29 +160,25 @@ test('a requestState is opened, or refused for what differs', async () => {
     assert.ok(found.startsWith(`${title}\n`) && found.includes(`\n${code} `), found);
     await fill(Object.fromEntries(labels.map((label, at) => [label, before[at]])));
   };
-  await refused({ Subject: 'mallory' }, 'It belongs to somebody else', 'principal_mismatch');
-  await refused({ 'Arguments, as JSON': '{"id":8}' }, 'It does not fit', 'unauthentic');
-  await refused({ Audience: 'https://other.example.com' }, 'It does not fit', 'unauthentic');
-  await refused({ Audience: '' }, 'Something is missing', 'invalid_argument');
-  await refused({ Subject: '', Issuer: '' }, 'Something is missing', 'invalid_argument');
-  await refused({ 'Keys, as in SEALWAX_KEYS': 'swk1_x' }, 'A key cannot be used', 'invalid_key');
-  await refused({ 'Keys, as in SEALWAX_KEYS': '' }, 'A key cannot be used', 'invalid_key');
-  await refused(
-    { 'Keys, as in SEALWAX_KEYS': VECTORS.keys[0].text },
-    'Another key made it',
-    'unknown_key',
-  );
-  await page.getByLabel('Anonymous').check();
-  await refused({}, 'Something is missing', 'invalid_argument');
-  await page.getByLabel('Anonymous').uncheck();
+  const [keys, args] = ['Keys, as in SEALWAX_KEYS', 'Arguments, as JSON'];
   const only = 'Bound arguments, by name, where not all are';
-  await refused(
-    { [only]: 'id', 'Arguments, as JSON': '' },
-    'Something is missing',
-    'invalid_argument',
-  );
-  await refused({ 'Arguments, as JSON': '{"id":7,"why":"old"}' }, 'It does not fit', 'unauthentic');
-  await fill({ [only]: 'id, path', 'Arguments, as JSON': '{"id":7,"why":"old"}' });
+  const missing = ['Something is missing', 'invalid_argument'];
+  const differs = ['It does not fit', 'unauthentic'];
+  const unusable = ['A key cannot be used', 'invalid_key'];
+  await refused({ Subject: 'mallory' }, 'It belongs to somebody else', 'principal_mismatch');
+  await refused({ [args]: '{"id":8}' }, ...differs);
+  await refused({ Audience: 'https://other.example.com' }, ...differs);
+  await refused({ Audience: '' }, ...missing);
+  await refused({ Subject: '', Issuer: '' }, ...missing);
+  await refused({ [keys]: 'swk1_x' }, ...unusable);
+  await refused({ [keys]: '' }, ...unusable);
+  await refused({ [keys]: VECTORS.keys[0].text }, 'Another key made it', 'unknown_key');
+  await page.getByLabel('Anonymous').check();
+  await refused({}, ...missing);
+  await page.getByLabel('Anonymous').uncheck();
+  await refused({ [only]: 'id', [args]: '' }, ...missing);
+  await refused({ [args]: '{"id":7,"why":"old"}' }, ...differs);
+  await fill({ [only]: 'id, path', [args]: '{"id":7,"why":"old"}' });
   await submit();
   assert.match(await outcome(), /^It opens\n/);
 

@@ -71,10 +71,13 @@ test('a hostile payload is shown as text', async () => {
 });
 
 test('ten megabytes are refused for their length, and the page lives on', async () => {
-  await page.locator('#text').evaluate((field) => {
-    field.value = `sw1.${'A'.repeat(10_000_000)}`;
-    field.dispatchEvent(new Event('input'));
-  });
+  /** As a paste, which takes no time for each character. */
+  const put = (text) =>
+    page.locator('#text').evaluate((field, text) => {
+      field.value = text;
+      field.dispatchEvent(new Event('input'));
+    }, text);
+  await put(`sw1.${'A'.repeat(10_000_000)}`);
   assert.match(await seen(), /^It is too large\n.*too_large/s);
   assert.ok((await seen()).length < 500);
   // As large as a token can be.
@@ -84,10 +87,7 @@ test('ten megabytes are refused for their length, and the page lives on', async 
     .view({ anonymous: true })
     .session()
     .seal(new Uint8Array(1 << 20).fill(120));
-  await page.locator('#text').evaluate((field, token) => {
-    field.value = token;
-    field.dispatchEvent(new Event('input'));
-  }, token);
+  await put(token);
   assert.match(await seen(), /^Sealed token of kind session\n/);
   await fill({ 'Keys, as in SEALWAX_KEYS': key.toText(), Audience: 'a' });
   await page.getByLabel('Anonymous').check();
@@ -119,16 +119,8 @@ test('every field has a label, and all of it is reached by the keyboard', async 
     );
     reached.add(name.trim());
   }
-  for (const name of [
-    'Clear all',
-    'keys',
-    'audience',
-    'subject',
-    'anonymous',
-    'method',
-    'arguments',
-    'Open',
-  ]) {
+  const fields = ['keys', 'audience', 'subject', 'anonymous', 'method', 'arguments'];
+  for (const name of ['Clear all', ...fields, 'Open']) {
     assert.ok(reached.has(name), `${name}: ${[...reached]}`);
   }
   await page.locator('[name="audience"]').press('Enter');
@@ -136,7 +128,7 @@ test('every field has a label, and all of it is reached by the keyboard', async 
 });
 
 for (const colorScheme of ['light', 'dark']) {
-  test(`its texts have contrast, in ${colorScheme}, and it fits a narrow window`, async () => {
+  test(`its texts have contrast, in ${colorScheme}`, async () => {
     await load({ colorScheme });
     await page.getByRole('button', { name: 'requestState' }).click();
     await submit();
@@ -144,12 +136,6 @@ for (const colorScheme of ['light', 'dark']) {
     assert.ok(least.ratio >= 4.5, JSON.stringify(least));
     mkdirSync(BUILD, { recursive: true });
     await page.screenshot({ path: new URL(`${colorScheme}.png`, BUILD).pathname, fullPage: true });
-    await page.setViewportSize({ width: 360, height: 700 });
-    assert.deepEqual(await page.evaluate(tooWide), []);
-    await page.screenshot({
-      path: new URL(`${colorScheme}-narrow.png`, BUILD).pathname,
-      fullPage: true,
-    });
   });
 }
 

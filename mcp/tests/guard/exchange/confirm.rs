@@ -3,12 +3,12 @@
 use super::*;
 use sealwax_mcp::{Client, Confirm};
 
-fn confirming() -> Guard {
+fn confirming(clock: &Clock) -> Guard {
     let confirm = Confirm {
         message: Some("Delete note {id}?".into()),
         preview: false,
     };
-    guard_with(&clock(), |guard| guard.confirm("play", confirm))
+    guard_with(clock, |guard| guard.confirm("play", confirm))
 }
 
 /// A client that can be asked on its connection.
@@ -32,7 +32,7 @@ fn asked(guard: &Guard) -> Exchange {
 
 #[test]
 fn two_that_are_agreed_to_at_one_time_are_two() {
-    let guard = confirming();
+    let guard = confirming(&clock());
     let [one, other] = [(); 2].map(|()| {
         let mut exchange = asked(&guard);
         let yes = r#"{"action":"accept","content":{"choice":"yes"}}"#;
@@ -45,7 +45,7 @@ fn two_that_are_agreed_to_at_one_time_are_two() {
 
 #[test]
 fn the_log_names_the_tool_that_would_have_run() {
-    let guard = confirming();
+    let guard = confirming(&clock());
     let (mut exchange, _) = guard.message_from(
         Message {
             target: Some("sealwax_confirm"),
@@ -59,6 +59,18 @@ fn the_log_names_the_tool_that_would_have_run() {
 }
 
 #[test]
+fn a_no_counts_after_a_second() {
+    for (after, text) in [(999, "did not ask for it"), (1000, "The user declined")] {
+        let clock = clock();
+        let mut exchange = asked(&confirming(&clock));
+        clock.pass_ms(after);
+        let answer = Event::Elicited(Ok(r#"{"action":"decline"}"#));
+        let tool = reply(exchange.on(answer).unwrap()).tool.unwrap();
+        assert!(tool.content[0].text.contains(text), "{after}: {tool:?}");
+    }
+}
+
+#[test]
 fn only_a_confirmed_tool_has_a_preview() {
     for (tool, is_right) in [("play", true), ("other", false)] {
         let builder = Guard::builder(clock().codec()).confirm("play", Confirm::default());
@@ -69,7 +81,7 @@ fn only_a_confirmed_tool_has_a_preview() {
 /// No SDK runs a tool for a notification; an adapter of somebody's might.
 #[test]
 fn a_notification_of_a_confirmed_tool_is_dropped() {
-    let guard = confirming();
+    let guard = confirming(&clock());
     for (target, is_dropped) in [("play", true), ("other", false)] {
         let (_, step) = guard.message(Message {
             target: Some(target),
