@@ -1,18 +1,13 @@
 //! A request that its client cancels: its session is dropped, and later writes are errors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use rmcp::model::{CustomRequest, CustomResult};
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax::Principal;
 use sealwax_rmcp::ledger::Memory;
-use sealwax_rmcp::{Guard, Session, Sessions};
+use sealwax_rmcp::{Guard, Sessions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::clients::SESSION;
@@ -24,7 +19,7 @@ static ALIVE: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Serialize, Deserialize)]
 #[serde(from = "u32")]
-struct Counted(u32);
+pub struct Counted(pub u32);
 
 impl From<u32> for Counted {
     fn from(value: u32) -> Self {
@@ -39,36 +34,6 @@ impl Drop for Counted {
     }
 }
 
-#[derive(Clone, Default)]
-struct Server {
-    begun: Arc<Notify>,
-    /// A session that outlives its request.
-    kept: Arc<Mutex<Option<Session<Counted>>>>,
-}
-
-impl ServerHandler for Server {
-    /// Tells what the session holds; writes once it is cancelled, or panics, where that is the method.
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        let mut session = Session::<Counted>::of(&context.extensions)?.unwrap();
-        let held = json!({"value": session.value().0, "generation": session.generation()});
-        if request.method == "linger" {
-            self.begun.notify_one();
-            context.ct.cancelled().await;
-            session.write(Counted::from(7))?;
-        }
-        if request.method != "read" {
-            *self.kept.lock().unwrap() = Some(session);
-            self.begun.notify_one();
-        }
-        assert_ne!(request.method, "panics");
-        Ok(CustomResult::new(held))
-    }
-}
-
 #[tokio::test]
 async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors() {
     let refusals = Refusals::default();
@@ -77,8 +42,8 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
     // It would know of a write that was too late.
     let guard = guard.sessions(sessions).ledger(Memory::default());
     let guard = guard.on_refused(refusals.hook()).build().unwrap();
-    let server = Server::default();
-    let mut client = served(guard.streams(), &guard, server.clone(), refusals);
+    let mut client = served(guard.streams(), &guard, refusals);
+    let server = client.server.clone();
     client.ask(hello()).await;
     client.send(initialized()).await;
     let create = request(2, "sessions/create", json!({}));

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use sealwax_rmcp::{Guard, GuardBuilder, anonymous};
 use serde_json::json;
 
-use crate::pipe::{Pipe, Server, hello, initialized, notification, request, served};
+use crate::pipe::{Pipe, hello, initialized, notification, request, served};
 use crate::serving::{Refusals, fresh};
 
 /// Begins a session of a client that may be asked, and calls a tool.
@@ -16,12 +16,7 @@ async fn calling(
 ) -> Pipe {
     let guard = change(Guard::builder(fresh(), anonymous));
     let guard = guard.build().unwrap();
-    let mut client = served(
-        guard.streams(),
-        &guard,
-        Server::default(),
-        Refusals::default(),
-    );
+    let mut client = served(guard.streams(), &guard, Refusals::default());
     let mut hello = hello();
     hello["params"]["capabilities"] = json!({"elicitation": {}});
     client.ask(hello).await;

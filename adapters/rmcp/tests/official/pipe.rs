@@ -1,14 +1,14 @@
 //! A server at the other end of a pipe, line by line, as on stdio.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt as _};
 use sealwax::{Codec, Principal};
-use sealwax_rmcp::{Guard, Sessions, Streams};
+use sealwax_rmcp::{Guard, Session, Sessions, Streams};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
@@ -16,6 +16,7 @@ use tokio::io::{
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use crate::cancelled::Counted;
 use crate::serving::{Refusals, text};
 
 /// Counts notifications and calls of its tools, waits in a method, and refuses one client.
@@ -24,6 +25,9 @@ pub struct Server {
     pub served: Arc<AtomicU32>,
     /// Ends a wait.
     pub go_on: Arc<Notify>,
+    pub begun: Arc<Notify>,
+    /// A session that outlives its request.
+    pub kept: Arc<Mutex<Option<Session<Counted>>>>,
 }
 
 impl ServerHandler for Server {
@@ -31,12 +35,15 @@ impl ServerHandler for Server {
         self.served.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Tells what rmcp knows of the client.
+    /// Tells what rmcp knows of the client, or what its session holds.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if let Some(session) = Session::of(&context.extensions)? {
+            return self.in_session(&request.method, session, &context).await;
+        }
         if request.method == "wait" {
             self.go_on.notified().await;
         }
@@ -104,12 +111,35 @@ impl ServerHandler for Server {
     }
 }
 
+impl Server {
+    /// Writes once it is cancelled, or panics, where that is the method.
+    async fn in_session(
+        &self,
+        method: &str,
+        mut session: Session<Counted>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let held = json!({"value": session.value().0, "generation": session.generation()});
+        if method == "linger" {
+            self.begun.notify_one();
+            context.ct.cancelled().await;
+            session.write(7.into())?;
+        }
+        if method != "read" {
+            *self.kept.lock().unwrap() = Some(session);
+            self.begun.notify_one();
+        }
+        assert_ne!(method, "panics");
+        Ok(CustomResult::new(held))
+    }
+}
+
 /// A connection to the server, line by line.
-pub struct Pipe<S = Server> {
+pub struct Pipe {
     pub write: WriteHalf<DuplexStream>,
     pub read: Lines<BufReader<ReadHalf<DuplexStream>>>,
     pub refusals: Refusals,
-    pub server: S,
+    pub server: Server,
     /// Ends when everything that came was served.
     running: JoinHandle<()>,
 }
@@ -123,16 +153,12 @@ pub fn pipe(codec: Codec, change: Change) -> Pipe {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = builder.sessions(sessions).build().unwrap();
     let streams = change(guard.streams());
-    served(streams, &guard, Server::default(), refusals)
+    served(streams, &guard, refusals)
 }
 
 /// A server of this guard on such streams.
-pub fn served<S: ServerHandler + Clone>(
-    streams: Streams,
-    guard: &Guard,
-    server: S,
-    refusals: Refusals,
-) -> Pipe<S> {
+pub fn served(streams: Streams, guard: &Guard, refusals: Refusals) -> Pipe {
+    let server = Server::default();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let streams = streams.wrap(tokio::io::split(theirs));
     let protected = guard.protect(server.clone());
@@ -156,9 +182,7 @@ impl Pipe {
         self.running.await.unwrap();
         self.server.served.load(Ordering::SeqCst)
     }
-}
 
-impl<S> Pipe<S> {
     pub async fn send(&mut self, message: Value) {
         let line = format!("{message}\n");
         self.write.write_all(line.as_bytes()).await.unwrap();

@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::clients::{SESSION, altered};
 use crate::pipe::{
-    Server, hello, initialized, invalid, modern, named, notification, ping, pipe, request, served,
+    hello, initialized, invalid, modern, named, notification, ping, pipe, request, served,
 };
 use crate::serving::{Refusals, fresh, until};
 
@@ -164,7 +164,7 @@ async fn a_guard_takes_no_principal_from_another_one() {
     let sessions = Sessions::new(|_, _| async { Ok(0) });
     let guard = Guard::builder(codec, |_: &_| None::<Principal>).sessions(sessions);
     let guard = guard.on_refused(refusals.hook()).build().unwrap();
-    let mut alice = served(streams, &guard, Server::default(), refusals);
+    let mut alice = served(streams, &guard, refusals);
     let token = alice.begin().await;
     let create = request(2, "sessions/create", json!({}));
     let refused = alice.ask(named(create, &token)).await;

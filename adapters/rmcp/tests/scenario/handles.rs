@@ -7,7 +7,7 @@ use sealwax_rmcp::{Guard, HandleRefused, Links, Pages, ReferenceHandles, SelfCon
 use serde_json::{Value, json};
 
 use crate::handler::Context;
-use crate::stage::{person, seconds};
+use crate::stage::{person, seconds, when};
 
 pub async fn handle(guard: &Guard, told: &Value, context: &Context) -> Value {
     if told["do"] == "follow" {
@@ -57,19 +57,14 @@ async fn operated(guard: &Guard, told: &Value, context: &Context) -> Result<Valu
     let handle_type = given[0].as_str().unwrap();
     let links = guard.links(handle_type);
     let links = seconds(&options["ttl"]).fold(links, Links::ttl);
-    let links = match options["once"] == true {
-        true => links.once(),
-        false => links,
-    };
+    let links = when(options["once"] == true, links, Links::once);
     let sent = given[1].as_str().unwrap_or_default();
     let rows = guard.reference_handles(handle_type);
     let rows = seconds(&options["maxAge"]).fold(rows, ReferenceHandles::max_age);
     let baskets = guard.self_contained_handles(handle_type);
     let baskets = seconds(&options["maxAge"]).fold(baskets, SelfContainedHandles::max_age);
-    let baskets = match options["once"] == true {
-        true => baskets.single_use(),
-        false => baskets,
-    };
+    let is_single = options["once"] == true;
+    let baskets = when(is_single, baskets, SelfContainedHandles::single_use);
     Ok(match told["do"].as_str().unwrap() {
         "link" => json!({"handle": links.seal(context, &given[1])?}),
         "mint" => json!({"handle": rows.mint(context)?.handle}),

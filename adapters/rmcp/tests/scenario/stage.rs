@@ -103,25 +103,20 @@ impl Stage {
         let streams = self.guard.streams();
         let streams = seconds(&settings["ttl"]).fold(streams, Streams::ttl);
         let streams = seconds(&settings["idle"]).fold(streams, Streams::idle);
-        match settings["sep1359"] == true {
-            true => streams.sep1359(),
-            false => streams,
-        }
+        when(settings["sep1359"] == true, streams, Streams::sep1359)
     }
 
     pub fn routes(&self) -> Router {
         let settings = &self.transport;
         let layer = seconds(&settings["ttl"]).fold(self.guard.layer(), SessionLayer::ttl);
-        let mut layer = seconds(&settings["idle"]).fold(layer, SessionLayer::idle);
-        if settings["required"] == false {
-            layer = layer.optional();
-        }
-        if settings["onLost"] == "serve" {
-            layer = layer.serve_lost();
-        }
-        if settings["sep1359"] == true {
-            layer = layer.sep1359();
-        }
+        let layer = seconds(&settings["idle"]).fold(layer, SessionLayer::idle);
+        let layer = when(settings["required"] == false, layer, SessionLayer::optional);
+        let layer = when(
+            settings["onLost"] == "serve",
+            layer,
+            SessionLayer::serve_lost,
+        );
+        let layer = when(settings["sep1359"] == true, layer, SessionLayer::sep1359);
         let server = self.server.clone();
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(false)
@@ -138,6 +133,11 @@ impl Stage {
 /// Returns the time that a setting has, if it is there.
 pub fn seconds(value: &Value) -> impl Iterator<Item = Duration> {
     value.as_u64().map(Duration::from_secs).into_iter()
+}
+
+/// Changes what is made, where that is set.
+pub fn when<T>(is_set: bool, made: T, change: fn(T) -> T) -> T {
+    if is_set { change(made) } else { made }
 }
 
 fn principal() -> Option<Principal> {
@@ -185,9 +185,6 @@ fn options(mut builder: GuardBuilder, settings: &Value) -> GuardBuilder {
     for (tool, confirm) in settings["confirm"].as_object().into_iter().flatten() {
         let words = confirm["words"].clone();
         builder = match confirm["message"].as_str() {
-            Some(message) if confirm["fallback"] == "preview" => {
-                builder.confirm(tool, message).preview(tool)
-            }
             Some(message) => builder.confirm(tool, message),
             None => builder.confirm_with(tool, move |_, _| {
                 say(&json!({"asked": "confirm"}));
@@ -195,6 +192,9 @@ fn options(mut builder: GuardBuilder, settings: &Value) -> GuardBuilder {
                 ready(words.as_str().map(Into::into).ok_or_else(failed))
             }),
         };
+        if confirm["fallback"] == "preview" {
+            builder = builder.preview(tool);
+        }
     }
     builder = match &settings["confirmDestructive"] {
         Value::Null => builder,
@@ -218,15 +218,10 @@ fn sessions(settings: &Value) -> Sessions {
             })
         }
     };
-    let mut sessions = seconds(&settings["ttl"]).fold(sessions, Sessions::ttl);
-    if settings["noExpiry"] == true {
-        sessions = sessions.no_expiry();
-    }
+    let sessions = seconds(&settings["ttl"]).fold(sessions, Sessions::ttl);
+    let sessions = when(settings["noExpiry"] == true, sessions, Sessions::no_expiry);
     let required = &settings["required"];
-    if *required == true {
-        sessions = sessions.require_all();
-    }
-    sessions
+    when(*required == true, sessions, Sessions::require_all)
         .require_methods(names(&required["methods"]))
         .require_tools(names(&required["tools"]))
 }
