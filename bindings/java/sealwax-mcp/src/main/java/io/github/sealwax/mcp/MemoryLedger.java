@@ -77,23 +77,18 @@ public final class MemoryLedger implements Ledger, AutoCloseable {
   }
 
   @Override
-  public CompletionStage<List<String>> run(Command command) {
+  public synchronized CompletionStage<List<String>> run(Command command) {
     byte[] written = Text.bytes("command", Json.write(command.document()));
     try {
-      return CompletableFuture.completedFuture(run(written));
+      String reply = memory.on(new Frame(Frame.RUN, written, Text.decimal(now()))).text();
+      Step read = Step.read("{\"reply\":" + reply + "}");
+      return CompletableFuture.completedFuture(read.list("reply"));
     } catch (RuntimeException e) {
+      if (e instanceof InternalErrorException) {
+        // A fault ended it. The next one knows nothing of what was used until now.
+        memory = begun(now() + 2);
+      }
       return CompletableFuture.failedFuture(e);
-    }
-  }
-
-  private synchronized List<String> run(byte[] command) {
-    try {
-      String reply = memory.on(new Frame(Frame.RUN, command, Text.decimal(now()))).text();
-      return new Step(Json.object("{\"reply\":" + reply + "}")).texts("reply");
-    } catch (InternalErrorException e) {
-      // A fault ended it. The next one knows nothing of what was used until now.
-      memory = begun(now() + 2);
-      throw e;
     }
   }
 

@@ -170,11 +170,11 @@ public final class RedisLedger implements Ledger, AutoCloseable {
     if (known == null) {
       return talked(connection, command, null);
     }
-    List<String> send = new ArrayList<>(known.texts("send"));
+    List<String> send = new ArrayList<>(known.list("send"));
     send.add(Integer.toString(command.keys().size()));
     send.addAll(command.keys());
     send.addAll(command.args());
-    List<String> passes = known.texts("passes");
+    List<String> passes = known.list("passes");
     return connection
         .send(send)
         .thenCompose(
@@ -199,7 +199,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
               } else {
                 plain.clear();
               }
-              return done.texts("done");
+              return done.list("done");
             });
   }
 
@@ -210,7 +210,7 @@ public final class RedisLedger implements Ledger, AutoCloseable {
         .on(connection)
         .thenCompose(
             step -> {
-              warn(slot, step.texts("warned"));
+              warn(slot, step.list("warned"));
               CompletableFuture<?>[] loads =
                   step.list("load").stream()
                       .map(load -> ((List<?>) load).stream().map(String::valueOf).toList())

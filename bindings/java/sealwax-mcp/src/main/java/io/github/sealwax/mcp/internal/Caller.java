@@ -83,8 +83,8 @@ public final class Caller {
   }
 
   private void tell(Engine.Exchange exchange, Step step) {
-    step.objects("refused").forEach(guard.hooks()::refused);
-    List<Map<String, Object>> events = step.objects("events");
+    step.<Map<String, Object>>list("refused").forEach(guard.hooks()::refused);
+    List<Map<String, Object>> events = step.list("events");
     if (counts && !events.isEmpty()) {
       long began = exchange.began() == 0 ? arrived : exchange.began();
       Duration took = Duration.ofNanos(System.nanoTime() - began);
@@ -117,7 +117,7 @@ public final class Caller {
   private Engine.Told recorded(Step step) {
     Duration within = Duration.ofMillis(step.number("withinMs"));
     Ledger.Command command =
-        new Ledger.Command(step.text("script"), step.texts("keys"), step.texts("args"), within);
+        new Ledger.Command(step.text("script"), step.list("keys"), step.list("args"), within);
     try {
       long until = System.nanoTime() + within.toNanos();
       List<String> reply = Failures.awaited(guard.ledger().run(command), within);

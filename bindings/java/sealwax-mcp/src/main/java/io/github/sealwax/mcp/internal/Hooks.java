@@ -43,12 +43,7 @@ public final class Hooks {
 
   /** Reports that the engine failed. */
   public void reportFailure(SealwaxException failure) {
-    reportFailure(failure, SESSION);
-  }
-
-  /** Reports that the engine failed; {@code about} says at what. */
-  public void reportFailure(SealwaxException failure, Map<String, Object> about) {
-    report(failure.code(), failure.getMessage(), about);
+    report(failure.code(), failure.getMessage(), SESSION);
   }
 
   /** Reports what this side found; {@code about} says at what. */

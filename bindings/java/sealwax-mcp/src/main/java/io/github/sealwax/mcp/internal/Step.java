@@ -55,15 +55,7 @@ public record Step(Map<String, Object> members, byte @Nullable [] bytes) {
     return found(name, Map.of());
   }
 
-  public List<Map<String, Object>> objects(String name) {
-    return found(name, List.of());
-  }
-
-  public List<?> list(String name) {
-    return found(name, List.of());
-  }
-
-  public List<String> texts(String name) {
+  public <T> List<T> list(String name) {
     return found(name, List.of());
   }
 
@@ -87,7 +79,7 @@ public record Step(Map<String, Object> members, byte @Nullable [] bytes) {
 
   /** Returns why something was refused, as the log has it. */
   public String code() {
-    List<Map<String, Object>> refused = objects("refused");
+    List<Map<String, Object>> refused = list("refused");
     return refused.isEmpty() ? "malformed" : (String) refused.get(refused.size() - 1).get("code");
   }
 }

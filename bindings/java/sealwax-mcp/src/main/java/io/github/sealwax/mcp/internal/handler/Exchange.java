@@ -287,7 +287,7 @@ public final class Exchange implements AutoCloseable {
       about.put("method", method);
       about.put("target", target instanceof String ? target : null);
       about.put("principal", caller.known());
-      guard.hooks().reportFailure(failure, about);
+      guard.hooks().report(failure.code(), failure.getMessage(), about);
       throw failure;
     }
   }

@@ -59,7 +59,7 @@ public final class Store implements AutoCloseable {
       }
       CompletableFuture<Map<String, Object>> answer =
           answered == null
-              ? connection.send(next.texts("send"))
+              ? connection.send(next.list("send"))
               : CompletableFuture.completedFuture(answered);
       return answer.thenCompose(told -> after(told).on(connection, null, alone));
     }
