@@ -28,8 +28,9 @@ class Run:
     def __init__(self, peers, rng):
         self.peers, self.rng, self.checks = peers, rng, 0
 
-    def alike(self, expected, **request):
-        """Every peer gives the same answer; `expected`, where it is known."""
+    def alike(self, expected, request, **changed):
+        """Every peer gives the same answer to a request, with some fields changed; `expected`, where it is known."""
+        request = request | changed
         for peer in self.peers:
             answer = peer.ask(**request)
             expected = answer if expected is None else expected
@@ -42,11 +43,7 @@ class Run:
         return "".join(self.rng.choice("aZ09 -_/:.?=&é例😂") for _ in range(self.rng.randint(1, longest)))
 
     def base(self):
-        def key():
-            secret = self.rng.randbytes(32)
-            return key_text(secret)
-
-        old, new = key(), key()
+        old, new = (key_text(self.rng.randbytes(32)) for _ in range(2))
         parts = [self.text() if self.rng.random() < 0.7 else "" for _ in range(2)] + [self.text()]
         principal = "anonymous" if self.rng.random() < 0.2 else "\0".join(parts)
         return {"ring": f"{old} {new}", "audience": self.text(), "principal": principal}, f"{new},{old}", new
@@ -70,80 +67,55 @@ class Run:
                 request = {**base, **self.purpose(kind), "ttl": self.rng.choice(["", "none", "60", "4294967295"])}
                 payload = self.rng.randbytes(self.rng.choice([0, 1, 2, 3, 64, 1000, 4096]))
                 (token,) = sealer.ok(op="seal", payload=payload, **request)
-                _, _, _, _, token_id = self.alike(None, op="open", token=token, **request)
-                self.alike(["ok", payload.hex(), "0", "0", token_id], op="open", token=token, **request)
+                seal, opening = {**request, "op": "seal"}, {**request, "op": "open", "token": token}
+                *_, token_id = self.alike(None, opening)
+                self.alike(["ok", payload.hex(), "0", "0", token_id], opening)
 
-                (renewed,) = self.rng.choice(self.peers).ok(op="renew", payload=b"renewed", token=token, **request)
-                self.alike(None, op="open", token=renewed, **request)[2] == "1" or sys.exit("renewing counts")
+                (renewed,) = self.rng.choice(self.peers).ok(**(opening | {"op": "renew", "payload": b"renewed"}))
+                self.alike(None, opening, token=renewed)[2] == "1" or sys.exit("renewing counts")
 
-                self.alike(
-                    ["ok", payload.hex(), "0", "1", token_id], op="open", token=token, **{**request, "ring": rotated}
-                )
-                self.alike(["error", "unknown_key"], op="open", token=token, **{**request, "ring": retired})
-                self.alike(["error", "expired"], op="open", token=token, max_age=0, **request)
-                self.alike(
-                    ["error", "unauthentic"],
-                    op="open",
-                    token=token,
-                    **{**request, "audience": "elsewhere" + base["audience"]},
-                )
-                self.alike(
-                    ["error", "principal_mismatch"], op="open", token=token, **{**request, "principal": "\0\0mallory"}
-                )
+                self.alike(["ok", payload.hex(), "0", "1", token_id], opening, ring=rotated)
+                self.alike(["error", "unknown_key"], opening, ring=retired)
+                self.alike(["error", "expired"], opening, max_age=0)
+                self.alike(["error", "unauthentic"], opening, audience="elsewhere" + base["audience"])
+                self.alike(["error", "principal_mismatch"], opening, principal="\0\0mallory")
                 at = self.rng.randrange(len(token))
                 altered = token[:at] + self.rng.choice("Aa0-é") + token[at + 1 :]
                 if altered != token:
-                    answer = self.alike(None, op="open", token=altered, **request)
-                    answer[0] == "error" or sys.exit(f"{altered} opened")
-                self.alike(["error", "malformed"], op="open", token=token + "=", **request)
-                self.alike(["error", "too_large"], op="seal", payload=bytes(4097), **request)
+                    self.alike(None, opening, token=altered)[0] == "error" or sys.exit(f"{altered} opened")
+                self.alike(["error", "malformed"], opening, token=token + "=")
+                self.alike(["error", "too_large"], seal, payload=bytes(4097))
 
     def ids(self):
         for minter in self.peers:
             base, rotated, _ = self.base()
             for what, label in [("session-id", ""), ("handle", "tx" + str(self.rng.randrange(10)))]:
                 (text,) = minter.ok(op=f"mint-{what}", label=label, **base)
-                answer = self.alike(None, op=f"verify-{what}", label=label, token=text, **base)
+                verify = {**base, "op": f"verify-{what}", "label": label, "token": text}
+                answer = self.alike(None, verify)
                 (answer[0] == "ok" and answer[2] == "0") or sys.exit(f"{text}: {answer}")
-                again = self.alike(None, op=f"verify-{what}", label=label, token=text, **{**base, "ring": rotated})
-                again == ["ok", answer[1], "1"] or sys.exit(f"{text}: {again}")
-                self.alike(["error", "expired"], op=f"verify-{what}", label=label, token=text, max_age=0, **base)
+                self.alike(["ok", answer[1], "1"], verify, ring=rotated)
+                self.alike(["error", "expired"], verify, max_age=0)
                 code = "principal_mismatch" if what == "session-id" else "unauthentic"
-                self.alike(
-                    ["error", code],
-                    op=f"verify-{what}",
-                    label=label,
-                    token=text,
-                    **{**base, "principal": "\0mallory\0"},
-                )
-                self.alike(["error", "malformed"], op=f"verify-{what}", label=label, token=text[:-1], **base)
+                self.alike(["error", code], verify, principal="\0mallory\0")
+                self.alike(["error", "malformed"], verify, token=text[:-1])
 
     def sessions(self):
         base, _, _ = self.base()
         (metadata,) = self.rng.choice(self.peers).ok(op="session-create", payload=b"0", **base)
-        first = json.loads(metadata)
-        for generation in range(1, 6):
-            self.alike(
-                ["ok", str(generation - 1).encode().hex(), str(generation - 1)],
-                op="session-open",
-                token=metadata,
-                **base,
-            )
-            (metadata,) = self.rng.choice(self.peers).ok(
-                op="session-renew", token=metadata, payload=str(generation), **base
-            )
+        first, opening = json.loads(metadata), {**base, "op": "session-open"}
+        for before in range(5):
+            self.alike(["ok", str(before).encode().hex(), str(before)], opening, token=metadata)
+            renew = {**base, "op": "session-renew", "token": metadata, "payload": str(before + 1)}
+            (metadata,) = self.rng.choice(self.peers).ok(**renew)
             if json.loads(metadata)["sessionId"] != first["sessionId"]:
                 sys.exit("renewing changed the id")
         (forked,) = self.rng.choice(self.peers).ok(op="session-fork", token=metadata, **base)
-        self.alike(["ok", b"5".hex(), "0"], op="session-open", token=forked, **base)
+        self.alike(["ok", b"5".hex(), "0"], opening, token=forked)
         moved = json.dumps({**json.loads(forked), "sessionId": first["sessionId"]})
-        self.alike(["error", "unauthentic"], op="session-open", token=moved, **base)
-        self.alike(
-            ["error", "malformed"], op="session-open", token=json.dumps({"sessionId": first["sessionId"]}), **base
-        )
-        self.alike(
-            ["error", "principal_mismatch"], op="session-open", token=forked, **{**base, "principal": "\0\0mallory"}
-        )
+        self.alike(["error", "unauthentic"], opening, token=moved)
+        self.alike(["error", "malformed"], opening, token=json.dumps({"sessionId": first["sessionId"]}))
+        self.alike(["error", "principal_mismatch"], opening, token=forked, principal="\0\0mallory")
 
 
 def key_text(secret):
