@@ -76,7 +76,7 @@ impl Waiting {
                         (&token.payload, Some(&token.text)),
                         (&made.id, made.handle.as_ref())
                     );
-                    self.lives(world, &made, &token);
+                    world.lives(&made.id, who, token.started_at);
                 }
             }
             Act::Make {
@@ -102,8 +102,8 @@ impl Waiting {
                 if let Some(made) = self.operate(world, *of, kind, sent.as_ref(), how) {
                     let token = self.known(world, sent.as_ref(), &What::HandleState(of.text()));
                     assert_eq!(Some(&token.payload), made.value.as_ref());
-                    self.lives(world, &made, &token);
-                    let remembers = *once && world.has_ledger() && !world.lied;
+                    world.lives(&made.id, who, token.started_at);
+                    let remembers = *once && world.remembers();
                     assert!(!remembers || !world.used.contains(&made.id), "used up");
                     world.predecessors.push(made.predecessor.unwrap());
                 }
@@ -127,9 +127,7 @@ impl Waiting {
                         What::Handle(of.text())
                     };
                     self.known(world, sent.as_ref(), &what);
-                    if world.has_ledger() && !world.lied {
-                        world.ended.insert(made.id);
-                    }
+                    world.end(made.id);
                 }
             }
         }
@@ -236,16 +234,5 @@ impl Waiting {
             .clone();
         assert_eq!(token.who, self.run.who, "another's");
         token
-    }
-
-    fn lives(&self, world: &World, made: &HandleResult, token: &Token) {
-        if world.has_ledger() && !world.lied {
-            assert!(!world.ended.contains(&made.id), "ended");
-            let revoked = world.revoked.get(&self.run.who);
-            assert!(
-                revoked.is_none_or(|revoked| token.started_at > *revoked),
-                "signed out"
-            );
-        }
     }
 }

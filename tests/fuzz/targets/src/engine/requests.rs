@@ -9,7 +9,7 @@ use sealwax_mcp::{
 use super::input::{Act, Begun, How, Left, Method, Outcome, Result, SessionsAre};
 use super::over;
 use super::run::Run;
-use super::world::{Token, What, World, value};
+use super::world::{Token, What, World, token_id, value};
 use crate::world::Who;
 
 /// A message that was delivered.
@@ -124,6 +124,13 @@ impl Request {
             .collect()
     }
 
+    fn session_id(&self) -> &str {
+        match &self.session {
+            Some([Some(Some(id)), _]) => id,
+            _ => panic!("none was sent"),
+        }
+    }
+
     /// What its `requestState` is bound to.
     pub fn context(&self, world: &World) -> Option<[u8; 32]> {
         let target = self.target?;
@@ -191,21 +198,11 @@ impl Waiting {
         // An anonymous caller's cursor is anybody's.
         let anybodys = fields.kind == Kind::Cursor && token.who == Who::Anybody;
         assert!(token.who == self.run.who || public || anybodys, "another's");
+        let id = token_id(text);
         if !(public || anybodys) {
-            self.not_revoked(world, token.started_at);
+            world.lives(&id, self.run.who, token.started_at);
         }
-        let Ok(Inspected::Token { token_id, .. }) = inspect(text) else {
-            panic!("{text}")
-        };
-        assert!(!once || world.used.insert(token_id.to_string()), "twice");
-    }
-
-    fn not_revoked(&self, world: &World, started_at: u64) {
-        let revoked = world.revoked.get(&self.run.who).filter(|_| !world.lied);
-        assert!(
-            revoked.is_none_or(|revoked| started_at > *revoked),
-            "signed out"
-        );
+        assert!(!once || world.used.insert(id), "twice");
     }
 
     fn with_session(&mut self, world: &mut World) {
@@ -235,14 +232,7 @@ impl Waiting {
             .find(id, |what| *what == What::SessionId)
             .expect("we made it");
         assert_eq!(known.who, self.run.who);
-        let remembers = world.has_ledger() && !world.lied;
-        assert!(
-            !remembers || !world.ended.contains(&session.ulid()),
-            "ended"
-        );
-        if remembers {
-            self.not_revoked(world, known.started_at);
-        }
+        world.lives(&session.ulid(), self.run.who, known.started_at);
         self.run.session = Some(id.clone());
         if world.settings.sessions == Some(SessionsAre::HeldByServer) {
             assert_eq!(session.value(), None);
@@ -259,11 +249,8 @@ impl Waiting {
             (self.run.who, session.value())
         );
         assert_eq!(token.generation, session.generation());
-        let Ok(Inspected::Token { token_id, .. }) = inspect(state) else {
-            panic!("{state}")
-        };
-        if let Some((latest, generation)) = world.latest.get(id).filter(|_| remembers) {
-            let is_latest = token.generation == *generation && token_id.to_string() == *latest;
+        if let Some((latest, generation)) = world.latest.get(id).filter(|_| world.remembers()) {
+            let is_latest = token.generation == *generation && token_id(state) == *latest;
             assert!(
                 is_latest || token.generation > *generation,
                 "a newer state left"
@@ -286,9 +273,7 @@ impl Waiting {
                     (method, result.to_string()),
                     (Method::Delete.text(), "{}".into())
                 );
-                let Some([Some(Some(id)), _]) = &self.request.session else {
-                    panic!("none was sent")
-                };
+                let id = self.request.session_id();
                 let known = world
                     .find(id, |what| *what == What::SessionId)
                     .expect("we made it");
@@ -296,11 +281,7 @@ impl Waiting {
                 let Ok(Inspected::SessionId { ulid, .. }) = inspect(id) else {
                     panic!("{id}")
                 };
-                if world.has_ledger() && !world.lied {
-                    world
-                        .ended
-                        .insert(format!("{:032x}", u128::from_be_bytes(ulid)));
-                }
+                world.end(format!("{:032x}", u128::from_be_bytes(ulid)));
             }
         }
     }
@@ -387,15 +368,13 @@ impl Waiting {
         if result.public.is_some() {
             assert_eq!(respond.cache_scope, Some(Scope::Private));
         }
-        let Some([Some(Some(id)), _]) = &self.request.session else {
-            panic!("none was sent")
-        };
-        assert_eq!(&metadata.session_id, id);
+        let id = self.request.session_id();
+        assert_eq!(metadata.session_id, id);
         if let Some(state) = &metadata.state {
             let value = self.list_value(world);
             let latest = world.keep_state(id, state, who, &value);
-            if world.has_ledger() && !world.lied {
-                world.latest.insert(id.clone(), latest);
+            if world.remembers() {
+                world.latest.insert(id.into(), latest);
             }
         }
     }

@@ -1,13 +1,12 @@
 //! Sessions of the transport: `Mcp-Session-Id`, and SEP-1359.
 
-use sealwax::{Inspected, inspect};
 use sealwax_mcp::{Body, ClientValue, Event, HandlerResult, HttpRequest, Step};
 use serde_json::{Value, json};
 
 use super::input::{Carried, Carries, Http};
 use super::over;
 use super::run::Run;
-use super::world::{Token, What, World, value};
+use super::world::{Token, What, World, token_id, value};
 
 const PARAMS: [Option<&str>; 4] = [
     None,
@@ -118,10 +117,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
             texts.iter().all(|text| *text == token.text) && token.who == carried.who,
             "another's"
         );
-        let Ok(Inspected::Token { token_id, .. }) = inspect(&token.text) else {
-            panic!("{token:?}")
-        };
-        (token.clone(), token_id.to_string())
+        (token.clone(), token_id(&token.text))
     };
     match step {
         Step::Deliver(deliver) if deliver.negotiated.is_some() => {
@@ -130,14 +126,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
                 (Some(&token.payload), Some(&id)),
                 (deliver.negotiated.as_ref(), deliver.id.as_ref())
             );
-            if world.has_ledger() && !world.lied {
-                assert!(!world.ended.contains(&id), "ended");
-                let revoked = world.revoked.get(&carried.who);
-                assert!(
-                    revoked.is_none_or(|revoked| token.started_at > *revoked),
-                    "signed out"
-                );
-            }
+            world.lives(&id, carried.who, token.started_at);
             true
         }
         Step::Deliver(_) => {
@@ -167,9 +156,7 @@ pub fn carry(world: &mut World, carried: &Carried<'_>) -> bool {
                 reply.status == Some(204) || (reply.done && method == Some("session/terminate"));
             if ended {
                 let (_, id) = known();
-                if world.has_ledger() && !world.lied {
-                    world.ended.insert(id);
-                }
+                world.end(id);
             }
             over(&mut exchange);
             false

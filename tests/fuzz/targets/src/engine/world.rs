@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use sealwax::{Codec, KeyRing, SessionMetadata, View};
+use sealwax::{Codec, Inspected, KeyRing, SessionMetadata, View, inspect};
 use sealwax_mcp::ledger::{Command, Memory, Reply};
 use sealwax_mcp::{
     ClientValue, Failed, Guard, LedgerSettings, Predecessor, Required, SessionSettings,
@@ -114,6 +114,29 @@ impl World {
 
     pub fn has_ledger(&self) -> bool {
         self.settings.ledger.is_some()
+    }
+
+    /// Whether what was used, ended or revoked has to be known.
+    pub fn remembers(&self) -> bool {
+        self.has_ledger() && !self.lied
+    }
+
+    /// Checks that what is accepted has not ended, nor its user been signed out.
+    pub fn lives(&self, id: &str, who: Who, started_at: u64) {
+        if self.remembers() {
+            assert!(!self.ended.contains(id), "ended");
+            let revoked = self.revoked.get(&who);
+            assert!(
+                revoked.is_none_or(|revoked| started_at > *revoked),
+                "signed out"
+            );
+        }
+    }
+
+    pub fn end(&mut self, id: String) {
+        if self.remembers() {
+            self.ended.insert(id);
+        }
     }
 
     /// A value, as JSON, that occurs nowhere else.
@@ -244,6 +267,13 @@ impl World {
         if let Some(state) = &metadata.state {
             self.keep_state(id, state, who, payload);
         }
+    }
+}
+
+pub fn token_id(text: &str) -> String {
+    match inspect(text) {
+        Ok(Inspected::Token { token_id, .. }) => token_id.to_string(),
+        other => panic!("{other:?}"),
     }
 }
 
