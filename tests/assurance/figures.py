@@ -47,7 +47,8 @@ def measured(command: str) -> str:
 
 
 def measure(commands: list[str]) -> None:
-    if output("git", "status", "--porcelain", "--untracked-files=no"):
+    own = [f":!{path.relative_to(ROOT)}" for path in (DATA, PAGE)]
+    if output("git", "status", "--porcelain", "--untracked-files=no", "--", ".", *own):
         sys.exit("commit your changes: a figure is of a commit")
     data = json.loads(DATA.read_text())
     commit, day = output("git", "log", "-1", "--abbrev=8", "--format=%h %cs").split()

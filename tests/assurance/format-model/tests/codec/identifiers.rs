@@ -188,9 +188,9 @@ fn the_codec_says_what_the_model_says() {
     assert_eq!(verdicts.len(), 7 + 6, "{verdicts:?}");
     assert!(verdicts.values().all(|&count| count >= 8), "{verdicts:?}");
     println!("{verdicts:?} were tried");
-    println!("figure: {seen} pairs of an id or handle");
+    println!("figure: {seen} pairs of id or handle and request");
     println!(
-        "figure: {} pairs with real texts",
+        "figure: {} of these with real texts",
         verdicts.values().sum::<u32>()
     );
 }

@@ -90,9 +90,9 @@ fn the_codec_says_what_the_model_says() {
     assert_eq!(verdicts.len(), 8, "{verdicts:?}");
     assert!(verdicts.values().all(|&count| count > 20), "{verdicts:?}");
     println!("{verdicts:?} were tried");
-    println!("figure: {seen} pairs of a token and a request");
+    println!("figure: {seen} pairs of token and request");
     println!(
-        "figure: {} pairs with real texts",
+        "figure: {} of these with real texts",
         verdicts.values().sum::<u32>()
     );
 }
