@@ -6,8 +6,14 @@ import io.github.sealwax.mcp.internal.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The scenario server of this language: tests/driver/run.py says what it is told, and what it says.
@@ -16,6 +22,11 @@ import java.util.Map;
  * hooks} has a handler of any method on it, in place of the SDK's server that {@code sdk} has.
  */
 final class Scenario {
+  private static final PrintStream OUT = new PrintStream(System.out, true, UTF_8);
+  private static final Map<Object, BlockingQueue<Map<String, Object>>> HANDLERS =
+      new ConcurrentHashMap<>();
+  private static final AtomicInteger IDS = new AtomicInteger();
+
   private final Container container = new Container();
   private Stage stage;
 
@@ -26,14 +37,14 @@ final class Scenario {
     int port = scenario.container.port();
     List<String> systems = List.of("hooks", "sdk");
     Map<String, Object> legacy = Map.of("sdk", "2025-11-25");
-    Channel.say(Map.of("http", port, "systems", systems, "legacy", legacy, "events", true));
+    say(Map.of("http", port, "systems", systems, "legacy", legacy, "events", true));
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
       Map<String, Object> told = Json.object(line);
       if (told.containsKey("to")) {
-        Channel.tell(told.get("to"), told);
+        tell(told.get("to"), told);
       } else {
-        Channel.say("done", scenario.done(told));
+        say("done", scenario.done(told));
       }
     }
     // Handlers may wait still.
@@ -58,5 +69,46 @@ final class Scenario {
       default -> throw new IllegalArgumentException(told.toString());
     }
     return null;
+  }
+
+  static void say(Map<String, ?> said) {
+    // A line at a time, whichever thread says it.
+    OUT.println(Json.write(said));
+  }
+
+  static void say(String name, Object value) {
+    say(Collections.singletonMap(name, value));
+  }
+
+  /** Tells a handler what to do. */
+  static void tell(Object id, Map<String, Object> told) {
+    HANDLERS.get(id).add(told);
+  }
+
+  /** A handler that runs. */
+  static final class Handler implements AutoCloseable {
+    private final Integer id = IDS.incrementAndGet();
+    private final BlockingQueue<Map<String, Object>> told = new LinkedBlockingQueue<>();
+
+    /** Says that it runs, and what it sees. */
+    Handler(Map<String, Object> seen) {
+      HANDLERS.put(id, told);
+      seen.put("id", id);
+      say("handler", seen);
+    }
+
+    /** Waits for what it is to do next. */
+    Map<String, Object> next() {
+      try {
+        return told.take();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    public void close() {
+      HANDLERS.remove(id);
+    }
   }
 }

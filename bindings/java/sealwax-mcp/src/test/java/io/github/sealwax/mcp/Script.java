@@ -50,7 +50,7 @@ final class Script {
     seen.put("cursor", given.get("cursor"));
     seen.put("arguments", given.get("arguments"));
     seen.put("session", session(context));
-    try (Channel.Handler handler = new Channel.Handler(seen)) {
+    try (Scenario.Handler handler = new Scenario.Handler(seen)) {
       while (true) {
         Map<String, Object> told = handler.next();
         String name = (String) told.get("do");
@@ -60,7 +60,7 @@ final class Script {
         if (name.equals("throw")) {
           throw new McpError(new JSONRPCError(-32000, "the handler's own"));
         }
-        Channel.say("done", did(context, told));
+        Scenario.say("done", did(context, told));
       }
     }
   }

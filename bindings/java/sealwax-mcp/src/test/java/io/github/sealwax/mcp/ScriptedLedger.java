@@ -42,7 +42,7 @@ final class ScriptedLedger implements Ledger {
     String script = command.script();
     // When it is opened is the SDK's.
     if (!script.equals("open")) {
-      Channel.say("commands", script);
+      Scenario.say("commands", script);
       if (fails) {
         return CompletableFuture.failedFuture(new IllegalStateException("the store is down"));
       }

@@ -102,7 +102,7 @@ final class Stage implements AutoCloseable {
     Codec codec = TestCodec.of(clock, Codec.builder((String) told.get("audience")).keys(keys));
     Guard.Builder builder =
         Guard.builder(codec)
-            .onRefused(it -> Channel.say("reported", Map.of("code", it.code(), "kind", it.kind())))
+            .onRefused(it -> Scenario.say("reported", Map.of("code", it.code(), "kind", it.kind())))
             .onEvent(Stage::happened);
     if (Boolean.TRUE.equals(told.get("anonymous"))) {
       builder.anonymous();
@@ -138,7 +138,7 @@ final class Stage implements AutoCloseable {
     builder.confirm(
         tool,
         arguments -> {
-          Channel.say("asked", "confirm");
+          Scenario.say("asked", "confirm");
           if (how.get("words") == null) {
             throw new IllegalStateException("the question's function throws");
           }
@@ -173,7 +173,7 @@ final class Stage implements AutoCloseable {
             : Sessions.Settings.of(
                 Object.class,
                 context -> {
-                  Channel.say("asked", "begin");
+                  Scenario.say("asked", "begin");
                   return members.get("initial");
                 });
     Values.with(members, "ttl", wanted, (it, ttl) -> it.ttl(seconds(ttl)));
@@ -206,7 +206,7 @@ final class Stage implements AutoCloseable {
   // What the guard asks and tells.
 
   private Principal principal() {
-    Channel.say("asked", "principal");
+    Scenario.say("asked", "principal");
     if (who instanceof String thrower) {
       throw new IllegalStateException(thrower);
     }
@@ -224,7 +224,7 @@ final class Stage implements AutoCloseable {
 
   private static void happened(TokenEvent event) {
     Object age = event.age() == null ? null : event.age().toSeconds();
-    Channel.say(
+    Scenario.say(
         "happened",
         Stream.of(event.event(), event.kind(), event.keyId(), age)
             .filter(one -> one != null)
