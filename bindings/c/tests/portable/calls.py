@@ -112,6 +112,10 @@ def status(code):
     return CONSTANTS[code.upper()]
 
 
+def outcome(vector):
+    return status(vector["error"]) if "error" in vector else 0
+
+
 def ring_text(keys, ring):
     return ring if isinstance(ring, str) else " ".join(keys[place]["text"] for place in ring)
 
@@ -189,35 +193,28 @@ def keys(case, _, vector):
 
 
 def derived(case, _, vector):
-    if "error" in vector:
-        return case.call(
-            "key_derive", *text(vector["from"]), {"out": 4, "as": "key"}, NULL, returns=status(vector["error"])
-        )
-    case.make("key", "key_derive", *text(vector["from"]))
-    case.call("key_id", {"load": "key"}, {"out": 4, "as": "id"}, NULL)
-    return case.check("id", bytes.fromhex(vector["kid"]))
+    case.make("key", "key_derive", *text(vector["from"]), returns=outcome(vector))
+    if "error" not in vector:
+        case.call("key_id", {"load": "key"}, {"out": 4, "as": "id"}, NULL)
+        case.check("id", bytes.fromhex(vector["kid"]))
 
 
 def environments(case, _, vector):
-    variables = text("".join(f"{name}={value}\0" for name, value in vector["variables"].items()))
-    if "error" in vector:
-        refused = status(vector["error"])
-        return case.call("ring_from_variables", *variables, {"out": 4, "as": "ring"}, NULL, returns=refused)
-    case.make("ring", "ring_from_variables", *variables)
-    if vector.get("is_file"):
-        return case.check("ring", bytes(4))
-    case.call("ring_ids", {"load": "ring"}, *out("ids", CONSTANTS["RING_IDS_MAX"]), NULL)
-    return case.check_text("ids", bytes.fromhex("".join(vector["keys"])))
+    variables = "".join(f"{name}={value}\0" for name, value in vector["variables"].items())
+    check_ring(case, vector, "ring_from_variables", variables)
 
 
 def key_rings(case, all_keys, vector):
-    ring = ring_text(all_keys, vector["ring"])
-    if "error" in vector:
-        case.call("ring_parse", *text(ring), {"out": 4, "as": "ring"}, NULL, returns=status(vector["error"]))
-        return
-    case.make("ring", "ring_parse", *text(ring))
-    case.call("ring_ids", {"load": "ring"}, *out("ids", CONSTANTS["RING_IDS_MAX"]), NULL)
-    case.check_text("ids", bytes.fromhex("".join(vector["keys"])))
+    check_ring(case, vector, "ring_parse", ring_text(all_keys, vector["ring"]))
+
+
+def check_ring(case, vector, function, given):
+    case.make("ring", function, *text(given), returns=outcome(vector))
+    if vector.get("is_file"):
+        case.check("ring", bytes(4))
+    elif "error" not in vector:
+        case.call("ring_ids", {"load": "ring"}, *out("ids", CONSTANTS["RING_IDS_MAX"]), NULL)
+        case.check_text("ids", bytes.fromhex("".join(vector["keys"])))
 
 
 def sealed(case, all_keys, vector):
@@ -240,43 +237,32 @@ def sealed(case, all_keys, vector):
     check_opened(case, vector)
 
 
-def minted(case, all_keys, vector):
+def minted(case, all_keys, vector, what, room, *of):
     case.clock = vector["issued_at_ms"]
     case.random = mixed(bytes.fromhex(vector["ulid"])[6:], case.clock * 10**6)
     view(case, all_keys, vector)
+    named = [{"load": "view"}, *of]
+    case.call(f"mint_{what}", *named, *out(what, room), identifier_out(), NULL)
+    case.check_text(what, vector[what])
+    check_ulid(case, vector)
+    case.call(f"verify_{what}", *named, *text(vector[what]), NULL, NULL, NULL)
 
 
 def session_ids(case, all_keys, vector):
-    minted(case, all_keys, vector)
-    case.call("mint_session_id", {"load": "view"}, *out("id", CONSTANTS["SESSION_ID_LEN"]), identifier_out(), NULL)
-    case.check_text("id", vector["session_id"])
-    check_ulid(case, vector)
-    case.call("verify_session_id", {"load": "view"}, *text(vector["session_id"]), NULL, NULL, NULL)
+    minted(case, all_keys, vector, "session_id", CONSTANTS["SESSION_ID_LEN"])
 
 
 def handles(case, all_keys, vector):
-    minted(case, all_keys, vector)
-    named = [{"load": "view"}, *text(vector["type"])]
-    case.call("mint_handle", *named, *out("handle", CONSTANTS["HANDLE_MAX"]), identifier_out(), NULL)
-    case.check_text("handle", vector["handle"])
-    check_ulid(case, vector)
-    case.call("verify_handle", *named, *text(vector["handle"]), NULL, NULL, NULL)
-
-
-def request(vector):
-    # Vectors without a request are about the arguments alone.
-    named = vector if "method" in vector else {**vector, "method": "tools/call", "target": "x"}
-    given = [part for name in ["method", "target", "arguments"] for part in text(named.get(name))]
-    return [*given, {"out": 32, "as": "context"}, NULL]
+    minted(case, all_keys, vector, "handle", CONSTANTS["HANDLE_MAX"], *text(vector["type"]))
 
 
 def request_contexts(case, _, vector):
-    case.call("request_context", *request(vector))
-    case.check("context", bytes.fromhex(vector["context"]))
-
-
-def request_context_reject(case, _, vector):
-    case.call("request_context", *request(vector), returns=status(vector["error"]))
+    # Vectors without a request are about the arguments alone.
+    named = vector if "method" in vector else {**vector, "method": "tools/call", "target": "x"}
+    given = [part for name in ["method", "target", "arguments"] for part in text(named.get(name))]
+    case.call("request_context", *given, {"out": 32, "as": "context"}, NULL, returns=outcome(vector))
+    if "error" not in vector:
+        case.check("context", bytes.fromhex(vector["context"]))
 
 
 def opening(case, all_keys, vector):
@@ -284,7 +270,7 @@ def opening(case, all_keys, vector):
     error = vector.get("error")
     max_age = vector.get("max_age")
     limit = NULL if max_age is None else {"bytes": max_age.to_bytes(8, "little").hex()}
-    returns = status(error) if error else 0
+    returns = outcome(vector)
     if not view(case, all_keys, vector):
         assert error == "invalid_argument", vector
         return
@@ -349,7 +335,7 @@ SECTIONS = {
     "session_ids": session_ids,
     "handles": handles,
     "request_contexts": request_contexts,
-    "request_context_reject": request_context_reject,
+    "request_context_reject": request_contexts,
     "accept": opening,
     "reject": opening,
 }
