@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 class SecretsTest {
   private static final String PAYLOAD = "hunter2";
   private static final List<JsonNode> KEYS =
-      io.github.sealwax.Files.json("tests/vectors/v1.json").get("keys").valueStream().toList();
+      VectorsTest.json("tests/vectors/v1.json").get("keys").valueStream().toList();
   private static final String KEY = KEYS.get(0).get("text").asString();
   private static final byte[] SECRET =
       HexFormat.of().parseHex(KEYS.get(0).get("secret").asString());

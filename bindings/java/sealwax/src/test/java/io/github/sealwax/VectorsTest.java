@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -22,15 +23,17 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.function.Executable;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Every vector of tests/vectors, whose tokens were made by another implementation, and of
  * tests/requests.json.
  */
 class VectorsTest {
+  private static final JsonMapper JSON = JsonMapper.shared();
   private static final List<JsonNode> FILES =
       Stream.of("tests/vectors/v1.json", "tests/vectors/more.json", "tests/requests.json")
-          .map(Files::json)
+          .map(VectorsTest::json)
           .toList();
   private static final List<String> KINDS =
       List.of("none", "state", "request-state", "session", "cursor", "handle-state");
@@ -38,6 +41,11 @@ class VectorsTest {
   private static final TypeReference<Map<String, String>> TEXTS = new TypeReference<>() {};
   private static final TypeReference<Map<String, Object>> MEMBERS = new TypeReference<>() {};
   private static final TypeReference<List<@Nullable String>> PARTS = new TypeReference<>() {};
+
+  /** Reads a file of the repository. */
+  static JsonNode json(String path) {
+    return JSON.readTree(Path.of(System.getProperty("repository"), path));
+  }
 
   interface Check {
     void run(JsonNode file, JsonNode vector);
@@ -159,7 +167,7 @@ class VectorsTest {
   }
 
   private static void environment(JsonNode file, JsonNode vector) {
-    Map<String, String> variables = Files.JSON.convertValue(vector.get("variables"), TEXTS);
+    Map<String, String> variables = JSON.convertValue(vector.get("variables"), TEXTS);
     if (isRefused(vector, () -> KeySource.ofEnvironment(variables))) {
       return;
     }
@@ -221,7 +229,7 @@ class VectorsTest {
     String expected = text(vector, "context");
     assertEquals(expected, RequestContext.ofJson(method, target, arguments).toString());
     if (arguments != null && !arguments.isEmpty()) {
-      Object read = Files.JSON.readValue(arguments, Object.class);
+      Object read = JSON.readValue(arguments, Object.class);
       assertEquals(expected, RequestContext.of(method, target, read).toString());
     }
   }
@@ -304,20 +312,20 @@ class VectorsTest {
   }
 
   private static void claims(JsonNode file, JsonNode found) {
-    Map<String, Object> claims = Files.JSON.convertValue(found.get("claims"), MEMBERS);
+    Map<String, Object> claims = JSON.convertValue(found.get("claims"), MEMBERS);
     if (found.has("error")) {
       assertThrows(InvalidArgumentException.class, () -> Principal.fromClaims(claims));
       return;
     }
-    List<@Nullable String> parts = Files.JSON.convertValue(found.get("principal"), PARTS);
+    List<@Nullable String> parts = JSON.convertValue(found.get("principal"), PARTS);
     assertEquals(
         Principal.of(parts.get(0), parts.get(1), parts.get(2)), Principal.fromClaims(claims));
   }
 
   /** Only the named arguments count. */
   private static void only(JsonNode file, JsonNode found) {
-    Object arguments = Files.JSON.convertValue(found.get("arguments"), Object.class);
-    List<String> only = Files.JSON.convertValue(found.get("only"), PARTS);
+    Object arguments = JSON.convertValue(found.get("arguments"), Object.class);
+    List<String> only = JSON.convertValue(found.get("only"), PARTS);
     if (found.has("error")) {
       assertThrows(
           InvalidArgumentException.class,
