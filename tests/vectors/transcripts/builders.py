@@ -40,8 +40,8 @@ class Transcripts(list[dict]):
         super().__init__()
         self.settings = settings or {}
 
-    def case(self, name: str, *, fault: str) -> Callable[..., None]:
-        """Add the transcript that is told next: its events, with settings of its own, and who does not play it."""
+    def case(self, name: str, fault: str) -> Callable[..., None]:
+        """Begin a transcript, by its name and the fault that it sees; its events follow, its settings, and who does not play it."""
 
         def add(*events: dict, settings: dict | None = None, not_: dict | None = None) -> None:
             settings = self.settings if settings is None else settings

@@ -96,35 +96,31 @@ for kind, settings, capabilities, answered in [
     of = {"capabilities": capabilities}
     elicits = {"capabilities": {**capabilities, "elicitation": {}}}
     first = call(**of, answered={"result": answered})
-    both.case(f"{kind}: a yes runs the tool with its arguments", fault="no yes counts")(first, by_tool(Y, **of, **RUNS))
+    both.case(f"{kind}: a yes runs the tool with its arguments", "no yes counts")(first, by_tool(Y, **of, **RUNS))
     for name, more, code in [
         ("for another user", {"who": "bob"}, "unauthentic"),
         ("for other arguments", {"arguments": {"id": 8}}, "unauthentic"),
         ("for none", {"arguments": None}, "unauthentic"),
         ("after ten minutes", {"after": 601}, "expired"),
     ]:
-        both.case(f"{kind}: a yes counts nothing {name}", fault="a yes is bound to nothing")(
+        both.case(f"{kind}: a yes counts nothing {name}", "a yes is bound to nothing")(
             first, by_tool(Y, **of, **refused(code, **more))
         )
     once = [first, by_tool(Y, **of, **RUNS), by_tool(Y, **of, **refused("used"))]
-    both.case(f"{kind}: with a ledger it counts once", fault="one yes runs it twice")(
-        *once, settings={**settings, **LEDGER}
-    )
+    both.case(f"{kind}: with a ledger it counts once", "one yes runs it twice")(*once, settings={**settings, **LEDGER})
     both.case(
-        f"{kind}: it counts once where other states count again",
-        fault="a setting of requestState makes a yes count again",
+        f"{kind}: it counts once where other states count again", "a setting of requestState makes a yes count again"
     )(*once, settings={**settings, **LEDGER, "ledgerOptions": {"reusableRequestState": True}})
     unavailable = {"delivered": None, **refusal(INTERNAL, "ledger_unavailable", "handle")}
     both.case(
-        f"{kind}: without the ledger's answer it is the server's failure",
-        fault="a model hears of a handle that it never had",
+        f"{kind}: without the ledger's answer it is the server's failure", "a model hears of a handle that it never had"
     )(
         first,
         by_tool(Y, **of, lost={"admit": 2}, commands=["admit", "admit"], **unavailable),
         settings={**settings, **LEDGER},
     )
     for name, given in [("what a client fills in", ""), ("a model's own yes", "yes"), ("no text", True)]:
-        both.case(f"{kind}: {name} is no yes", fault="a word of the model's runs it")(
+        both.case(f"{kind}: {name} is no yes", "a word of the model's runs it")(
             by_tool(given, **of, answered={"result": answered})
         )
     for name, token in [
@@ -133,12 +129,12 @@ for kind, settings, capabilities, answered in [
         ("of a key that nobody has", consent(key="unknown")),
         ("of another service", consent(audience="https://other.example.com")),
     ]:
-        both.case(f"{kind}: a yes {name} counts nothing", fault="a check of the seal is left out")(
+        both.case(f"{kind}: a yes {name} counts nothing", "a check of the seal is left out")(
             by_tool(token, **of, **refused("unauthentic"))
         )
     both.case(
         f"{kind}: a client that elicits is asked by the tool's own call alone",
-        fault="a page is drawn beside the question, and two yeses run it twice",
+        "a page is drawn beside the question, and two yeses run it twice",
     )(
         by_tool(
             **elicits,
@@ -150,7 +146,7 @@ for kind, settings, capabilities, answered in [
     )
     both.case(
         f"{kind}: it comes next if a client did not show the question",
-        fault="a client that says it elicits runs nothing for ever",
+        "a client that says it elicits runs nothing for ever",
     )(
         call(**elicits, answered={"result": asks()}),
         call(
@@ -163,15 +159,14 @@ for kind, settings, capabilities, answered in [
         by_tool(Y, **elicits, **RUNS),
     )
     both.case(
-        f"{kind}: a confirmed handler may ask back, and goes on",
-        fault="its second round is confirmed again, or nobody's",
+        f"{kind}: a confirmed handler may ask back, and goes on", "its second round is confirmed again, or nobody's"
     )(first, by_tool(Y, **of, **GOES_ON), by_tool(Y, **of, state={"$token": "h"}, **reads('{"asked":1}')))
-    both.case(f"{kind}: what is no yes by its form counts nothing", fault="a misspelt yes is none, and asks again")(
+    both.case(f"{kind}: what is no yes by its form counts nothing", "a misspelt yes is none, and asks again")(
         by_tool("yes_x", **of, **refused("malformed"))
     )
     transcripts.extend(both)
 TO = {"to": "\u05d0", "at": 7}
-case("card: arguments stand apart from the words", fault="an argument passes for words of the server's")(
+case("card: arguments stand apart from the words", "an argument passes for words of the server's")(
     call(
         arguments=TO,
         capabilities=APPS,
@@ -182,7 +177,7 @@ case("card: arguments stand apart from the words", fault="an argument passes for
     settings=confirms(message="To {to}{at}"),
 )
 KEYED = {**RUNS, "handler": [["idempotencyKey"], done()]}
-case("card: the key for another service is of the consent", fault="two yeses are one payment")(
+case("card: the key for another service is of the consent", "two yeses are one payment")(
     CARD,
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
@@ -193,7 +188,7 @@ SETTLED = session_token(payload=compact({**NEGOTIATED, "clientCapabilities": APP
 CONFIRMED = {"tool": "play", "arguments": ARGUMENTS, "confirmation": Y}
 case(
     "card: what Mcp-Session-Id holds tells that a client shows pages",
-    fault="a stateless server has no card for clients of 2025-11-25",
+    "a stateless server has no card for clients of 2025-11-25",
 )(
     http(CALL, token=SETTLED, asked=["principal"], answered={"status": 200, "message": {"result": CARDED}}),
     http(
@@ -205,7 +200,7 @@ case(
         answered={"status": 200, "message": {"result": DONE}},
     ),
 )
-case("card: a long argument is cut for the user, and bound whole", fault="the end of an argument is not bound")(
+case("card: a long argument is cut for the user, and bound whole", "the end of an argument is not bound")(
     call(
         arguments={"text": LONG},
         capabilities=APPS,
@@ -215,12 +210,12 @@ case("card: a long argument is cut for the user, and bound whole", fault="the en
     by_tool(Y, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
     settings=confirms(message="Keep {text}?"),
 )
-case("card: the author's function makes the words", fault="the function is asked about the guard's tool")(
+case("card: the author's function makes the words", "the function is asked about the guard's tool")(
     call(**BY_FUNCTION, capabilities=APPS, answered={"result": carded("Delete it?")}),
     by_tool(Y, **BY_FUNCTION, **RUNS),
     settings=confirms(words="Delete it?"),
 )
-case("card: arguments may come as a text", fault="a model that writes JSON in a text is refused")(
+case("card: arguments may come as a text", "a model that writes JSON in a text is refused")(
     CARD, by_tool(Y, arguments='{"id":7}', **RUNS)
 )
 for name, pages in [
@@ -228,7 +223,7 @@ for name, pages in [
     ("of no types", {}),
     ("of types that are no list", {"mimeTypes": "text/html;profile=mcp-app"}),
 ]:
-    case(f"card: a client with pages {name} has none", fault="a client that shows nothing gets a card")(
+    case(f"card: a client with pages {name} has none", "a client that shows nothing gets a card")(
         call(capabilities={"extensions": {"io.modelcontextprotocol/ui": pages}}, **UNCONFIRMED)
     )
 
@@ -277,31 +272,26 @@ def listed(
     )
 
 
-case("card: the list names the page, and the guard's tool for it alone", fault="no host shows the card")(
+case("card: the list names the page, and the guard's tool for it alone", "no host shows the card")(
     listed([PLAY, OTHER], [SHOWN, bare(OTHER), of_guard("app")], APPS)
 )
-case("card: other clients see the list as it is", fault="a model sees a tool that is none of its own")(
+case("card: other clients see the list as it is", "a model sees a tool that is none of its own")(
     listed([PLAY], [bare(PLAY)], NOTHING)
 )
 PUBLIC, PRIVATE = {"cacheScope": "public"}, {"cacheScope": "private"}
-case(
-    "card: no cache hands its list to others, or theirs to it", fault="a client without pages gets the list of one with"
-)(
+case("card: no cache hands its list to others, or theirs to it", "a client without pages gets the list of one with")(
     listed([PLAY], [SHOWN, of_guard("app")], APPS, page=PUBLIC, sent_page=PRIVATE),
     listed([PLAY], [PLAY], NOTHING, page=PUBLIC, sent_page=PRIVATE),
 )
 NOT_ASKED = {**UNCONFIRMED, "answered": {"result": as_text(UNASKED)}}
-case(
-    "card: a tool with a page of its own keeps it",
-    fault="the author's page is replaced, or gets a yes that no card shows",
-)(
+case("card: a tool with a page of its own keeps it", "the author's page is replaced, or gets a yes that no card shows")(
     listed([MINE], [MINE, of_guard("app")], APPS),
     call(capabilities=APPS, **NOT_ASKED),
     listed([PLAY], [SHOWN, of_guard("app")], APPS),
     call(capabilities=APPS, answered={"result": as_text(CARDED)}),
     not_=LISTS_ITSELF,
 )
-case("preview: a tool with a page of its own is confirmed by the model", fault="it waits for a card that nobody sees")(
+case("preview: a tool with a page of its own is confirmed by the model", "it waits for a card that nobody sees")(
     listed([MINE], [MINE, of_guard("app", "model")], APPS),
     call(capabilities=APPS, answered={"result": as_text(previewed())}),
     settings=PREVIEW,
@@ -309,7 +299,7 @@ case("preview: a tool with a page of its own is confirmed by the model", fault="
 )
 case(
     "confirm: of a tool with an output schema what is no result is an error, and of no other",
-    fault="clients throw: of a text without what the schema says, or of an error",
+    "clients throw: of a text without what the schema says, or of an error",
 )(
     call(capabilities=NOTHING, **UNCONFIRMED),
     listed([PLAY], [PLAY], NOTHING),
@@ -318,17 +308,17 @@ case(
     call(capabilities=NOTHING, **UNCONFIRMED),
     not_=LISTS_ITSELF,
 )
-case("card: the guard's tool is on the first page", fault="a client sees it on each")(
+case("card: the guard's tool is on the first page", "a client sees it on each")(
     listed([PLAY], [SHOWN], APPS, cursor=cursor_token(payload="2"), asked=["principal"])
 )
-case("preview: the list has the guard's tool for the model", fault="a client that checks names cannot call it")(
+case("preview: the list has the guard's tool for the model", "a client that checks names cannot call it")(
     listed([PLAY], [bare(PLAY), of_guard("app", "model")], NOTHING), settings=PREVIEW
 )
-case("confirm: a tool that no list has is told once", fault="a misspelt tool protects nothing, and nobody hears of it")(
+case("confirm: a tool that no list has is told once", "a misspelt tool protects nothing, and nobody hears of it")(
     listed([OTHER], [OTHER], NOTHING, reported=report("invalid_argument", "request-state")),
     listed([OTHER], [OTHER], NOTHING),
 )
-case("confirm: a page of a list tells nothing of a tool", fault="a tool of a later page is taken for a misspelt one")(
+case("confirm: a page of a list tells nothing of a tool", "a tool of a later page is taken for a misspelt one")(
     listed(
         [OTHER],
         [OTHER],
@@ -340,7 +330,7 @@ case("confirm: a page of a list tells nothing of a tool", fault="a tool of a lat
 )
 HTML = {"$text": ["<!doctype html>", None, '<script>const TOOL = "play"</script>\n']}
 CONTENTS = {"uri": PAGE, "mimeType": "text/html;profile=mcp-app", "text": HTML}
-case("card: its page is the guard's own", fault="nobody serves the page")(
+case("card: its page is the guard's own", "nobody serves the page")(
     event(
         "resources/read",
         params={"uri": PAGE},
@@ -348,7 +338,7 @@ case("card: its page is the guard's own", fault="nobody serves the page")(
         answered={"result": {"contents": [CONTENTS], "resultType": "complete", "ttlMs": 3600000, **PUBLIC}},
     )
 )
-case("card: another page is the server's", fault="the guard answers for the server")(
+case("card: another page is the server's", "the guard answers for the server")(
     event(
         "resources/read", params={"uri": "ui://sealwax/confirm/1/other"}, asked=["principal"], **gives({"contents": []})
     ),

@@ -125,10 +125,10 @@ def refused(code: str) -> dict:
 
 
 ASKED = call(answered={"result": asks()})
-case("confirm: the user is asked, and agrees", fault="it runs unasked")(ASKED, answered_by(YES, **RAN))
+case("confirm: the user is asked, and agrees", "it runs unasked")(ASKED, answered_by(YES, **RAN))
 #: A prompt of the tool's name.
 PROMPT = event("prompts/get", asked=["principal"], **gives({"messages": []}, state=None))
-case("confirm: other tools and methods run unasked", fault="a prompt of the tool's name is confirmed")(PROMPT)
+case("confirm: other tools and methods run unasked", "a prompt of the tool's name is confirmed")(PROMPT)
 for name, answer, after, result in [
     ("chooses no", {"action": "accept", "content": {"choice": "no"}}, 0, DECLINED),
     ("declines", {"action": "decline"}, 1, DECLINED),
@@ -142,15 +142,12 @@ for name, answer, after, result in [
     ("does what no client does", {"action": "yes", "content": {"choice": "yes"}}, 9, UNASKED),
 ]:
     outcome = UNCONFIRMED if result is UNASKED else {"answered": {"result": result}, "reported": []}
-    case(f"confirm: the user {name}", fault="it runs without a yes")(ASKED, answered_by(answer, after, **outcome))
-case("confirm: a no at a replica whose clock is behind is a no", fault="the model gets a consent after a no")(
+    case(f"confirm: the user {name}", "it runs without a yes")(ASKED, answered_by(answer, after, **outcome))
+case("confirm: a no at a replica whose clock is behind is a no", "the model gets a consent after a no")(
     call(answer={"action": "decline"}, state=asked_token(at=NOW + 5_000), answered={"result": DECLINED}),
     settings=confirms(message="Delete note {id}?", fallback="preview"),
 )
-case(
-    "confirm: a yes counts once where other states count again",
-    fault="a setting of requestState makes a yes count again",
-)(
+case("confirm: a yes counts once where other states count again", "a setting of requestState makes a yes count again")(
     ASKED,
     answered_by(YES, **RAN),
     answered_by(YES, **refused("used")),
@@ -158,7 +155,7 @@ case(
 )
 case(
     "confirm: a client that did not show the question is not asked for ten minutes",
-    fault="each call is asked about in vain, or no call ever again, or a user's other client is not asked",
+    "each call is asked about in vain, or no call ever again, or a user's other client is not asked",
 )(
     ASKED,
     answered_by({"action": "cancel"}, **UNCONFIRMED),
@@ -167,23 +164,22 @@ case(
     call(after=599, **UNCONFIRMED),
     call(after=1, answered={"result": asks(at=NOW + 600_000, name=None)}),
 )
-case("confirm: a user who declined is asked again", fault="a no counts as a client that shows nothing")(
+case("confirm: a user who declined is asked again", "a no counts as a client that shows nothing")(
     ASKED,
     answered_by({"action": "decline"}, 1, answered={"result": DECLINED}),
     call(answered={"result": asks(at=NOW + 1_000, name=None)}),
 )
 for name, capabilities in [("says nothing of eliciting", {}), ("elicits by URLs alone", {"elicitation": {"url": {}}})]:
-    case(f"confirm: a client that {name} is told", fault="a client that cannot ask is asked")(
+    case(f"confirm: a client that {name} is told", "a client that cannot ask is asked")(
         call(capabilities=capabilities, **UNCONFIRMED)
     )
-case("confirm: a client of an earlier revision elicits by any form", fault="{} is no form")(
+case("confirm: a client of an earlier revision elicits by any form", "{} is no form")(
     call(capabilities={"elicitation": {}}, answered={"result": asks()})
 )
 case(
-    "confirm: a client that cannot be asked while it waits is told",
-    fault="a client of 2025-11-25 gets what is of 2026-07-28",
+    "confirm: a client that cannot be asked while it waits is told", "a client of 2025-11-25 gets what is of 2026-07-28"
 )(call(era="legacy", **UNCONFIRMED))
-case("confirm: an answer without its question is none", fault="a client's word is a confirmation")(
+case("confirm: an answer without its question is none", "a client's word is a confirmation")(
     call(answer=YES, answered={"result": asks()})
 )
 for name, more, code in [
@@ -191,27 +187,24 @@ for name, more, code in [
     ("for other arguments", {"arguments": {"id": 8}}, "unauthentic"),
     ("for none", {"arguments": {}}, "unauthentic"),
 ]:
-    case(f"confirm: what was agreed to counts {name} nothing", fault="a confirmation is bound to nothing")(
+    case(f"confirm: what was agreed to counts {name} nothing", "a confirmation is bound to nothing")(
         ASKED, answered_by(YES, **more, **refused(code))
     )
-case("confirm: a question is answered for ten minutes", fault="a confirmation counts for ever")(
+case("confirm: a question is answered for ten minutes", "a confirmation counts for ever")(
     ASKED, answered_by(YES, 601, **refused("expired"))
 )
-case("confirm: for as long as the author says", fault="the setting has no effect")(
+case("confirm: for as long as the author says", "the setting has no effect")(
     call(answered={"result": asks(ttl=60)}),
     answered_by(YES, 61, **refused("expired")),
     settings={**SETTINGS, "confirmTtl": 60},
 )
-case("confirm: with a ledger it counts once", fault="one yes runs it twice")(
+case("confirm: with a ledger it counts once", "one yes runs it twice")(
     ASKED,
     answered_by(YES, commands=["admit"], **RAN),
     answered_by(YES, commands=["admit"], **refused("used")),
     settings={**SETTINGS, **LEDGER},
 )
-case(
-    "confirm: a session goes with it, and both are judged at once",
-    fault="the one that was used is taken for the session",
-)(
+case("confirm: a session goes with it, and both are judged at once", "the one that was used is taken for the session")(
     create(payload="0"),
     call(session=S, answered={"result": asks()}),
     answered_by(YES, session=S, **{**RAN, "delivered": {"state": None, **seen(0)}}),
@@ -220,27 +213,27 @@ case(
 )
 case(
     "confirm: a state that nobody confirmed runs nothing",
-    fault="a state of a replica without this confirmation runs the handler",
+    "a state of a replica without this confirmation runs the handler",
 )(call(state=state_token(payload='{"asked":1}'), **refused("unauthentic")))
 #: A confirmed handler that asks back, and the round after.
 GOES_ON = asks_back('{"asked":1}', resultType="input_required", requestState=confirmed_token('{"asked":1}', name="h"))
 WENT_ON = call(state={"$token": "h"}, **reads('{"asked":1}'))
-case(
-    "confirm: a confirmed handler may ask back, and goes on", fault="its second round is confirmed again, or nobody's"
-)(ASKED, answered_by(YES, **GOES_ON), WENT_ON)
-case("confirm: the question's state is none of the handler's", fault="a handler sees what the guard sealed for itself")(
+case("confirm: a confirmed handler may ask back, and goes on", "its second round is confirmed again, or nobody's")(
+    ASKED, answered_by(YES, **GOES_ON), WENT_ON
+)
+case("confirm: the question's state is none of the handler's", "a handler sees what the guard sealed for itself")(
     call(state=asked_token(), answer=YES, **reads(None))
 )
-case("confirm: other words are asked anew", fault="the words change after the user read them")(
+case("confirm: other words are asked anew", "the words change after the user read them")(
     call(state=asked_token(words="Delete note 8?"), answer=YES, answered={"result": asks()})
 )
-case("confirm: no arguments are one call, however they are sent", fault="a gateway that adds {} is asked for ever")(
+case("confirm: no arguments are one call, however they are sent", "a gateway that adds {} is asked for ever")(
     call(arguments=None, answered={"result": asks("Empty it?", None)}),
     answered_by(YES, arguments={}, **RAN),
     settings=confirms(message="Empty it?"),
 )
 EVIL = {"to": 'me"\n\u202eevil\u200b', "all": [1, None]}
-case("confirm: arguments are shown as JSON, and nothing hides", fault="an argument passes for words of the server's")(
+case("confirm: arguments are shown as JSON, and nothing hides", "an argument passes for words of the server's")(
     call(
         arguments=EVIL,
         answered={"result": asks('To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)', EVIL, name=None)},
@@ -248,7 +241,7 @@ case("confirm: arguments are shown as JSON, and nothing hides", fault="an argume
     settings=confirms(message="To {to} {all} {other}"),
 )
 HEBREW = {"from": "\u05e9\u05dc\u05d5\u05dd", "to": "me"}
-case("confirm: what is written from right to left keeps its place", fault="two arguments change places")(
+case("confirm: what is written from right to left keeps its place", "two arguments change places")(
     call(
         arguments=HEBREW,
         answered={"result": asks('From \u2068"\u05e9\u05dc\u05d5\u05dd"\u2069 to "me"?', HEBREW, name=None)},
@@ -260,7 +253,7 @@ SHOWN = f'Keep "{LONG}"?'
 CUT = f"{SHOWN[:4000]}… (and {len(SHOWN) - 4000} characters more)"
 case(
     "confirm: a long argument is shown as far as it goes, and what is left out is said",
-    fault="the end of an argument is not bound",
+    "the end of an argument is not bound",
 )(
     call(arguments={"text": LONG}, answered={"result": asks(CUT, {"text": LONG}, agrees="Yes, do it")}),
     answered_by(YES, arguments={"text": LONG}, **RAN),
@@ -268,20 +261,20 @@ case(
     settings=confirms(message="Keep {text}?"),
 )
 UNBOUND = 'argument "id": expected numbers of magnitude below 2^53: pass a larger one as a string'
-case("confirm: arguments that cannot be bound are named to the model", fault="two numbers are one to some languages")(
+case("confirm: arguments that cannot be bound are named to the model", "two numbers are one to some languages")(
     call(
         arguments={"id": 9007199254740993},
         answered={"result": told(f"Invalid arguments. {UNBOUND}")},
         reported=report("invalid_request", "request-state"),
     )
 )
-case("confirm: only what is bound has to stay", fault="`only` has no effect")(
+case("confirm: only what is bound has to stay", "`only` has no effect")(
     call(arguments={"id": 7, "trace": "a"}, answered={"result": asks()}),
     answered_by(YES, arguments={"id": 7, "trace": "b"}, **RAN),
     settings={**SETTINGS, "only": {"play": ["id"]}},
 )
 BY_FUNCTION = {"asked": ["principal", "confirm"]}
-case("confirm: the author's function makes the words", fault="the function is not asked")(
+case("confirm: the author's function makes the words", "the function is not asked")(
     call(**BY_FUNCTION, answered={"result": asks("Delete it?")}),
     answered_by(YES, **BY_FUNCTION, **RAN),
     settings=confirms(words="Delete it?"),
@@ -292,15 +285,15 @@ for name, words, reasons in [
     ("makes no text", 7, BY_ITS_TYPE),
     ("makes an empty text", " ", None),
 ]:
-    case(f"confirm: nothing runs if the author's function {name}", fault="it runs without a question")(
+    case(f"confirm: nothing runs if the author's function {name}", "it runs without a question")(
         call(**BY_FUNCTION, **refusal(INTERNAL, "invalid_argument", "request-state")),
         settings=confirms(words=words),
         not_=reasons,
     )
-case("confirm: nobody is asked whom the server does not know", fault="a confirmation is nobody's")(
+case("confirm: nobody is asked whom the server does not know", "a confirmation is nobody's")(
     call(who="nobody", **refusal(UNAUTHENTICATED, "unauthenticated", "request-state"))
 )
-case("confirm: an altered question is refused", fault="a client makes its own")(
+case("confirm: an altered question is refused", "a client makes its own")(
     call(state=asked_token(change="flip"), answer=YES, **refused("unauthentic"))
 )
 
@@ -319,7 +312,7 @@ for name, answer, after, outcome in [
     ("closes it at once: nobody saw it", {"result": {"action": "cancel"}}, 0, UNCONFIRMED),
     ("cannot be asked after all", {"error": NO_METHOD}, 0, UNCONFIRMED),
 ]:
-    case(f"confirm: on a connection the user {name}", fault="an older client is not asked")(
+    case(f"confirm: on a connection the user {name}", "an older client is not asked")(
         CONNECTED,
         line(CALL, asked=["principal"], elicited=[form()], elicits={**answer, "after": after}, **outcome),
         settings={**SETTINGS, **SEP},

@@ -15,9 +15,7 @@ ASKS = {
     "answered": {"result": {"resultType": "input_required", "requestState": state_token(payload='{"asked":2}')}},
 }
 
-case(
-    "events: a state is sealed, and opened, by the key that made it", fault="the last token of an old key is not seen"
-)(
+case("events: a state is sealed, and opened, by the key that made it", "the last token of an old key is not seen")(
     call(delivered={"state": None}, **ASKS, happened=["sealed request-state new"]),
     again(
         state_token(key="old", age=60),
@@ -26,10 +24,10 @@ case(
         happened=["opened request-state old 60", "sealed request-state new"],
     ),
 )
-case("events: what is refused did not happen", fault="what is refused counts as opened")(
+case("events: what is refused did not happen", "what is refused counts as opened")(
     again(state_token(**{"as": "bob"}), **refusal(STATE_ERROR, "principal_mismatch", "request-state"), happened=[])
 )
-case("events: a state that does not leave was not sealed", fault="what does not leave counts as sealed")(
+case("events: a state that does not leave was not sealed", "what does not leave counts as sealed")(
     call(
         handler=[done(requestState="1")],
         delivered={"state": None},
@@ -38,7 +36,7 @@ case("events: a state that does not leave was not sealed", fault="what does not 
     ),
     not_=NO_SUCH_MEMBER,
 )
-case("events: what the ledger judges is opened once", fault="each question counts")(
+case("events: what the ledger judges is opened once", "each question counts")(
     again(
         state_token(name="a"),
         handler=[done()],
@@ -48,11 +46,11 @@ case("events: what the ledger judges is opened once", fault="each question count
     ),
     settings=LEDGER,
 )
-case("events: what a ledger cannot judge was not opened", fault="it counts before all checks")(
+case("events: what a ledger cannot judge was not opened", "it counts before all checks")(
     again(state_token(), **refusal(INTERNAL, "ledger_unavailable", "request-state"), happened=[]), settings=FAILING
 )
 PUBLIC = {"as": "anonymous"}
-case("events: a page that is anybody's", fault="a public page is left out")(
+case("events: a page that is anybody's", "a public page is left out")(
     listing(
         cursor_token(**PUBLIC),
         who="bob",
@@ -64,7 +62,7 @@ case("events: a page that is anybody's", fault="a public page is left out")(
         happened=["opened cursor new 0", "sealed cursor new"],
     )
 )
-case("events: a method of the server's own", fault="a metric grows by its name")(
+case("events: a method of the server's own", "a metric grows by its name")(
     event(
         "demo/play",
         params={"cursor": cursor_token("demo/play")},
@@ -75,7 +73,7 @@ case("events: a method of the server's own", fault="a metric grows by its name")
         happened=["opened cursor new 0"],
     )
 )
-case("events: a session is begun, read, written and forked", fault="a session is not counted")(
+case("events: a session is begun, read, written and forked", "a session is not counted")(
     BEGUN,
     call(S, **passed(0), happened=["opened session new 0"]),
     call(S, **WRITES),
@@ -89,7 +87,7 @@ case("events: a session is begun, read, written and forked", fault="a session is
     ),
     settings=ZERO,
 )
-case("events: an older key is needed as long as the ids that it made", fault="a key is retired that sessions need")(
+case("events: an older key is needed as long as the ids that it made", "a key is retired that sessions need")(
     call(
         {"$session": {"as": "alice", "payload": "0", "key": "old", "age": 60}},
         ["write", 1],
@@ -100,17 +98,14 @@ case("events: an older key is needed as long as the ids that it made", fault="a 
     ),
     settings=ZERO,
 )
-case("events: a state that is stale was not opened, and one that lost is not sealed", fault="what is stale counts")(
+case("events: a state that is stale was not opened, and one that lost is not sealed", "what is stale counts")(
     BEGUN, call(FIRST, **WRITES), call(FIRST, **stale(1), happened=[]), settings=WITH_SESSIONS
 )
-case("events: a session that is deleted ends", fault="an end counts as opened")(
+case("events: a session that is deleted ends", "an end counts as opened")(
     BEGUN, delete(happened=["ended session new"]), settings=WITH_SESSIONS
 )
 SEALED, NEXT = {"$handle": "i"}, {"$handle": "j"}
-case(
-    "events: handles, of which those that are the key of a row name no key of the ring",
-    fault="an operation is left out",
-)(
+case("events: handles, of which those that are the key of a row name no key of the ring", "an operation is left out")(
     at_a_tool(
         ["mint", "basket", {"as": "h"}],
         ["check", "basket", H],
@@ -131,10 +126,10 @@ case(
     ),
     settings=LEDGER,
 )
-case("events: a session of the transport", fault="a session of the transport is not counted")(
+case("events: a session of the transport", "a session of the transport is not counted")(
     begin(happened=["sealed session new"]),
     http(CALL, token=T, **PASSED, after=600, happened=["opened session new 600"]),
     ends(happened=["ended session new"]),
     settings=LEDGER,
 )
-case("events: who is signed out", fault="nobody sees it")(revoke(happened=["revoked session"]), settings=LEDGER)
+case("events: who is signed out", "nobody sees it")(revoke(happened=["revoked session"]), settings=LEDGER)

@@ -34,15 +34,15 @@ def keyed(key: object, **more: object) -> dict:
     return call(handler=NAMES_IT, delivered={}, did=[key], answered={"result": DONE}, **more)
 
 
-case("idempotency key: of a call", fault="two requests have one key, or a retry has another")(
+case("idempotency key: of a call", "two requests have one key, or a retry has another")(
     keyed(made()), keyed(made()), keyed(made({"id": 8}), arguments={"id": 8}), keyed({"$key": "bob's"}, who="bob")
 )
-case("idempotency key: a call in another spelling is the same", fault="the key is of bytes, not of values")(
+case("idempotency key: a call in another spelling is the same", "the key is of bytes, not of values")(
     keyed(made(None), arguments={}),
     keyed(made({"id": 7, "note": "x"}), arguments={"note": "x", "id": 7}),
     keyed(made(), era="legacy"),
 )
-case("idempotency key: of a state, at every retry", fault="a retry has another key, or another state the same")(
+case("idempotency key: of a state, at every retry", "a retry has another key, or another state the same")(
     keyed({"$key": "first"}, state=state_token(name="a")),
     keyed({"$key": "first"}, state={"$token": "a"}),
     keyed({"$key": "second"}, state=state_token(name="b")),
@@ -50,10 +50,10 @@ case("idempotency key: of a state, at every retry", fault="a retry has another k
 )
 case(
     "idempotency key: of a state that an older key sealed",
-    fault="it is made under the key that seals, so that a rotation changes it",
+    "it is made under the key that seals, so that a rotation changes it",
 )(keyed({"$key": "old"}, state=state_token(name="a", key="old")), keyed({"$key": "old"}, state={"$token": "a"}))
 AGREED = {**RAN, "handler": NAMES_IT}
-case("idempotency key: of a confirmation", fault="what was confirmed twice is done once")(
+case("idempotency key: of a confirmation", "what was confirmed twice is done once")(
     ASKED,
     answered_by(YES, **AGREED, did=[{"$key": "first"}]),
     answered_by(YES, **AGREED, did=[{"$key": "first"}]),
@@ -62,13 +62,13 @@ case("idempotency key: of a confirmation", fault="what was confirmed twice is do
     settings=SETTINGS,
 )
 AGREES = {**AGREED, "asked": ["principal"], "elicited": [form()], "elicits": {"result": YES, "after": 1}}
-case("idempotency key: of a confirmation on a connection", fault="what was confirmed twice is done once")(
+case("idempotency key: of a confirmation on a connection", "what was confirmed twice is done once")(
     CONNECTED,
     line(CALL, **AGREES, did=[{"$key": "first"}]),
     line(CALL, **AGREES, did=[{"$key": "second"}]),
     settings={**SETTINGS, **SEP},
 )
-case("idempotency key: of a request that carries no state there is none", fault="a list has a key")(
+case("idempotency key: of a request that carries no state there is none", "a list has a key")(
     event(
         "tools/list",
         handler=[["idempotencyKey"], ["return", {"tools": []}]],

@@ -27,20 +27,19 @@ def remembers(since: int, **options: object) -> dict:
     return {**LEDGER, "ledgerOptions": {"since": since, **options}}
 
 
-case("ledger: a requestState is used once", fault="it is used as often as anybody likes")(
+case("ledger: a requestState is used once", "it is used as often as anybody likes")(
     second_round(TOKEN), refused(T, "used"), refused(T, "used", after=599), second_round(state_token(name="u"))
 )
-case("ledger: where the author says so, a requestState may be used again", fault="the setting is not heard")(
+case("ledger: where the author says so, a requestState may be used again", "the setting is not heard")(
     second_round(TOKEN), second_round(T), settings={**LEDGER, "ledgerOptions": {"reusableRequestState": True}}
 )
 case(
-    "ledger: a requestState of another user is refused and not used",
-    fault="the ledger is asked before the seal is checked",
+    "ledger: a requestState of another user is refused and not used", "the ledger is asked before the seal is checked"
 )(refused(state_token(name="t", **{"as": "bob"}), "principal_mismatch", commands=[]), second_round(T, who="bob"))
-case("ledger: an answer that was lost is asked for again by the same attempt", fault="the second try is a second use")(
+case("ledger: an answer that was lost is asked for again by the same attempt", "the second try is a second use")(
     second_round(TOKEN, lost={"admit": 1}, commands=["admit", "admit"]), refused(T, "used")
 )
-case("ledger: two answers that were lost are the server's failure", fault="no answer is taken for a yes")(
+case("ledger: two answers that were lost are the server's failure", "no answer is taken for a yes")(
     failed(TOKEN, lost={"admit": 2}, commands=["admit", "admit"]), refused(T, "used")
 )
 
@@ -48,7 +47,7 @@ case("ledger: two answers that were lost are the server's failure", fault="no an
 
 
 def closed(what: str, request: dict, **settings: object) -> None:
-    case(f"ledger: one that fails accepts {what}", fault="it fails open")(request, settings={**FAILING, **settings})
+    case(f"ledger: one that fails accepts {what}", "it fails open")(request, settings={**FAILING, **settings})
 
 
 TWICE = {"commands": ["admit", "admit"]}
@@ -70,7 +69,7 @@ closed(
         reported=report("ledger_unavailable", "handle"),
     ),
 )
-case("ledger: what is not asked about passes though the ledger fails", fault="a public page needs the ledger")(
+case("ledger: what is not asked about passes though the ledger fails", "a public page needs the ledger")(
     listing(
         cursor_token(**{"as": "anonymous"}),
         commands=[],
@@ -82,47 +81,46 @@ case("ledger: what is not asked about passes though the ledger fails", fault="a 
 
 # ---- what it remembers ----
 
-case("ledger: nothing is used unless everything of the request passes", fault="a spend before the session's check")(
+case("ledger: nothing is used unless everything of the request passes", "a spend before the session's check")(
     create(payload="0"),
     call(S, **written(1, 0)),
     again(TOKEN, session=FIRST, commands=["admit"], **stale(1)),
     second_round(T, session=S, delivered={"state": '{"asked":1}', **seen(1, 1)}),
     settings=WITH_SESSIONS,
 )
-case("ledger: a requestState that is older than its records is unknown", fault="what may have been used is accepted")(
+case("ledger: a requestState that is older than its records is unknown", "what may have been used is accepted")(
     refused(state_token(age=60), "unknown"), second_round(state_token()), settings=remembers(0)
 )
-case("ledger: what was used before it forgot everything is unknown", fault="what was used can be used again")(
+case("ledger: what was used before it forgot everything is unknown", "what was used can be used again")(
     second_round(TOKEN), refused(T, "unknown", after=60, forgets=True), second_round(state_token())
 )
 case(
-    "ledger: with a clock of its own, what was made within the clock tolerance is unknown",
-    fault="clocks are taken for equal",
+    "ledger: with a clock of its own, what was made within the clock tolerance is unknown", "clocks are taken for equal"
 )(
     refused(TOKEN, "unknown"),
     refused(state_token(), "unknown", after=4),
     second_round(state_token(), after=1),
     settings=remembers(0, local=False),
 )
-case("ledger: the clock tolerance is the author's to set", fault="the setting is not heard")(
+case("ledger: the clock tolerance is the author's to set", "the setting is not heard")(
     refused(state_token(), "unknown", after=58),
     second_round(state_token(), after=2),
     settings=remembers(0, clockTolerance=60),
 )
 case(
     "ledger: a token that was made later than the ledger's time is the server's failure",
-    fault="a clock that is wrong goes unnoticed",
+    "a clock that is wrong goes unnoticed",
 )(
     failed(state_token(age=-6)),
     second_round(state_token(age=-5)),
     settings={**LEDGER, "ledgerOptions": {"clockTolerance": 5}},
 )
-case("ledger: a session that is older than its records is unknown", fault="what may have ended is accepted")(
+case("ledger: a session that is older than its records is unknown", "what may have ended is accepted")(
     create(payload="0"), refused_session(S, "unknown", after=60, forgets=True), settings=WITH_SESSIONS
 )
 case(
     "ledger: a session that is older than its records is accepted from a time on, if the author says so",
-    fault="the setting is not heard",
+    "the setting is not heard",
 )(
     call({"$session": {"name": "s", "payload": "7", "age": 300, "as": "alice"}}, **passed(7)),
     refused_session({"$session": {"payload": "7", "age": 900, "as": "alice"}}, "unknown"),
@@ -130,7 +128,7 @@ case(
 )
 case(
     "ledger: a requestState that is older than its records is not accepted by that",
-    fault="what may have been used is accepted",
+    "what may have been used is accepted",
 )(refused(state_token(age=300), "unknown"), settings=remembers(0, acceptIssuedSince=600))
 
 # ---- handles ----
@@ -138,7 +136,7 @@ case(
 NEXT, ONCE = {"$handle": "i"}, {"once": True}
 case(
     "ledger: a self-contained handle for single use is used up by its renewal",
-    fault="it is used as often as anybody likes, or by opening it",
+    "it is used as often as anybody likes, or by opening it",
 )(
     at_a_tool(
         ["seal", "basket", 1, {"as": "h", **ONCE}],
@@ -155,14 +153,13 @@ case(
         reported=report("used", "handle-state", "handle-state"),
     ),
 )
-case("ledger: the renewal of a handle whose answer was lost is tried again", fault="the second try is a second use")(
+case("ledger: the renewal of a handle whose answer was lost is tried again", "the second try is a second use")(
     at_a_tool(["seal", "basket", 1, {"as": "h", **ONCE}], did=[H]),
     at_a_tool(["renew", "basket", H, 2, {"as": "i", **ONCE}], lost={"admit": 1}, did=[NEXT]),
     at_a_tool(["open", "basket", NEXT, ONCE], did=[{"value": 2}]),
 )
 case(
-    "ledger: a self-contained handle may be renewed again unless it is for single use",
-    fault="every handle is for single use",
+    "ledger: a self-contained handle may be renewed again unless it is for single use", "every handle is for single use"
 )(
     at_a_tool(
         ["seal", "basket", 1, {"as": "h"}],
@@ -171,7 +168,7 @@ case(
         did=[H, NEXT, {"$handle": "j"}],
     )
 )
-case("ledger: a handle that is older than its records is unknown", fault="what may have ended is accepted")(
+case("ledger: a handle that is older than its records is unknown", "what may have ended is accepted")(
     at_a_tool(
         ["check", "basket", handle(age=60)],
         ["open", "basket", handle(age=60, payload="1")],

@@ -7,12 +7,12 @@ transcripts = Transcripts(LEDGER)
 case = transcripts.case
 
 OLD = session_token(age=60)
-case("ledger: a session of the transport that was ended by DELETE is not found", fault="the end is forgotten")(
+case("ledger: a session of the transport that was ended by DELETE is not found", "the end is forgotten")(
     begin(), http(CALL, token=T, **PASSED), ends(), not_found(T, "ended"), not_found(T, "ended", verb="DELETE")
 )
 case(
     "ledger: a session of the transport ends when it is idle",
-    fault="it lives as long as its token, or ends though it is used",
+    "it lives as long as its token, or ends though it is used",
 )(
     begin(),
     http(CALL, token=T, **PASSED, after=600),
@@ -21,18 +21,17 @@ case(
     not_found(T, "ended", after=1),
     settings={**LEDGER, "transport": {"idle": 600}},
 )
-case("ledger: a session of the transport of who was revoked is not found", fault="who was signed out goes on")(
+case("ledger: a session of the transport of who was revoked is not found", "who was signed out goes on")(
     http(CALL, token=OLD, **PASSED), revoke(), not_found(OLD, "revoked"), begin(after=1), http(CALL, token=T, **PASSED)
 )
 case(
-    "ledger: a session of the transport that is older than its records is not found",
-    fault="what may have ended is accepted",
+    "ledger: a session of the transport that is older than its records is not found", "what may have ended is accepted"
 )(
     not_found(OLD, "unknown"),
     http(CALL, token=session_token(), **PASSED),
     settings={**LEDGER, "ledgerOptions": {"since": 0}},
 )
-case("ledger: one that fails accepts no session of the transport", fault="it fails open")(
+case("ledger: one that fails accepts no session of the transport", "it fails open")(
     http(
         CALL,
         token=session_token(),
@@ -42,16 +41,16 @@ case("ledger: one that fails accepts no session of the transport", fault="it fai
     ),
     settings=FAILING,
 )
-case("ledger: SEP-1359: a session that another principal presents has ended", fault="a thief has it still")(
+case("ledger: SEP-1359: a session that another principal presents has ended", "a thief has it still")(
     begin(), not_found(T, "principal_mismatch", who="bob"), not_found(T, "ended"), settings={**LEDGER, **SEP}
 )
-case("ledger: stdio: session/terminate ends it", fault="the end is forgotten")(
+case("ledger: stdio: session/terminate ends it", "the end is forgotten")(
     BEGUN,
     line(TERMINATE, inside=T, asked=["principal"], answered={"result": {}}),
     refused_line(T, "ended"),
     settings={**LEDGER, **SEP},
 )
-case("ledger: stdio: a session ends when it is idle", fault="it lives as long as its token")(
+case("ledger: stdio: a session ends when it is idle", "it lives as long as its token")(
     BEGUN,
     line(CALL, inside=T, **ON_STDIO, reported=[], after=600),
     refused_line(T, "ended", after=601),

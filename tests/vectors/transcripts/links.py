@@ -31,13 +31,12 @@ MAKES_ONCE = ["link", "report", {"id": 7}, {"as": "l", "once": True}]
 L = {"$handle": "l"}
 
 case(
-    "link: whoever has it opens it, and hears whose it is",
-    fault="it is bound to who opens it, or says somebody else's name",
+    "link: whoever has it opens it, and hears whose it is", "it is bound to who opens it, or says somebody else's name"
 )(
     at_a_tool(MAKES, follow(L), did=[{"handle": link()}, OPENED], happened=["sealed link new", "opened link new 0"]),
     at_a_tool(follow(L), who="bob", did=[OPENED]),
 )
-case("link: nobody's is nobody's", fault="an anonymous user's link cannot be read")(
+case("link: nobody's is nobody's", "an anonymous user's link cannot be read")(
     at_a_tool(
         ["link", "report", 1, {"as": "l"}],
         follow(L),
@@ -45,7 +44,7 @@ case("link: nobody's is nobody's", fault="an anonymous user's link cannot be rea
         did=[{"handle": link('{"anonymous":true}\n1')}, {"value": 1, "principal": {"anonymous": True}}],
     )
 )
-case("link: it has the lifetime that it was given", fault="the lifetime is left out")(
+case("link: it has the lifetime that it was given", "the lifetime is left out")(
     at_a_tool(["link", "report", 1, {"as": "l", "ttl": 900}], did=[{"handle": link(f"{OWNER}\n1", ttl=900)}]),
     at_a_tool(follow(L), after=899, did=[{"value": 1}]),
     refused(follow(L), after=1, code="expired"),
@@ -63,14 +62,14 @@ for name, code, made in [
     ("that holds no JSON", "malformed", {"payload": f"{OWNER}\nx"}),
     ("that is a handle", "wrong_purpose", {"kind": "handle-state", "label": "report"}),
 ]:
-    case(f"link: one {name} is not found", fault="a check of the seal is left out")(
+    case(f"link: one {name} is not found", "a check of the seal is left out")(
         refused(follow(link(**made)), commands=[], code=code), settings=LEDGER
     )
-case("link: a key that was the first still opens", fault="a rotation takes links away")(
+case("link: a key that was the first still opens", "a rotation takes links away")(
     at_a_tool(follow(link(key="old")), did=[OPENED])
 )
-case("link: what is no link is not found", fault="any text is a link")(refused(follow("report_1"), code="malformed"))
-case("link: only the user whose it is opens it, where the author says so", fault="somebody else approves")(
+case("link: what is no link is not found", "any text is a link")(refused(follow("report_1"), code="malformed"))
+case("link: only the user whose it is opens it, where the author says so", "somebody else approves")(
     refused(follow(link(), by=BOB), commands=[], code="principal_mismatch"),
     refused(follow(link(), by={"anonymous": True}), code="principal_mismatch"),
     at_a_tool(follow(link(), by=ALICE), who="bob", did=[OPENED]),
@@ -78,7 +77,7 @@ case("link: only the user whose it is opens it, where the author says so", fault
 )
 case(
     "link: good once is used once, and a preview does not use it",
-    fault="what fetches it to show a preview uses it up, or it is good twice",
+    "what fetches it to show a preview uses it up, or it is good twice",
 )(
     at_a_tool(
         MAKES_ONCE,
@@ -90,7 +89,7 @@ case(
     refused(follow(L), follow(L, keep=True), code="used"),
     settings=LEDGER,
 )
-case("link: whoever may not open it does not use it up", fault="the ledger is asked before it is known who opens it")(
+case("link: whoever may not open it does not use it up", "the ledger is asked before it is known who opens it")(
     at_a_tool(
         MAKES_ONCE,
         follow(L, by=BOB),
@@ -100,22 +99,19 @@ case("link: whoever may not open it does not use it up", fault="the ledger is as
     ),
     settings=LEDGER,
 )
-case(
-    "link: good once needs a memory, when it is made and when it is opened",
-    fault="it is good as often as anybody likes",
-)(
+case("link: good once needs a memory, when it is made and when it is opened", "it is good as often as anybody likes")(
     failed(["link", "report", 1, {"once": True}], code="invalid_argument"),
     failed(follow(link(f"{ONCE}\n1")), code="invalid_argument"),
 )
-case("link: those of a user who was signed out are gone", fault="the ledger is asked about who opens it")(
+case("link: those of a user who was signed out are gone", "the ledger is asked about who opens it")(
     at_a_tool(["link", "report", 1, {"as": "l"}], did=[{}]),
     revoke(after=10),
     refused(follow(L), who="bob", after=10, code="revoked"),
     settings=LEDGER,
 )
-case("link: too large is the author's mistake", fault="it is a refusal")(
+case("link: too large is the author's mistake", "it is a refusal")(
     failed(["link", "report", "x" * 4095, {"as": "l"}], code="too_large")
 )
-case("link: a ledger that does not answer keeps it closed", fault="it opens all the same")(
+case("link: a ledger that does not answer keeps it closed", "it opens all the same")(
     failed(follow(link()), code="ledger_unavailable"), settings=FAILING
 )

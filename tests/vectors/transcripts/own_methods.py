@@ -18,7 +18,7 @@ def play(*cursor: object, **expected: object) -> dict:
 
 case(
     "own method: what the client sent is not the guard's, and reading it is a mistake",
-    fault="the raw state reaches the author",
+    "the raw state reaches the author",
 )(
     event(
         "demo/play",
@@ -29,15 +29,14 @@ case(
         answered={"result": {"ok": True}},
     )
 )
-case("own method: a list of the author's own carries a cursor", fault="only the known lists are sealed")(
+case("own method: a list of the author's own carries a cursor", "only the known lists are sealed")(
     listing(method="demo/things/list", **returns(MORE, {"nextCursor": cursor_token("demo/things/list")}))
 )
-case("own method: a cursor that is null is none", fault="null is a cursor")(
+case("own method: a cursor that is null is none", "null is a cursor")(
     event("demo/play", params={"cursor": None}, **returns({"ok": True, "nextCursor": None}, {"ok": True}))
 )
 case(
-    "own method: whatever its name, its cursor leaves sealed and comes back",
-    fault="only names that end in /list are lists",
+    "own method: whatever its name, its cursor leaves sealed and comes back", "only names that end in /list are lists"
 )(
     play(**returns(MORE, {"nextCursor": SEALED})),
     play(SEALED, **returns(LAST, ENDS, given="page 2")),
@@ -46,7 +45,7 @@ case(
 )
 case(
     "own method: a cursor under a name that nobody has is the client's mistake, and raises no alarm",
-    fault="whoever sends it is told that the server failed",
+    "whoever sends it is told that the server failed",
 )(
     listing("page 2", method="x" * 1025, **refusal(CURSOR_ERROR, "malformed", "cursor")),
     not_={
@@ -56,7 +55,7 @@ case(
 )
 case(
     "own method: a handle and a cursor of it are of one caller, who is asked for once",
-    fault="what began late asks again, or for somebody else",
+    "what began late asks again, or for somebody else",
 )(
     play(
         handler=[["mint", "basket", {"as": "h"}], ["return", MORE]],
@@ -72,6 +71,6 @@ case(
         answered={"result": ENDS},
     ),
 )
-case("own method: nobody has a cursor of it, and its handler ran", fault="what began late leaves unsealed")(
+case("own method: nobody has a cursor of it, and its handler ran", "what began late leaves unsealed")(
     play(who="nobody", **returns(MORE), **refusal(UNAUTHENTICATED, "unauthenticated", "cursor"))
 )

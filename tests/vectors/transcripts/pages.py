@@ -36,16 +36,16 @@ def page(payload: str = "{}\n20", *, arguments: object = None, **more: object) -
     return {"$token": {name: member for name, member in {**made, **more}.items() if member is not None}}
 
 
-case("page: a cursor comes back with its position", fault="the cursor itself is bound, or the order of the arguments")(
+case("page: a cursor comes back with its position", "the cursor itself is bound, or the order of the arguments")(
     called(POSITION, NEXT, did=[FIRST, {"handle": page()}], happened=["sealed cursor new"]),
     called(POSITION, did=[SECOND], happened=["opened cursor new 0"], arguments=NEXT_PAGE),
     called(POSITION, did=[SECOND], arguments={"cursor": C, "q": "milk"}),
 )
-case("page: a position is any value", fault="it is a text")(
+case("page: a position is any value", "it is a text")(
     called(["cursor", {"after": ["b", 2.5]}, {"as": "c"}], did=[{}]),
     called(POSITION, did=[{"position": {"after": ["b", 2.5]}}], arguments=NEXT_PAGE),
 )
-case("page: without other arguments there is one too", fault="a call without arguments has no pages")(
+case("page: without other arguments there is one too", "a call without arguments has no pages")(
     called(NEXT, did=[{}], arguments=None),
     called(POSITION, did=[SECOND], arguments={"cursor": C}),
     refused(code="unauthentic"),
@@ -58,7 +58,7 @@ for name, value in [
     ("an object", {"page": 2}),
     ("the name of nothing", "null"),
 ]:
-    case(f"page: {name} is the first one", fault="a model that fills in every argument sees an error")(
+    case(f"page: {name} is the first one", "a model that fills in every argument sees an error")(
         called(POSITION, did=[FIRST], arguments=with_cursor(value))
     )
 for name, code, made in [
@@ -74,33 +74,33 @@ for name, code, made in [
     ("that holds no JSON", "malformed", {"payload": "{}\nx"}),
     ("that is a list's", "wrong_purpose", {"kind": "cursor", "label": "tools/list", "context": None}),
 ]:
-    case(f"page: one {name} is an error that the model can read", fault="a check of the seal is left out")(
+    case(f"page: one {name} is an error that the model can read", "a check of the seal is left out")(
         refused(code=code, arguments=with_cursor(page(**made)))
     )
-case("page: of arguments that do not matter none is bound", fault="`only` does not hold for cursors")(
+case("page: of arguments that do not matter none is bound", "`only` does not hold for cursors")(
     called(NEXT, did=[{}], arguments={"q": "milk", "trace": 1}),
     called(POSITION, did=[SECOND], arguments={"q": "milk", "trace": 2, "cursor": C}),
     refused(code="unauthentic", arguments={"q": "bread", "cursor": C}),
     settings={"only": {"play": ["q"]}},
 )
-case("page: the argument has the name that the author gives it", fault="the name is left out")(
+case("page: the argument has the name that the author gives it", "the name is left out")(
     called(["cursor", 20, {"as": "c", "argument": "after"}], did=[{}]),
     called(
         ["position", None, {"argument": "after"}], POSITION, did=[SECOND, FIRST], arguments={"q": "milk", "after": C}
     ),
 )
-case("page: of a list that changed there is none", fault="a position in one list is one in another")(
+case("page: of a list that changed there is none", "a position in one list is one in another")(
     called(["cursor", 20, {"as": "c", "list": "v1"}], did=[{}]),
     called(["position", None, {"list": "v1"}], did=[SECOND], arguments=NEXT_PAGE),
     refused(["position", None, {"list": "v2"}], POSITION, code="stale"),
 )
-case("page: it has the lifetime that it was given", fault="the lifetime is left out")(
+case("page: it has the lifetime that it was given", "the lifetime is left out")(
     called(["cursor", 20, {"as": "c", "ttl": 60}], did=[{"handle": page(ttl=60)}]), refused(after=60, code="expired")
 )
-case("page: those of a user who was signed out are gone", fault="the ledger is not asked")(
+case("page: those of a user who was signed out are gone", "the ledger is not asked")(
     called(NEXT, did=[{}]), revoke(after=10), refused(after=10, code="revoked"), settings=LEDGER
 )
 case(
     "page: arguments that nothing can be bound to have no cursor, and the model hears why",
-    fault="it is bound to less than the call",
+    "it is bound to less than the call",
 )(refused(NEXT, code="invalid_request", arguments={"q": 9007199254740993}))

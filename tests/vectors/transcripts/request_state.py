@@ -27,10 +27,10 @@ def unbound(why: str, **handler: object) -> dict:
 
 for method, result in [("tools/call", DONE), ("prompts/get", {"messages": []}), ("resources/read", {"contents": []})]:
     sealed = state_token(method)
-    case(f"requestState: {method}: what is asked back leaves sealed", fault="a state leaves as it is")(
+    case(f"requestState: {method}: what is asked back leaves sealed", "a state leaves as it is")(
         call(method=method, **asks_back(ASKED, resultType="input_required", requestState=sealed))
     )
-    case(f"requestState: {method}: what comes back is opened for the handler", fault="a handler sees no state")(
+    case(f"requestState: {method}: what comes back is opened for the handler", "a handler sees no state")(
         again(sealed, method=method, **reads(ASKED, {**result, "$absent": ["requestState"]}, returned=result))
     )
     for name, code, change in [
@@ -44,40 +44,40 @@ for method, result in [("tools/call", DONE), ("prompts/get", {"messages": []}), 
         ("altered", "unauthentic", {"change": "flip"}),
         ("spelled otherwise", "malformed", {"change": "pad"}),
     ]:
-        case(f"requestState: {method}: {name} is refused", fault="a check of the seal is left out")(
+        case(f"requestState: {method}: {name} is refused", "a check of the seal is left out")(
             refused_again(state_token(method, **change), code, method=method)
         )
 
-case("requestState: of other arguments is refused", fault="the arguments are not bound")(
+case("requestState: of other arguments is refused", "the arguments are not bound")(
     refused_again(state_token(), "unauthentic", arguments={"id": 8})
 )
-case("requestState: of other arguments, that are absent, is refused", fault="absent arguments are the same as any")(
+case("requestState: of other arguments, that are absent, is refused", "absent arguments are the same as any")(
     refused_again(state_token(), "unauthentic", arguments=None)
 )
-case("requestState: of another method is refused", fault="the method is not bound")(
+case("requestState: of another method is refused", "the method is not bound")(
     refused_again(state_token(context=["tools/call", "play", None]), "unauthentic", method="prompts/get")
 )
-case("requestState: a cursor is none", fault="the kind is not compared")(refused_again(cursor_token(), "wrong_purpose"))
+case("requestState: a cursor is none", "the kind is not compared")(refused_again(cursor_token(), "wrong_purpose"))
 for name, value in [("a number", 7), ("true", True), ("a list", ["x"]), ("an object", {"x": 1})]:
-    case(f"requestState: {name} is refused", fault="what is no text passes")(
+    case(f"requestState: {name} is refused", "what is no text passes")(
         refused_again(value, "malformed"), not_={"go": BY_ITS_TYPES}
     )
-case("requestState: an empty text is refused", fault="an empty state is none")(
+case("requestState: an empty text is refused", "an empty state is none")(
     refused_again("", "malformed"),
     not_={"go": "the SDK cannot tell an empty text from none: TestWhatTheSDKRefusesByItself"},
 )
-case("requestState: what is too large is refused", fault="the limit is not held")(
+case("requestState: what is too large is refused", "the limit is not held")(
     refused_again(state_token(change="double", payload="x" * 4000), "too_large")
 )
-case("requestState: plain JSON, as a forger writes it, is refused", fault="what a client wrote reaches the handler")(
+case("requestState: plain JSON, as a forger writes it, is refused", "what a client wrote reaches the handler")(
     refused_again(ASKED, "malformed")
 )
-case("requestState: null is absent", fault="null is refused")(again(None, **reads(None)))
-case("requestState: the name of the member in another language's manner is none", fault="an alias reaches the handler")(
+case("requestState: null is absent", "null is refused")(again(None, **reads(None)))
+case("requestState: the name of the member in another language's manner is none", "an alias reaches the handler")(
     call(params=params_of("tools/call", request_state=ASKED), **reads(None)),
     not_={"python": "the SDK knows it by that name, so it is refused there: test_hooks.py"},
 )
-case("requestState: of an older key opens, and what leaves has the newest", fault="the ring is not tried")(
+case("requestState: of an older key opens, and what leaves has the newest", "the ring is not tried")(
     again(
         state_token(key="old"),
         handler=[["state"], ask_back('{"asked":2}')],
@@ -86,7 +86,7 @@ case("requestState: of an older key opens, and what leaves has the newest", faul
         answered={"result": {"requestState": state_token(payload='{"asked":2}', key="new")}},
     )
 )
-case("requestState: lives as long as the settings say", fault="the lifetime is not given to what leaves")(
+case("requestState: lives as long as the settings say", "the lifetime is not given to what leaves")(
     again(
         state_token(age=700, ttl=900),
         **asks_back('{"asked":2}', given=ASKED, requestState=state_token(payload='{"asked":2}', ttl=900)),
@@ -94,18 +94,15 @@ case("requestState: lives as long as the settings say", fault="the lifetime is n
     settings={"requestStateTtl": 900},
 )
 ALSO_TRACED = again(state_token(), arguments={"id": 7, "trace": "b"}, **runs(ASKED, {}))
-case("requestState: only the named arguments count", fault="all arguments count")(ALSO_TRACED, settings=ONLY)
+case("requestState: only the named arguments count", "all arguments count")(ALSO_TRACED, settings=ONLY)
 case(
     "requestState: only the named arguments count, of several tools of each its own",
-    fault="the settings of one tool take the place of another's",
+    "the settings of one tool take the place of another's",
 )(ALSO_TRACED, settings={"only": {"first": ["trace"], "play": ["id"], "third": ["trace"]}})
-case("requestState: a named argument that differs is refused", fault="no argument counts")(
+case("requestState: a named argument that differs is refused", "no argument counts")(
     refused_again(state_token(), "unauthentic", arguments={"id": 8, "trace": "a"}), settings=ONLY
 )
-case(
-    "requestState: without any named argument no state can be sealed or opened",
-    fault="a misspelt name binds to nothing",
-)(
+case("requestState: without any named argument no state can be sealed or opened", "a misspelt name binds to nothing")(
     call(params={"name": "play"}, **DELIVERED),
     call(params=params_of("tools/call", {"other": 1}), **unbound(NONE_NAMED, **asks_back(ASKED))),
     again(state_token(), arguments=None, **unbound(NONE_NAMED)),
@@ -122,7 +119,7 @@ for name, arguments in [
 ]:
     case(
         f"requestState: {name} is delivered, and only a state is not bound to it",
-        fault="every tool is refused for what it never binds",
+        "every tool is refused for what it never binds",
     )(
         call(params=params_of("tools/call", arguments), **DELIVERED),
         call(params=params_of("tools/call", arguments), **unbound(LARGE, **asks_back(ASKED))),
@@ -130,20 +127,18 @@ for name, arguments in [
     )
 NO_ARGUMENTS = state_token(context=["tools/call", "play", None])
 for name, arguments in [("no arguments", None), ("empty arguments", {})]:
-    case(
-        f"requestState: {name} are the call without any", fault="what a gateway adds or leaves out makes another call"
-    )(
+    case(f"requestState: {name} are the call without any", "what a gateway adds or leaves out makes another call")(
         call(params=params_of("tools/call", arguments), **asks_back(ASKED, requestState=NO_ARGUMENTS)),
         again(NO_ARGUMENTS, arguments=arguments, **runs(ASKED, {})),
     )
-case("requestState: what cannot be bound does not matter beside the named arguments", fault="all arguments count")(
+case("requestState: what cannot be bound does not matter beside the named arguments", "all arguments count")(
     call(
         params=params_of("tools/call", {"id": 7, "trace": 2**60}),
         **asks_back({"$state": {"asked": 1}}, requestState=state_token()),
     ),
     settings=ONLY,
 )
-case("requestState: arguments of a resource are not bound", fault="extra arguments of resources/read are bound")(
+case("requestState: arguments of a resource are not bound", "extra arguments of resources/read are bound")(
     call(
         method="resources/read",
         params={"uri": "demo://play", "arguments": {"id": 9}, "requestState": state_token("resources/read")},
@@ -152,7 +147,7 @@ case("requestState: arguments of a resource are not bound", fault="extra argumen
 )
 GOT = {"$token": "got"}
 MADE = call(**asks_back({"$state": {"asked": 1}}, requestState=state_token(name="got")))
-case("requestState: what an author gets for a state is the token that leaves", fault="it is sealed twice")(
+case("requestState: what an author gets for a state is the token that leaves", "it is sealed twice")(
     MADE,
     again(
         GOT,
@@ -162,22 +157,18 @@ case("requestState: what an author gets for a state is the token that leaves", f
         answered={"result": {"requestState": state_token(payload='{"asked":2}')}},
     ),
 )
-case(
-    "requestState: what an author gets for a state shows nothing at any other place",
-    fault="an author holds the plaintext",
-)(
+case("requestState: what an author gets for a state shows nothing at any other place", "an author holds the plaintext")(
     call(
         handler=[done({"$state": {"asked": 1}})],
         delivered={"state": None},
         answered={"result": {"content": [{"type": "text", "text": state_token()}]}},
     )
 )
-case(
-    "requestState: what an author gets for a state belongs to this request",
-    fault="the binding of the request is left out",
-)(MADE, refused_again(GOT, "unauthentic", arguments={"id": 8}), refused_again(GOT, "principal_mismatch", who="bob"))
+case("requestState: what an author gets for a state belongs to this request", "the binding of the request is left out")(
+    MADE, refused_again(GOT, "unauthentic", arguments={"id": 8}), refused_again(GOT, "principal_mismatch", who="bob")
+)
 for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own", "the tool's own")]:
-    case(f"requestState: a complete result with {name} does not leave", fault="a state leaves in plaintext")(
+    case(f"requestState: a complete result with {name} does not leave", "a state leaves in plaintext")(
         call(
             handler=[done(requestState=state)],
             delivered={"state": None},
@@ -185,13 +176,13 @@ for name, state in [("a state", {"$state": {"asked": 1}}), ("a text of its own",
         ),
         not_=NO_SUCH_MEMBER,
     )
-case("requestState: a complete result whose member of that name is null has none", fault="null is a state")(
+case("requestState: a complete result whose member of that name is null has none", "null is a state")(
     call(**runs(returned={**DONE, "requestState": None})), not_=NO_SUCH_MEMBER
 )
-case("requestState: what is too large to seal is the server's trouble", fault="it is answered as a refusal")(
+case("requestState: what is too large to seal is the server's trouble", "it is answered as a refusal")(
     call(**asks_back("x" * 4097), **refusal(INTERNAL, "too_large", "request-state"))
 )
-case("requestState: a state that is empty is one", fault="an empty state is taken for none")(
+case("requestState: a state that is empty is one", "an empty state is taken for none")(
     call(**asks_back("", requestState=state_token(payload=""))),
     again(state_token(payload=""), **reads("", {})),
     not_={
@@ -199,7 +190,7 @@ case("requestState: a state that is empty is one", fault="an empty state is take
         "go": "the SDK cannot tell an empty text from none",
     },
 )
-case("requestState: asking back without a state leaves none", fault="a state is made up")(
+case("requestState: asking back without a state leaves none", "a state is made up")(
     call(
         handler=[["return", {"resultType": "input_required", "inputRequests": {}}]],
         delivered={"state": None},

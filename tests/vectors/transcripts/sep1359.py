@@ -18,7 +18,7 @@ def refused(inside: object, code: str, *, error: dict = SEP_ERROR, who: str = "a
     return sep(CALL, inside, who=who, asked=["principal"], **heard)
 
 
-case("sep1359: initialize begins a session in the message too", fault="the message has none")(
+case("sep1359: initialize begins a session in the message too", "the message has none")(
     begin(
         answered={
             "status": 200,
@@ -27,20 +27,20 @@ case("sep1359: initialize begins a session in the message too", fault="the messa
         }
     )
 )
-case("sep1359: messages carry it both ways", fault="the answer has none")(
+case("sep1359: messages carry it both ways", "the answer has none")(
     sep(CALL, session_token(name="t"), **{**PASSED, **answers(result={"sessionId": T})})
 )
 WITHOUT = {**PASSED, **answers(result={"$absent": ["sessionId"]})}
-case("sep1359: a peer that uses the header alone gets none in messages", fault="everybody gets it")(
+case("sep1359: a peer that uses the header alone gets none in messages", "everybody gets it")(
     http(CALL, token=session_token(), **WITHOUT)
 )
-case("sep1359: null in a message is none", fault="null is a session that is not good")(
+case("sep1359: null in a message is none", "null is a session that is not good")(
     sep(CALL, None, token=session_token(), **WITHOUT), sep(CALL, None, **bad_request("Mcp-Session-Id"))
 )
-case("sep1359: a lifetime of its own is told", fault="the timeout is the kind's")(
+case("sep1359: a lifetime of its own is told", "the timeout is the kind's")(
     begin(**answers(result={"sessionTimeout": 60})), settings={"transport": {"sep1359": True, "ttl": 60}}
 )
-case("sep1359: header and message that differ are refused before anybody is asked", fault="one of the two is taken")(
+case("sep1359: header and message that differ are refused before anybody is asked", "one of the two is taken")(
     sep(CALL, session_token(), token="1234", **bad_request("Mcp-Session-Id and sessionId to be one"))
 )
 for name, code, change in [
@@ -48,30 +48,30 @@ for name, code, change in [
     ("of a key that nobody has", "unknown_key", {"key": "unknown"}),
     ("altered", "unauthentic", {"change": "flip"}),
 ]:
-    case(f"sep1359: {name} is answered in the message", fault="a check of the seal is left out")(
+    case(f"sep1359: {name} is answered in the message", "a check of the seal is left out")(
         refused(session_token(**change), code)
     )
 for name, value, error in [("a number", 7, SEP_ERROR_BARE), ("a text", "1234", SEP_ERROR)]:
-    case(f"sep1359: {name} is answered in the message", fault="it is taken for absent")(
+    case(f"sep1359: {name} is answered in the message", "it is taken for absent")(
         refused(value, "malformed", error=error)
     )
-case("sep1359: session/terminate without a memory is no method", fault="a promise that nothing keeps")(
+case("sep1359: session/terminate without a memory is no method", "a promise that nothing keeps")(
     sep(TERMINATE, session_token(), **answers(error=NO_METHOD))
 )
-case("sep1359: session/terminate ends it", fault="the end is forgotten")(
+case("sep1359: session/terminate ends it", "the end is forgotten")(
     sep(TERMINATE, session_token(name="t"), asked=["principal"], **answers(result={})),
     refused(T, "ended"),
     settings=REMEMBERED,
 )
 NEEDS_AN_ID = bad_request("session/terminate to have an id")
-case("sep1359: session/terminate without an id ends nothing", fault="a notification ends a session")(
+case("sep1359: session/terminate without an id ends nothing", "a notification ends a session")(
     {**sep(TERMINATE, session_token(name="t"), **NEEDS_AN_ID), "notification": True},
     sep(CALL, T, **PASSED),
     settings=REMEMBERED,
 )
-case("sep1359: one that another principal sends is over for both", fault="a stolen session goes on")(
+case("sep1359: one that another principal sends is over for both", "a stolen session goes on")(
     refused(session_token(name="t"), "principal_mismatch", who="bob"), refused(T, "ended"), settings=REMEMBERED
 )
-case("sep1359: without a memory one that another sends is refused", fault="it is asked to end without a memory")(
+case("sep1359: without a memory one that another sends is refused", "it is asked to end without a memory")(
     refused(session_token(), "principal_mismatch", who="bob")
 )

@@ -8,7 +8,7 @@ case = transcripts.case
 ZERO, ONE = {"n": 0}, {"n": 1}
 WRITTEN = meta("s", '{"n":1}', 1)
 
-case("session: begins with what the author gives", fault="nothing is sealed")(create())
+case("session: begins with what the author gives", "nothing is sealed")(create())
 
 
 def named(session: str, *, by: str) -> dict:
@@ -18,10 +18,10 @@ def named(session: str, *, by: str) -> dict:
     )
 
 
-case(
-    "session: a handler knows it by an id", fault="the id is another one for each request, or the same for two sessions"
-)(create(), named("s", by="one"), named("s", by="one"), create("other"), named("other", by="another"))
-case("session: is read, written, and read again", fault="what was written is lost")(
+case("session: a handler knows it by an id", "the id is another one for each request, or the same for two sessions")(
+    create(), named("s", by="one"), named("s", by="one"), create("other"), named("other", by="another")
+)
+case("session: is read, written, and read again", "what was written is lost")(
     create(),
     call(
         S,
@@ -38,14 +38,14 @@ for name, members, after in [
     ("a minute", {"ttl": 60}, 60),
     ("25 hours", {"ttl": 90_000}, 90_000),
 ]:
-    case(f"session: lives {name}", fault="another lifetime")(
+    case(f"session: lives {name}", "another lifetime")(
         create(),
         # What comes back late is sealed again.
         call(S, after=after - 1, **renewed(ZERO)),
         refused_session(S, "expired", after=after),
         settings={"sessions": {"initial": ZERO, **members}},
     )
-case("session: lives without end", fault="another lifetime")(
+case("session: lives without end", "another lifetime")(
     create(), call(S, after=99_999, **passed(ZERO)), settings={"sessions": {"initial": ZERO, "noExpiry": True}}
 )
 
@@ -56,10 +56,10 @@ def writes(finish: list, sent: dict, *, method: str = "tools/call") -> dict:
 
 
 OWN = {"com.example/own": {"n": 2}}
-case("session: stands beside the metadata of the result", fault="the metadata is replaced")(
+case("session: stands beside the metadata of the result", "the metadata is replaced")(
     create(), writes(done(_meta=OWN), {"_meta": {**OWN, **WRITTEN["_meta"]}})
 )
-case("session: what was written is read within the request", fault="the first write stays")(
+case("session: what was written is read within the request", "the first write stays")(
     create(),
     call(
         S,
@@ -71,13 +71,13 @@ case("session: what was written is read within the request", fault="the first wr
         answered={"result": meta("s", '{"n":2}', 1)},
     ),
 )
-case("session: nothing written, the id alone goes back", fault="every answer has a new state")(
+case("session: nothing written, the id alone goes back", "every answer has a new state")(
     create(), call(S, handler=[done()], delivered=seen(ZERO), answered={"result": {"_meta": {SESSION: ID_ALONE}}})
 )
-case("session: a JSON-RPC error discards the write", fault="a write leaves with an error")(
+case("session: a JSON-RPC error discards the write", "a write leaves with an error")(
     create(), call(S, **written(ONE, ZERO, handler=[["write", ONE], ["throw"]], answered=THREW))
 )
-case("session: a tool's own error keeps the write", fault="a write is lost")(
+case("session: a tool's own error keeps the write", "a write is lost")(
     create(), writes(done(isError=True), {"isError": True, **WRITTEN})
 )
 for name, made, fault in [
@@ -85,19 +85,19 @@ for name, made, fault in [
     ("of an older key is sealed anew", {"key": "old"}, "it ends with its key"),
 ]:
     sealed = {"$session": {"name": "s", "payload": '{"n":3}', **made, "as": "alice"}}
-    case(f"session: {name}", fault=fault)(call(sealed, **renewed({"n": 3})))
-case("session: a lifetime of its own", fault="the lifetime is the kind's")(
+    case(f"session: {name}", fault)(call(sealed, **renewed({"n": 3})))
+case("session: a lifetime of its own", "the lifetime is the kind's")(
     call({"$session": {"name": "s", "payload": "1", "age": 50, "ttl": 60, "as": "alice"}}, **written(2, 1)),
     refused_session({"$session": {"payload": "1", "age": 61, "ttl": 60, "as": "alice"}}, "expired"),
     settings={"sessions": {"initial": 1, "ttl": 60}},
 )
 PUBLIC = {"cacheScope": "public", "ttlMs": 5}
 PRIVATE = {"cacheScope": "private", "ttlMs": 0}
-case("session: a result that is public becomes private", fault="scope left public")(
+case("session: a result that is public becomes private", "scope left public")(
     create(),
     writes(["return", {"contents": [], **PUBLIC}], {"contents": [], **PRIVATE, **WRITTEN}, method="resources/read"),
 )
-case("session: a list is verified, does not show it, and its page is private", fault="a list depends on a session")(
+case("session: a list is verified, does not show it, and its page is private", "a list depends on a session")(
     create(),
     call(
         S,
@@ -108,7 +108,7 @@ case("session: a list is verified, does not show it, and its page is private", f
         answered={"result": {"nextCursor": cursor_token(), **PRIVATE, **meta()}},
     ),
 )
-case("session: a list refuses one that is not good", fault="a list does not look at it")(
+case("session: a list refuses one that is not good", "a list does not look at it")(
     refused_session({"$session": {"as": "bob"}}, "principal_mismatch", method="tools/list")
 )
 for name, code, made in [
@@ -123,7 +123,7 @@ for name, code, made in [
     ("without its state", "malformed", {"without": ["state"]}),
     ("whose state is no text", "malformed", {"state": 7}),
 ]:
-    case(f"session: {name} is refused", fault="a check of the seal is left out")(
+    case(f"session: {name} is refused", "a check of the seal is left out")(
         refused_session({"$session": {"as": "alice", **made}}, code)
     )
 for name, value in [
@@ -132,13 +132,11 @@ for name, value in [
     ("an empty object", {}),
     ("an id that is no text", {"sessionId": 7}),
 ]:
-    case(f"session: {name} is refused", fault="what is no session is none")(
-        call(value, **refusal(NOT_FOUND, "malformed"))
-    )
-case("session: it is refused before anything of the request is looked at", fault="the order of checks")(
+    case(f"session: {name} is refused", "what is no session is none")(call(value, **refusal(NOT_FOUND, "malformed")))
+case("session: it is refused before anything of the request is looked at", "the order of checks")(
     again(state_token(change="flip"), session={"$session": {"as": "bob"}}, **refusal(LOST, "principal_mismatch"))
 )
-case("session: both at once, a state and a write", fault="one of the two is left out")(
+case("session: both at once, a state and a write", "one of the two is left out")(
     create(),
     again(
         state_token(),
@@ -150,15 +148,15 @@ case("session: both at once, a state and a write", fault="one of the two is left
     ),
 )
 TAKES_NONE = {"code": -32602, "message": "Invalid params: sessions/create takes no session"}
-case("session: sessions/create takes none", fault="a session begins in a session")(
+case("session: sessions/create takes none", "a session begins in a session")(
     create(), event("sessions/create", params={}, session=S, **refusal(TAKES_NONE, "malformed"))
 )
-case("session: for nobody none begins", fault="whoever is nobody has a session")(
+case("session: for nobody none begins", "whoever is nobody has a session")(
     create(who="nobody", asked=["principal"], delivered=None, **refusal(UNAUTHENTICATED, "unauthenticated"))
 )
-case("session: too large a first value is the author's mistake", fault="it is answered as a refusal")(
+case("session: too large a first value is the author's mistake", "it is answered as a refusal")(
     create(delivered=None, **refusal(INTERNAL, "too_large")), settings={"sessions": {"initial": "x" * 4095}}
 )
-case("session: too large a write is the author's mistake, and discards the result", fault="a write is lost in silence")(
+case("session: too large a write is the author's mistake, and discards the result", "a write is lost in silence")(
     create(), call(S, **{**written("x" * 4095, ZERO), **refusal(INTERNAL, "too_large")})
 )

@@ -9,15 +9,15 @@ HELD_BEGUN = create(asked=["principal"], answered={"result": {"session": ID_ALON
 NO_STATE = {"value": None, "generation": 0}
 MISTAKE = {"error": "invalid_argument"}
 
-case("session: in the earlier revision", fault="one revision is left out")(
+case("session: in the earlier revision", "one revision is left out")(
     create(era="legacy"), call(S, era="legacy", **written({"n": 1}, {"n": 0}))
 )
-case("session held by the server: an id alone", fault="a state is sealed for nothing")(
+case("session held by the server: an id alone", "a state is sealed for nothing")(
     HELD_BEGUN,
     call(S, ["session"], did=[NO_STATE], delivered=seen(None), answered={"result": {"_meta": {SESSION: ID_ALONE}}}),
     settings=HELD,
 )
-case("session held by the server: cannot be written or forked here", fault="a write is lost in silence")(
+case("session held by the server: cannot be written or forked here", "a write is lost in silence")(
     HELD_BEGUN,
     call(
         S,
@@ -30,11 +30,11 @@ case("session held by the server: cannot be written or forked here", fault="a wr
     ),
     settings=HELD,
 )
-case("session held by the server: another's is refused", fault="the id is not verified")(
+case("session held by the server: another's is refused", "the id is not verified")(
     refused_session({"$session": {"as": "bob", "without": ["state"]}}, "principal_mismatch"), settings=HELD
 )
 NULL = {"_meta": {SESSION: None}}
-case("session: metadata that is null is absent", fault="null is a session that is not good")(
+case("session: metadata that is null is absent", "null is a session that is not good")(
     call(
         None,
         ["session"],
@@ -45,7 +45,7 @@ case("session: metadata that is null is absent", fault="null is a session that i
     ),
     {**create(), "message": {"method": "sessions/create", "params": NULL}},
 )
-case("session: in a notification's handler", fault="a notification has no session, or writes one")(
+case("session: in a notification's handler", "a notification has no session, or writes one")(
     create(),
     note(
         S,
@@ -56,10 +56,10 @@ case("session: in a notification's handler", fault="a notification has no sessio
     ),
     not_={"typescript": "the SDK gives the handler of a notification no context"},
 )
-case("session: a notification with one that is not good is dropped", fault="it is delivered")(
+case("session: a notification with one that is not good is dropped", "it is delivered")(
     note({"$session": {"as": "bob"}}, asked=["principal"], reported=report("principal_mismatch", "session"))
 )
-case("session: what server/discover says has the capability", fault="nobody knows that there are sessions")(
+case("session: what server/discover says has the capability", "nobody knows that there are sessions")(
     event(
         "server/discover",
         delivered={},
@@ -67,6 +67,6 @@ case("session: what server/discover says has the capability", fault="nobody know
     ),
     not_={"rust": "rmcp's capabilities have no place for sessions below guard.layer()"},
 )
-case("session: without sessions the metadata is nobody's business", fault="a server without sessions refuses")(
+case("session: without sessions the metadata is nobody's business", "a server without sessions refuses")(
     call({"sessionId": "sess_x", "state": "x"}, handler=[done()], delivered={}, answered={"result": {}}), settings={}
 )

@@ -7,12 +7,12 @@ case = transcripts.case
 
 ZERO = {"n": 0}
 
-case("session: a fork begins with what came", fault="a fork is the same session")(
+case("session: a fork begins with what came", "a fork is the same session")(
     create(),
     call(S, ["fork", "f"], did=[session_out("f", '{"n":0}', 0)], delivered=seen(ZERO), answered={"result": meta()}),
     call({"$session": "f"}, **passed(ZERO, name="f")),
 )
-case("session: a fork begins with what was written", fault="a fork begins with what came")(
+case("session: a fork begins with what was written", "a fork begins with what came")(
     create(),
     call(
         S,
@@ -23,14 +23,14 @@ case("session: a fork begins with what was written", fault="a fork begins with w
         answered={"result": meta("s", '{"n":5}', 1)},
     ),
 )
-case("session: two at once have the same generation", fault="an older state is refused without a store")(
+case("session: two at once have the same generation", "an older state is refused without a store")(
     create(), call(S, **written({"n": 1}, ZERO)), call(FIRST, **written({"n": 2}, ZERO))
 )
-case("session: where none is sent there is none", fault="a session is made up")(
+case("session: where none is sent there is none", "a session is made up")(
     call(None, ["session"], did=[None], delivered={"session": None}, answered={"result": {"$absent": ["_meta"]}}),
     not_={"rust": "rmcp writes an empty _meta"},
 )
-case("session: writing where there is none is the author's mistake", fault="a write is lost in silence")(
+case("session: writing where there is none is the author's mistake", "a write is lost in silence")(
     call(None, ["write", 1], did=[{"error": "invalid_argument"}], delivered={"session": None}, answered={"result": {}}),
     not_=dict.fromkeys(("typescript", "python", "rust", "java"), "there is no session to write to"),
 )
@@ -58,21 +58,21 @@ for name, required, method, expected in [
     # Revision 2026-07-28 has no ping.
     ("everything but ping", True, "ping", {"era": "legacy", **finishes({}, asked=())}),
 ]:
-    case(f"session required: {name}", fault="what needs a session runs without")(
+    case(f"session required: {name}", "what needs a session runs without")(
         event(method, **expected),
         settings={"sessions": {"initial": 0, "required": required}},
         not_=NO_PING if method == "ping" else None,
     )
-case("session required: one that is good passes", fault="everything is refused")(
+case("session required: one that is good passes", "everything is refused")(
     create(payload="0"), call(S, **passed(0)), settings=REQUIRED
 )
-case("session required: everything but a notification", fault="a notification is lost, and its client cannot know why")(
+case("session required: everything but a notification", "a notification is lost, and its client cannot know why")(
     note(handler=[["session"]], did=[None], delivered={"session": None}), settings=REQUIRED
 )
-case("session delete: without a memory there is no such method", fault="a promise that nothing keeps")(
+case("session delete: without a memory there is no such method", "a promise that nothing keeps")(
     create(), event("sessions/delete", params={}, session=S, answered={"error": NO_METHOD})
 )
-case("session delete: it needs one", fault="nothing is deleted, and it is said that it was")(
+case("session delete: it needs one", "nothing is deleted, and it is said that it was")(
     event("sessions/delete", **NEEDS_ONE), settings={**LEDGER, **SESSIONS}
 )
 
@@ -82,15 +82,15 @@ MISMATCH = {"code": -32020, "message": "Header mismatch: Mcp-Session-Id is not t
 ITS_ID = {"$session": "s", "member": "sessionId"}
 READ = {**passed(ZERO), "answered": {"result": {}}}
 DIFFERS = event("tools/call", session=S, **refusal(MISMATCH, "malformed"))
-case("session header: one that agrees passes", fault="every header is refused")(
+case("session header: one that agrees passes", "every header is refused")(
     create(), {**call(S, **READ), "header": ITS_ID}
 )
-case("session header: one that differs is refused before anybody is asked", fault="header and body name two sessions")(
+case("session header: one that differs is refused before anybody is asked", "header and body name two sessions")(
     create(), {**DIFFERS, "header": "sess_other"}
 )
-case("session header: two are none that agrees", fault="the first of two is compared, and a proxy takes the other")(
+case("session header: two are none that agrees", "the first of two is compared, and a proxy takes the other")(
     create(), {**DIFFERS, "header": [ITS_ID, "sess_other"]}, not_={"engine": "a guard makes one text of them"}
 )
-case("session header: in earlier revisions it is the transport's own", fault="systems 1 and 2 exclude each other")(
+case("session header: in earlier revisions it is the transport's own", "systems 1 and 2 exclude each other")(
     create(era="legacy"), {**call(S, era="legacy", **READ), "header": "the transport's"}
 )
