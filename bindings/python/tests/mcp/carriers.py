@@ -84,7 +84,6 @@ class Cursor(Carrier):
 
 STATE, CURSOR = RequestState(), Cursor("cursor")
 HANDLE, HELD = Carrier("handle", "mint", "check"), Carrier("handle", "seal", "open")
-CARRIERS = (STATE, CURSOR, HANDLE, HELD)
 
 
 class Raw(types.Result):

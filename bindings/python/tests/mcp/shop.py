@@ -218,6 +218,18 @@ def typed(function: Any, context: Any, returns: Any, made: Callable[[Any], Any] 
     return run
 
 
+def answering(of: Guard, answers: Callable[[Any], Any]) -> MCPServer[Any]:
+    """Return a server with a middleware that answers by a function, unless that gives nothing."""
+    server: MCPServer[Any] = MCPServer("shop")
+
+    async def answered(ctx: Any, call_next: Any) -> Any:
+        return answers(ctx) or await call_next(ctx)
+
+    server.middleware.append(answered)
+    of.protect(server)
+    return server
+
+
 class Served:
     """A shop that is served, what its guard refused, and alice's client."""
 

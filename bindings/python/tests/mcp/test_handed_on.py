@@ -17,7 +17,7 @@ from lines import agreed, on_stdio
 from mcp import Client
 from mcp.server import MCPServer
 from mcp.shared.exceptions import MCPError
-from shop import SYSTEMS, Shop, guard, served, view
+from shop import SYSTEMS, Shop, answering, guard, served, view
 
 import sealwax
 from sealwax.mcp import HandleRefused, Negotiated, Principal, Refusal
@@ -126,17 +126,9 @@ async def test_a_request_that_is_cancelled_while_the_principal_is_asked_is_no_re
 
 async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
     """The answer to a request of a session is looked at."""
-
-    async def answering(ctx: Any, call_next: Any) -> Any:
-        if ctx.method != "tools/call":
-            return await call_next(ctx)
-        return types.ErrorData(code=-32000, message="the middleware's own")
-
-    of = guard()
+    of, error = guard(), types.ErrorData(code=-32000, message="the middleware's own")
     of.sessions(initial=lambda _ctx: 0)
-    server: MCPServer[Any] = MCPServer("shop")
-    server.middleware.append(answering)
-    of.protect(server)
+    server = answering(of, lambda ctx: error if ctx.method == "tools/call" else None)
     with wire.listening(server) as url:
         session = (await wire.raw(url, "sessions/create"))["result"]["session"]
         told = await wire.raw(url, "tools/call", {**CALL, **meta(session)})

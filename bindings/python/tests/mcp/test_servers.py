@@ -18,7 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from pydantic import BaseModel
-from shop import Shop, codec, guard, served, view
+from shop import Shop, answering, codec, guard, served, view
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, HandleRefused
@@ -170,11 +170,10 @@ async def test_the_sdks_own_questions_pass_through_the_guard() -> None:
 async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
     """One that does not call the handler may return a model, or what no handler could."""
     refusals: list[Any] = []
-    server: MCPServer[Any] = MCPServer("shop")
 
-    async def answering(ctx: Any, call_next: Any) -> Any:
+    def answers(ctx: Any) -> Any:
         if ctx.method != "tools/call":
-            return await call_next(ctx)
+            return None
         if ctx.params.get("requestState") == "plain text":
             return {"resultType": "complete", "content": [{"type": "text", "text": "done"}]}
         if state == "plain text":
@@ -182,9 +181,7 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
             return types.InputRequiredResult(input_requests=asked, request_state=state)
         return {"resultType": "input_required", "requestState": state}
 
-    server.middleware.append(answering)
-    guard(on_refused=refusals.append).protect(server)
-    with wire.listening(server) as url:
+    with wire.listening(answering(guard(on_refused=refusals.append), answers)) as url:
         async with Client(url) as client:
             if state == "plain text":
                 told = await STATE.present(client, await STATE.good(client))
@@ -196,15 +193,9 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
 
 
 async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None:
-    server: MCPServer[Any] = MCPServer("shop")
     asks = {"resultType": "input_required", "requestState": "mine", "cacheScope": "public"}
-
-    async def answering(ctx: Any, call_next: Any) -> Any:
-        return asks if ctx.method == "resources/read" else await call_next(ctx)
-
-    server.middleware.append(answering)
-    guard(principal=lambda _ctx: wire.principal("alice")).protect(server)
-    with wire.listening(server) as url:
+    of = guard(principal=lambda _ctx: wire.principal("alice"))
+    with wire.listening(answering(of, lambda _ctx: asks)) as url:
         told = await wire.raw(url, "resources/read", {"uri": "item:///1"})
     sealer = view().request_state(sealwax.request_context("resources/read", "item:///1"))
     assert sealer.open(told["result"]["requestState"]).payload == b"mine"
