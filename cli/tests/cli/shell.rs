@@ -74,8 +74,8 @@ fn a_full_disk_is_a_failure() {
 
 #[test]
 fn bash_completes_commands_flags_and_values() {
-    let complete = |words: &[&str]| {
-        let line = words.join(" ");
+    let complete = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
         let last = words.len() - 1;
         let script = format!(
             "source <(sealwax completions bash) || exit 3\n\
@@ -93,17 +93,15 @@ fn bash_completes_commands_flags_and_values() {
         );
         stdout(&bash(&script))
     };
-    assert_eq!(complete(&["sealwax", "ins"]), "inspect\n");
-    assert_eq!(complete(&["sealwax", "ledger", "rev"]), "revoke\n");
-    assert_eq!(
-        complete(&["sealwax", "seal", "--payload"]),
-        "--payload-limit\n"
-    );
-    assert_eq!(
-        complete(&["sealwax", "seal", "--kind", "request"]),
-        "request-state\n"
-    );
-    assert_eq!(complete(&["sealwax", "session-id", "ver"]), "verify\n");
+    for (line, completed) in [
+        ("sealwax ins", "inspect\n"),
+        ("sealwax ledger rev", "revoke\n"),
+        ("sealwax seal --payload", "--payload-limit\n"),
+        ("sealwax seal --kind request", "request-state\n"),
+        ("sealwax session-id ver", "verify\n"),
+    ] {
+        assert_eq!(complete(line), completed, "{line}");
+    }
 }
 
 #[test]

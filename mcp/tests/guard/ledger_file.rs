@@ -149,11 +149,3 @@ fn a_file_that_is_locked_is_waited_for() {
         }
     }
 }
-
-#[test]
-fn a_file_that_stays_locked_is_given_up() {
-    let folder = Folder::new("stays-locked");
-    let _other = locked(folder.file());
-    let failed = Sqlite::open(folder.file()).unwrap_err();
-    assert!(failed.to_string().contains("locked"), "{failed}");
-}

@@ -13,6 +13,5 @@ mod ledger_file;
 mod ledger_vectors;
 #[cfg(feature = "documents")]
 mod machines;
-mod random;
 #[cfg(feature = "documents")]
 mod wire;

@@ -24,7 +24,7 @@ use sealwax_mcp::{
 /// A millisecond after a full second, so that rounding shows.
 const START_MS: u64 = 1_800_000_000_001;
 const START: u64 = START_MS / 1000;
-const DAY: u64 = 86_400;
+pub const DAY: u64 = 86_400;
 /// The largest difference between clocks of replicas, in seconds.
 const CLOCK_TOLERANCE: u64 = 300;
 
@@ -36,11 +36,11 @@ fn guard_with(clock: &Clock, settings: impl FnOnce(GuardBuilder) -> GuardBuilder
     settings(Guard::builder(clock.codec())).build().unwrap()
 }
 
-fn alice() -> Principal {
+pub fn alice() -> Principal {
     Principal::subject("alice")
 }
 
-fn call() -> Message<'static> {
+pub fn call() -> Message<'static> {
     Message {
         method: "tools/call",
         target: Some("play"),
@@ -119,7 +119,7 @@ fn seconds(seconds: u64) -> Option<Duration> {
     Some(Duration::from_secs(seconds))
 }
 
-fn command(step: Step) -> Command {
+pub fn command(step: Step) -> Command {
     match step {
         Step::Ledger(command) => *command,
         other => panic!("{other:?}"),
@@ -169,7 +169,7 @@ fn created(clock: &Clock) -> SessionMetadata {
     clock.view("alice").sessions().create(b"{}").unwrap()
 }
 
-fn client_session(session: &SessionMetadata) -> Option<ClientSession<'_>> {
+pub fn client_session(session: &SessionMetadata) -> Option<ClientSession<'_>> {
     Some(ClientSession {
         id: ClientValue::Text(&session.session_id),
         state: session.state.as_deref().into(),

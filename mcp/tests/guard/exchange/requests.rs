@@ -184,3 +184,26 @@ fn a_state_is_json_of_what_can_carry_it() {
         assert_eq!(exchange.seal_state(value).is_ok(), is_sealed, "{method}");
     }
 }
+
+#[test]
+fn a_session_is_there_while_its_handler_runs() {
+    let clock = clock();
+    let guard = guard_with_ledger(&clock, |guard| guard.sessions(SessionSettings::default()));
+    let session = created(&clock);
+    let (mut exchange, _) = guard.message(Message {
+        session: client_session(&session),
+        ..call()
+    });
+    let is_there = |exchange: &mut Exchange| {
+        let is_read = exchange.session().is_some();
+        assert_eq!(exchange.write("1").is_ok(), is_read);
+        is_read
+    };
+    assert!(!is_there(&mut exchange));
+    exchange.on(ok()).unwrap();
+    assert!(is_there(&mut exchange));
+    responded(&mut exchange, HandlerResult::default());
+    assert!(!is_there(&mut exchange));
+    exchange.on(ok()).unwrap();
+    assert!(!is_there(&mut exchange) && exchange.on(ok()).is_err());
+}

@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 
 use crate::common::Clock;
-use sealwax::{Principal, SessionMetadata};
+pub use crate::exchange::{DAY, alice, call, client_session, command};
+use sealwax::SessionMetadata;
 use sealwax_mcp::ledger::{Command, Memory};
 use sealwax_mcp::{
-    Body, ClientSession, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind,
-    HandleResult, HandlerResult, HttpRequest, LedgerSettings, Message, Meta, Outcome, Predecessor,
-    Reply, SessionSettings, Step,
+    Body, ClientValue, Event, Exchange, Guard, GuardBuilder, HandleOp, HandleOpKind, HandleResult,
+    HandlerResult, HttpRequest, LedgerSettings, Message, Meta, Outcome, Predecessor, Reply,
+    SessionSettings, Step,
 };
 
 pub const START: u64 = 1_800_000_000;
 pub const ALLOWANCE: u64 = 5;
-pub const DAY: u64 = 86_400;
 
 /// A replica, and the ledger of its fleet.
 pub struct Replica {
@@ -46,10 +46,7 @@ impl Replica {
     /// Opens the ledger by a first message.
     pub fn open(&self) {
         let (mut exchange, step) = self.guard.message(call());
-        let Step::Ledger(open) = step else {
-            panic!("{step:?}")
-        };
-        let reply = self.ledger.borrow_mut().run(&open, self.now());
+        let reply = self.run(&command(step));
         let step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
         assert!(matches!(step, Step::Deliver(_)), "{step:?}");
     }
@@ -153,43 +150,22 @@ impl Replica {
     }
 }
 
-pub fn alice() -> Principal {
-    Principal::subject("alice")
-}
-
-pub fn call() -> Message<'static> {
-    Message {
-        method: "tools/call",
-        target: Some("play"),
-        modern: true,
-        principal: Some(Ok(alice())),
-        ..Message::default()
-    }
-}
-
 /// A request of another method than a tool's, so that its refusals are errors.
 pub fn read(session: &SessionMetadata) -> Message<'_> {
     Message {
         method: "demo/read",
         modern: true,
         principal: Some(Ok(alice())),
-        session: sent(session),
+        session: client_session(session),
         ..Message::default()
     }
 }
 
 pub fn tool(session: &SessionMetadata) -> Message<'_> {
     Message {
-        session: sent(session),
+        session: client_session(session),
         ..call()
     }
-}
-
-pub fn sent(session: &SessionMetadata) -> Option<ClientSession<'_>> {
-    Some(ClientSession {
-        id: ClientValue::Text(&session.session_id),
-        state: session.state.as_deref().into(),
-    })
 }
 
 pub fn code(reply: Reply) -> i32 {

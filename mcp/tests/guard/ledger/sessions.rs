@@ -2,7 +2,7 @@
 
 use sealwax_mcp::{Event, Failed, HandlerResult, Step};
 
-use super::replica::{Replica, code, read, stale, tool};
+use super::replica::{Replica, code, command, read, stale, tool};
 
 /// The state of a session that nobody wrote is not stored: nobody is ever given it.
 #[test]
@@ -10,10 +10,8 @@ fn a_session_that_nobody_wrote_is_small() {
     let replica = Replica::new();
     let session = replica.created();
     let size = |session| {
-        let Step::Ledger(command) = replica.guard.message(read(session)).1 else {
-            panic!("expected a question")
-        };
-        command.args.last().unwrap().len()
+        let asked = command(replica.guard.message(read(session)).1);
+        asked.args.last().unwrap().len()
     };
     assert_eq!(size(&session), 0);
     let mut exchange = replica.enter(read(&session)).unwrap();
@@ -30,10 +28,7 @@ fn stale_after_a_lost_answer_is_no_verdict() {
     let mut first = replica.enter(tool(&session)).unwrap();
     first.write("1").unwrap();
     let step = first.on(Event::Result(HandlerResult::default())).unwrap();
-    let Step::Ledger(command) = step else {
-        panic!("{step:?}")
-    };
-    replica.run(&command);
+    replica.run(&command(step));
     let (mut late, step) = replica.guard.message(tool(&session));
     let Step::Reply(reply) = replica.settle(&mut late, step) else {
         panic!("a state that is not the latest ran")

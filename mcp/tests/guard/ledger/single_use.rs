@@ -9,7 +9,7 @@ use sealwax_mcp::{
     TransportSettings,
 };
 
-use super::replica::{Replica, START, alice, call, code, open, read, seal, tool};
+use super::replica::{Replica, START, alice, call, code, command, open, read, seal, tool};
 
 #[test]
 fn a_key_has_the_kind_of_its_id() {
@@ -19,12 +19,7 @@ fn a_key_has_the_kind_of_its_id() {
             ..TransportSettings::default()
         })
     });
-    let keys = |step| {
-        let Step::Ledger(command) = step else {
-            panic!("{step:?}")
-        };
-        command.keys[3..].to_vec()
-    };
+    let keys = |step| command(step).keys[3..].to_vec();
     let kinds = |step| {
         let kind = |key: &String| key.split(':').skip(2).take(2).collect::<String>();
         keys(step).iter().map(kind).collect::<Vec<_>>()
@@ -113,7 +108,8 @@ fn a_used_consent_is_logged_by_its_id() {
     let text = &asked.tool.unwrap().content[0].text;
     let (_, consent) = text.rsplit_once(' ').unwrap();
     let again = |consent: &str| {
-        let arguments = format!(r#"{{"tool":"pay","confirmation":"{consent}"}}"#);
+        let arguments =
+            format!(r#"{{"tool":"pay","arguments":{{"id":7}},"confirmation":"{consent}"}}"#);
         let (mut exchange, step) = replica.guard.message(Message {
             target: Some("sealwax_confirm"),
             arguments: Some(&arguments),
@@ -154,12 +150,8 @@ fn a_full_ledger_refuses_new_records() {
 fn what_was_used_up_without_a_confirmation_is_over() {
     let replica = Replica::new();
     let unconfirmed = |exchange: &mut Exchange, step| {
-        let Step::Ledger(command) = step else {
-            panic!("{step:?}")
-        };
-        let mut reply = replica.run(&command);
-        assert_eq!(reply, ["ok", "0"]);
-        reply = ["ok", "2", "unconfirmed"].map(Into::into).to_vec();
+        assert_eq!(replica.run(&command(step)), ["ok", "0"]);
+        let reply = ["ok", "2", "unconfirmed"].map(Into::into).to_vec();
         let step = exchange.on(Event::Ledger(Ok(reply))).unwrap();
         let Step::Reply(reply) = step else {
             panic!("{step:?}")
