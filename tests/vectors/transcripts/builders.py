@@ -79,8 +79,13 @@ def cursor_token(method: str = "tools/list", payload: str = "page 2", **more: ob
 
 
 def expecting(found: dict, expected: dict) -> dict:
-    """An event; of what is not named, nobody is asked, and nothing is delivered, answered or reported."""
+    """An event; of what is not named, nobody is asked, and nothing is delivered, answered or reported.
+
+    `hears` is an answer that is a result.
+    """
     nothing = {"asked": [], "delivered": None, "answered": None, "reported": []}
+    named = [("answered", {"result": it}) if name == "hears" else (name, it) for name, it in expected.items()]
+    expected = dict(named)
     return {**found, **expected, **{name: nothing[name] for name in nothing if name not in expected}}
 
 

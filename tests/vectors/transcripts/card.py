@@ -58,7 +58,7 @@ def carded(
 
 
 CARDED = carded()
-CARD = call(capabilities=APPS, answered={"result": CARDED})
+CARD = call(capabilities=APPS, hears=CARDED)
 
 
 def by_tool(
@@ -95,7 +95,7 @@ for kind, settings, capabilities, answered in [
     both = Transcripts(settings)
     of = {"capabilities": capabilities}
     elicits = {"capabilities": {**capabilities, "elicitation": {}}}
-    first = call(**of, answered={"result": answered})
+    first = call(**of, hears=answered)
     both.case(f"{kind}: a yes runs the tool with its arguments", "no yes counts")(first, by_tool(Y, **of, **RUNS))
     for name, more, code in [
         ("for another user", {"who": "bob"}, "unauthentic"),
@@ -120,9 +120,7 @@ for kind, settings, capabilities, answered in [
         settings={**settings, **LEDGER},
     )
     for name, given in [("what a client fills in", ""), ("a model's own yes", "yes"), ("no text", True)]:
-        both.case(f"{kind}: {name} is no yes", "a word of the model's runs it")(
-            by_tool(given, **of, answered={"result": answered})
-        )
+        both.case(f"{kind}: {name} is no yes", "a word of the model's runs it")(by_tool(given, **of, hears=answered))
     for name, token in [
         ("altered", consent(change="flip")),
         ("of other words", consent("Delete note 8?")),
@@ -136,10 +134,7 @@ for kind, settings, capabilities, answered in [
         f"{kind}: a client that elicits is asked by the tool's own call alone",
         "a page is drawn beside the question, and two yeses run it twice",
     )(
-        by_tool(
-            **elicits,
-            answered={"result": told("play was not run by this call: its user is asked where play itself is called.")},
-        ),
+        by_tool(**elicits, hears=told("play was not run by this call: its user is asked where play itself is called.")),
         not_=dict.fromkeys(
             ("mcp 1", "sdk", "@modelcontextprotocol/sdk"), "a stateless server before 2026-07-28 cannot ask"
         ),
@@ -148,12 +143,12 @@ for kind, settings, capabilities, answered in [
         f"{kind}: it comes next if a client did not show the question",
         "a client that says it elicits runs nothing for ever",
     )(
-        call(**elicits, answered={"result": asks()}),
+        call(**elicits, hears=asks()),
         call(
             **elicits,
             answer={"action": "cancel"},
             state={"$token": "q"},
-            answered={"result": answered},
+            hears=answered,
             reported=report("unconfirmed", "request-state"),
         ),
         by_tool(Y, **elicits, **RUNS),
@@ -170,9 +165,7 @@ case("card: arguments stand apart from the words", "an argument passes for words
     call(
         arguments=TO,
         capabilities=APPS,
-        answered={
-            "result": carded("To ", '"\u05d0"', "", "7", "", words='To \u2068"\u05d0"\u20697', arguments=TO, name=None)
-        },
+        hears=carded("To ", '"\u05d0"', "", "7", "", words='To \u2068"\u05d0"\u20697', arguments=TO, name=None),
     ),
     settings=confirms(message="To {to}{at}"),
 )
@@ -181,7 +174,7 @@ case("card: the key for another service is of the consent", "two yeses are one p
     CARD,
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
     by_tool(Y, **KEYED, did=[{"$key": "of y"}]),
-    call(capabilities=APPS, answered={"result": carded(name="z")}),
+    call(capabilities=APPS, hears=carded(name="z")),
     by_tool({"$token": "z"}, **KEYED, did=[{"$key": "of z"}]),
 )
 SETTLED = session_token(payload=compact({**NEGOTIATED, "clientCapabilities": APPS}))
@@ -201,17 +194,13 @@ case(
     ),
 )
 case("card: a long argument is cut for the user, and bound whole", "the end of an argument is not bound")(
-    call(
-        arguments={"text": LONG},
-        capabilities=APPS,
-        answered={"result": carded(CUT, arguments={"text": LONG}, agrees="Yes, do it")},
-    ),
+    call(arguments={"text": LONG}, capabilities=APPS, hears=carded(CUT, arguments={"text": LONG}, agrees="Yes, do it")),
     by_tool(Y, arguments={"text": LONG}, **runs()),
     by_tool(Y, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
     settings=confirms(message="Keep {text}?"),
 )
 case("card: the author's function makes the words", "the function is asked about the guard's tool")(
-    call(**BY_FUNCTION, capabilities=APPS, answered={"result": carded("Delete it?")}),
+    call(**BY_FUNCTION, capabilities=APPS, hears=carded("Delete it?")),
     by_tool(Y, **BY_FUNCTION, **RUNS),
     settings=confirms(words="Delete it?"),
 )
@@ -267,7 +256,7 @@ def listed(
         params={**params, "cursor": cursor} if cursor else params,
         handler=[["return", {"tools": tools, **(page or {})}]],
         delivered={},
-        answered={"result": {"tools": sent, **(sent_page or {})}},
+        hears={"tools": sent, **(sent_page or {})},
         **more,
     )
 
@@ -288,12 +277,12 @@ case("card: a tool with a page of its own keeps it", "the author's page is repla
     listed([MINE], [MINE, of_guard("app")], APPS),
     call(capabilities=APPS, **NOT_ASKED),
     listed([PLAY], [SHOWN, of_guard("app")], APPS),
-    call(capabilities=APPS, answered={"result": as_text(CARDED)}),
+    call(capabilities=APPS, hears=as_text(CARDED)),
     not_=LISTS_ITSELF,
 )
 case("preview: a tool with a page of its own is confirmed by the model", "it waits for a card that nobody sees")(
     listed([MINE], [MINE, of_guard("app", "model")], APPS),
-    call(capabilities=APPS, answered={"result": as_text(previewed())}),
+    call(capabilities=APPS, hears=as_text(previewed())),
     settings=PREVIEW,
     not_=LISTS_ITSELF,
 )
@@ -335,7 +324,7 @@ case("card: its page is the guard's own", "nobody serves the page")(
         "resources/read",
         params={"uri": PAGE},
         asked=[],
-        answered={"result": {"contents": [CONTENTS], "resultType": "complete", "ttlMs": 3600000, **PUBLIC}},
+        hears={"contents": [CONTENTS], "resultType": "complete", "ttlMs": 3600000, **PUBLIC},
     )
 )
 case("card: another page is the server's", "the guard answers for the server")(

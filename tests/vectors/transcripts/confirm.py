@@ -124,7 +124,7 @@ def refused(code: str) -> dict:
     return refusal(STATE_ERROR, code, "request-state")
 
 
-ASKED = call(answered={"result": asks()})
+ASKED = call(hears=asks())
 case("confirm: the user is asked, and agrees", "it runs unasked")(ASKED, answered_by(YES, **RAN))
 #: A prompt of the tool's name.
 PROMPT = event("prompts/get", asked=["principal"], **gives({"messages": []}, state=None))
@@ -144,7 +144,7 @@ for name, answer, after, result in [
     outcome = UNCONFIRMED if result is UNASKED else {"answered": {"result": result}, "reported": []}
     case(f"confirm: the user {name}", "it runs without a yes")(ASKED, answered_by(answer, after, **outcome))
 case("confirm: a no at a replica whose clock is behind is a no", "the model gets a consent after a no")(
-    call(answer={"action": "decline"}, state=asked_token(at=NOW + 5_000), answered={"result": DECLINED}),
+    call(answer={"action": "decline"}, state=asked_token(at=NOW + 5_000), hears=DECLINED),
     settings=confirms(message="Delete note {id}?", fallback="preview"),
 )
 case("confirm: a yes counts once where other states count again", "a setting of requestState makes a yes count again")(
@@ -160,27 +160,25 @@ case(
     ASKED,
     answered_by({"action": "cancel"}, **UNCONFIRMED),
     call(**UNCONFIRMED),
-    call(capabilities={"elicitation": {"form": {}, "url": {}}}, answered={"result": asks(name=None)}),
+    call(capabilities={"elicitation": {"form": {}, "url": {}}}, hears=asks(name=None)),
     call(after=599, **UNCONFIRMED),
-    call(after=1, answered={"result": asks(at=NOW + 600_000, name=None)}),
+    call(after=1, hears=asks(at=NOW + 600_000, name=None)),
 )
 case("confirm: a user who declined is asked again", "a no counts as a client that shows nothing")(
-    ASKED,
-    answered_by({"action": "decline"}, 1, answered={"result": DECLINED}),
-    call(answered={"result": asks(at=NOW + 1_000, name=None)}),
+    ASKED, answered_by({"action": "decline"}, 1, hears=DECLINED), call(hears=asks(at=NOW + 1_000, name=None))
 )
 for name, capabilities in [("says nothing of eliciting", {}), ("elicits by URLs alone", {"elicitation": {"url": {}}})]:
     case(f"confirm: a client that {name} is told", "a client that cannot ask is asked")(
         call(capabilities=capabilities, **UNCONFIRMED)
     )
 case("confirm: a client of an earlier revision elicits by any form", "{} is no form")(
-    call(capabilities={"elicitation": {}}, answered={"result": asks()})
+    call(capabilities={"elicitation": {}}, hears=asks())
 )
 case(
     "confirm: a client that cannot be asked while it waits is told", "a client of 2025-11-25 gets what is of 2026-07-28"
 )(call(era="legacy", **UNCONFIRMED))
 case("confirm: an answer without its question is none", "a client's word is a confirmation")(
-    call(answer=YES, answered={"result": asks()})
+    call(answer=YES, hears=asks())
 )
 for name, more, code in [
     ("for another user", {"who": "bob"}, "principal_mismatch"),
@@ -194,9 +192,7 @@ case("confirm: a question is answered for ten minutes", "a confirmation counts f
     ASKED, answered_by(YES, 601, **refused("expired"))
 )
 case("confirm: for as long as the author says", "the setting has no effect")(
-    call(answered={"result": asks(ttl=60)}),
-    answered_by(YES, 61, **refused("expired")),
-    settings={**SETTINGS, "confirmTtl": 60},
+    call(hears=asks(ttl=60)), answered_by(YES, 61, **refused("expired")), settings={**SETTINGS, "confirmTtl": 60}
 )
 case("confirm: with a ledger it counts once", "one yes runs it twice")(
     ASKED,
@@ -206,7 +202,7 @@ case("confirm: with a ledger it counts once", "one yes runs it twice")(
 )
 case("confirm: a session goes with it, and both are judged at once", "the one that was used is taken for the session")(
     create(payload="0"),
-    call(session=S, answered={"result": asks()}),
+    call(session=S, hears=asks()),
     answered_by(YES, session=S, **{**RAN, "delivered": {"state": None, **seen(0)}}),
     answered_by(YES, session=S, **refused("used")),
     settings={**SETTINGS, **WITH_SESSIONS},
@@ -225,27 +221,21 @@ case("confirm: the question's state is none of the handler's", "a handler sees w
     call(state=asked_token(), answer=YES, **reads(None))
 )
 case("confirm: other words are asked anew", "the words change after the user read them")(
-    call(state=asked_token(words="Delete note 8?"), answer=YES, answered={"result": asks()})
+    call(state=asked_token(words="Delete note 8?"), answer=YES, hears=asks())
 )
 case("confirm: no arguments are one call, however they are sent", "a gateway that adds {} is asked for ever")(
-    call(arguments=None, answered={"result": asks("Empty it?", None)}),
+    call(arguments=None, hears=asks("Empty it?", None)),
     answered_by(YES, arguments={}, **RAN),
     settings=confirms(message="Empty it?"),
 )
 EVIL = {"to": 'me"\n\u202eevil\u200b', "all": [1, None]}
 case("confirm: arguments are shown as JSON, and nothing hides", "an argument passes for words of the server's")(
-    call(
-        arguments=EVIL,
-        answered={"result": asks('To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)', EVIL, name=None)},
-    ),
+    call(arguments=EVIL, hears=asks('To "me\\"\\n\\u{202e}evil\\u{200b}" [1,null] (none)', EVIL, name=None)),
     settings=confirms(message="To {to} {all} {other}"),
 )
 HEBREW = {"from": "\u05e9\u05dc\u05d5\u05dd", "to": "me"}
 case("confirm: what is written from right to left keeps its place", "two arguments change places")(
-    call(
-        arguments=HEBREW,
-        answered={"result": asks('From \u2068"\u05e9\u05dc\u05d5\u05dd"\u2069 to "me"?', HEBREW, name=None)},
-    ),
+    call(arguments=HEBREW, hears=asks('From \u2068"\u05e9\u05dc\u05d5\u05dd"\u2069 to "me"?', HEBREW, name=None)),
     settings=confirms(message="From {from} to {to}?"),
 )
 LONG = "x" * 4096
@@ -255,7 +245,7 @@ case(
     "confirm: a long argument is shown as far as it goes, and what is left out is said",
     "the end of an argument is not bound",
 )(
-    call(arguments={"text": LONG}, answered={"result": asks(CUT, {"text": LONG}, agrees="Yes, do it")}),
+    call(arguments={"text": LONG}, hears=asks(CUT, {"text": LONG}, agrees="Yes, do it")),
     answered_by(YES, arguments={"text": LONG}, **RAN),
     answered_by(YES, arguments={"text": f"{LONG}x"}, **refused("unauthentic")),
     settings=confirms(message="Keep {text}?"),
@@ -264,18 +254,18 @@ UNBOUND = 'argument "id": expected numbers of magnitude below 2^53: pass a large
 case("confirm: arguments that cannot be bound are named to the model", "two numbers are one to some languages")(
     call(
         arguments={"id": 9007199254740993},
-        answered={"result": told(f"Invalid arguments. {UNBOUND}")},
+        hears=told(f"Invalid arguments. {UNBOUND}"),
         reported=report("invalid_request", "request-state"),
     )
 )
 case("confirm: only what is bound has to stay", "`only` has no effect")(
-    call(arguments={"id": 7, "trace": "a"}, answered={"result": asks()}),
+    call(arguments={"id": 7, "trace": "a"}, hears=asks()),
     answered_by(YES, arguments={"id": 7, "trace": "b"}, **RAN),
     settings={**SETTINGS, "only": {"play": ["id"]}},
 )
 BY_FUNCTION = {"asked": ["principal", "confirm"]}
 case("confirm: the author's function makes the words", "the function is not asked")(
-    call(**BY_FUNCTION, answered={"result": asks("Delete it?")}),
+    call(**BY_FUNCTION, hears=asks("Delete it?")),
     answered_by(YES, **BY_FUNCTION, **RAN),
     settings=confirms(words="Delete it?"),
 )
@@ -301,10 +291,7 @@ case("confirm: an altered question is refused", "a client makes its own")(
 
 ELICITS = {**INITIALIZE, "params": {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}}
 CONNECTED = line(
-    ELICITS,
-    asked=["principal"],
-    delivered={},
-    answered={"result": {"protocolVersion": "2025-11-25", "sessionTimeout": 2592000}},
+    ELICITS, asked=["principal"], delivered={}, hears={"protocolVersion": "2025-11-25", "sessionTimeout": 2592000}
 )
 for name, answer, after, outcome in [
     ("agrees", {"result": YES}, 0, RAN),

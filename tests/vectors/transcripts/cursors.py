@@ -23,7 +23,7 @@ case("cursor: what a list opened is no state, and reading one is a mistake", "a 
         handler=[["state"], ["return", LAST]],
         did=[{"error": "invalid_argument"}],
         delivered={"cursor": "page 2"},
-        answered={"result": LAST},
+        hears=LAST,
     )
 )
 for name, code, change in [

@@ -24,15 +24,15 @@ case = transcripts.case
 
 
 def asked(*words: str, **more: object) -> dict:
-    return call(**more, answered={"result": asks(*(words or [WORDS]))})
+    return call(**more, hears=asks(*(words or [WORDS])))
 
 
 DOUBT = report("invalid_argument", "request-state")
-CARD = call(capabilities=APPS, answered={"result": as_text(carded(*PARTS))})
+CARD = call(capabilities=APPS, hears=as_text(carded(*PARTS)))
 
 case("destructive: the user is asked, and agrees", "it runs unasked")(asked(), answered_by(YES, **RAN))
 case("destructive: the user declines", "a no runs it")(
-    asked(), answered_by({"action": "decline"}, 1, answered={"result": as_text(DECLINED)})
+    asked(), answered_by({"action": "decline"}, 1, hears=as_text(DECLINED))
 )
 for name, annotations in [
     ("that only reads", {"readOnlyHint": True}),
@@ -51,11 +51,11 @@ for name, more in [
         CARD, settings=server({**PLAY, **more})
     )
 case("destructive: a list that fails leaves all in doubt", "a tool runs unasked while the list is not there")(
-    call(answered={"result": asks("".join(QUOTED), name=None)}, reported=DOUBT), settings=UNLISTED
+    call(hears=asks("".join(QUOTED), name=None), reported=DOUBT), settings=UNLISTED
 )
 case(
     "destructive: without a list no client runs it that cannot ask", "a tool runs unasked while the list is not there"
-)(call(capabilities=NOTHING, answered={"result": UNASKED}, reported=DOUBT + UNCONFIRMED["reported"]), settings=UNLISTED)
+)(call(capabilities=NOTHING, hears=UNASKED, reported=DOUBT + UNCONFIRMED["reported"]), settings=UNLISTED)
 case("destructive: a tool that the list has not is in doubt", "a hidden tool runs unasked")(
     call(capabilities=APPS, **{**UNCONFIRMED, "answered": {"result": carded(*QUOTED, name=None)}}),
     settings=server({**OTHER, **SAFE}),
@@ -68,7 +68,7 @@ case("destructive: a list goes over pages", "a tool of a later page is not found
     },
 )
 case("destructive: a page that fails leaves all in doubt", "half of a list is taken for the whole")(
-    call(capabilities=APPS, answered={"result": as_text(carded(*PARTS, name=None))}, reported=DOUBT),
+    call(capabilities=APPS, hears=as_text(carded(*PARTS, name=None)), reported=DOUBT),
     settings={"confirmDestructive": True, "tools": {"": {"tools": [{**PLAY, **SAFE}], "nextCursor": "2"}}},
 )
 case("destructive: a tool with a question of its own keeps it", "the author's words are replaced")(
@@ -81,7 +81,7 @@ case("destructive: the user reads the title", "the user reads a name of the prog
     asked('Run Delete "a" note with {"id":7}?'), settings=server({**MARKED, "title": 'Delete "a" note'})
 )
 case("destructive: no arguments are not shown", "the words depend on how no arguments are sent")(
-    call(arguments=None, answered={"result": asks("Run play?", None)}), answered_by(YES, arguments={}, **RAN)
+    call(arguments=None, hears=asks("Run play?", None)), answered_by(YES, arguments={}, **RAN)
 )
 case("destructive: only what is bound is shown", "the user agrees to what may change")(
     asked(arguments={"id": 7, "page": 2}),
@@ -95,12 +95,12 @@ case("destructive: a card runs the tool with its arguments", "a client with page
     CARD, by_tool(Y, **RUNS), by_tool(Y, **refused("unauthentic", arguments={"id": 8}))
 )
 case("destructive: a preview has the model ask", "the option has no effect")(
-    call(capabilities=NOTHING, answered={"result": as_text(previewed(WORDS))}),
+    call(capabilities=NOTHING, hears=as_text(previewed(WORDS))),
     by_tool(Y, capabilities=NOTHING, **RUNS),
     settings={**server(MARKED), "confirmDestructive": {"fallback": "preview"}},
 )
 case("destructive: the guard's tool runs none without a yes", "a tool runs by another name than a gateway allows")(
-    by_tool(answered={"result": carded(*PARTS, name=None)}), settings=HARMLESS
+    by_tool(hears=carded(*PARTS, name=None)), settings=HARMLESS
 )
 case("destructive: a handler may ask back, and goes on", "its second round is confirmed again, or nobody's")(
     asked(), answered_by(YES, **GOES_ON), WENT_ON
@@ -132,12 +132,7 @@ case("destructive: a preview's list has the guard's tool for the model", "a clie
 )
 HTML = {"$text": ["<!doctype html>", None, '"play"</script>\n']}
 case("destructive: a page of any name is the guard's own", "nobody serves the page")(
-    event(
-        "resources/read",
-        params={"uri": PAGE},
-        asked=[],
-        answered={"result": {"contents": [{"uri": PAGE, "text": HTML}]}},
-    ),
+    event("resources/read", params={"uri": PAGE}, asked=[], hears={"contents": [{"uri": PAGE, "text": HTML}]}),
     settings=server(),
 )
 case("destructive: a prompt is not confirmed", "a prompt of the tool's name is confirmed")(PROMPT)

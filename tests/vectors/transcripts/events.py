@@ -37,13 +37,7 @@ case("events: a state that does not leave was not sealed", "what does not leave 
     not_=NO_SUCH_MEMBER,
 )
 case("events: what the ledger judges is opened once", "each question counts")(
-    again(
-        state_token(name="a"),
-        handler=[done()],
-        delivered={},
-        answered={"result": {}},
-        happened=["opened request-state new 0"],
-    ),
+    again(state_token(name="a"), handler=[done()], delivered={}, hears={}, happened=["opened request-state new 0"]),
     settings=LEDGER,
 )
 case("events: what a ledger cannot judge was not opened", "it counts before all checks")(
@@ -69,7 +63,7 @@ case("events: a method of the server's own", "a metric grows by its name")(
         asked=["principal"],
         handler=[["return", {"ok": True}]],
         delivered={},
-        answered={"result": {"ok": True}},
+        hears={"ok": True},
         happened=["opened cursor new 0"],
     )
 )
@@ -82,7 +76,7 @@ case("events: a session is begun, read, written and forked", "a session is not c
         ["fork", "f"],
         did=[{"$session": "f", "payload": "1", "generation": 0}],
         delivered={},
-        answered={"result": meta()},
+        hears=meta(),
         happened=["opened session new 0", "sealed session new"],
     ),
     settings=ZERO,
@@ -93,7 +87,7 @@ case("events: an older key is needed as long as the ids that it made", "a key is
         ["write", 1],
         did=["ok"],
         delivered={},
-        answered={"result": {}},
+        hears={},
         happened=["opened session old 60", "sealed session new"],
     ),
     settings=ZERO,

@@ -52,7 +52,7 @@ case("reference handle: where nobody asks, none is made", "whoever is nobody has
         handler=[["mint", "basket", {"as": "h"}], ["return", {"ok": True}]],
         did=[REFUSED],
         delivered={},
-        answered={"result": {"ok": True}},
+        hears={"ok": True},
         reported=report("unauthenticated", "handle"),
     )
 )

@@ -31,7 +31,7 @@ NAMES_IT = [["idempotencyKey"], done()]
 
 def keyed(key: object, **more: object) -> dict:
     """A call whose handler has this key."""
-    return call(handler=NAMES_IT, delivered={}, did=[key], answered={"result": DONE}, **more)
+    return call(handler=NAMES_IT, delivered={}, did=[key], hears=DONE, **more)
 
 
 case("idempotency key: of a call", "two requests have one key, or a retry has another")(
@@ -74,7 +74,7 @@ case("idempotency key: of a request that carries no state there is none", "a lis
         handler=[["idempotencyKey"], ["return", {"tools": []}]],
         delivered={},
         did=[{"error": "invalid_argument"}],
-        answered={"result": {"tools": []}},
+        hears={"tools": []},
     ),
     settings=LEDGER,
 )

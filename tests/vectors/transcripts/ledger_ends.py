@@ -39,13 +39,13 @@ case("ledger: an end of a session without any answer is the server's failure", "
 )
 case("ledger: a fork goes on when its origin has ended", "one end is two")(
     BEGUN,
-    call(S, ["fork", "f"], did=[session_out("f", "0", 0)], delivered=seen(0), answered={"result": meta()}),
+    call(S, ["fork", "f"], did=[session_out("f", "0", 0)], delivered=seen(0), hears=meta()),
     delete(),
     refused_session(S, "ended"),
     call({"$session": "f"}, **passed(0, name="f")),
 )
 case("ledger: a session that the server holds ends too", "the end is forgotten")(
-    create(asked=["principal"], answered={"result": {"session": session_out()}}),
+    create(asked=["principal"], hears={"session": session_out()}),
     delete(),
     refused_session(S, "ended"),
     settings={**LEDGER, "sessions": {"heldByServer": True}},

@@ -66,7 +66,7 @@ case(
     "the next round is refused as stale",
 )(
     BEGUN,
-    call(S, **written(50, 0, handler=[["write", 50], ask_back('{"asked":1}')], answered={"result": ASKED}), **ADMIT),
+    call(S, **written(50, 0, handler=[["write", 50], ask_back('{"asked":1}')], hears=ASKED), **ADMIT),
     again(T, session=FIRST, **written(1, 0, delivered={"state": '{"asked":1}', **seen(0)}), **BOTH),
 )
 case("ledger: a JSON-RPC error commits nothing", "the client has a state that is stale, and was given no other")(
@@ -106,14 +106,14 @@ case("ledger: a renewal without any answer leaves without a state", "a read is r
 case("ledger: a fork is a session of its own", "a fork and its origin make each other stale")(
     BEGUN,
     call(S, **written(1, 0)),
-    call(S, ["fork", "f"], did=[session_out("f", "1", 0)], delivered=seen(1, 1), answered={"result": meta()}, **ADMIT),
+    call(S, ["fork", "f"], did=[session_out("f", "1", 0)], delivered=seen(1, 1), hears=meta(), **ADMIT),
     call(S, **written(2, 1, 1)),
     call({"$session": "f"}, **written(7, 1, name="f")),
     call(S, **passed(2, 2)),
 )
 case("ledger: a session that the server holds has no latest state", "it is refused as stale")(
-    create(asked=["principal"], answered={"result": {"session": session_out()}}),
-    call(S, ["session"], did=[{"value": None, "generation": 0}], delivered={}, answered={"result": {}}, **ADMIT),
+    create(asked=["principal"], hears={"session": session_out()}),
+    call(S, ["session"], did=[{"value": None, "generation": 0}], delivered={}, hears={}, **ADMIT),
     settings={**LEDGER, "sessions": {"heldByServer": True}},
 )
 case("ledger: a late write does not revive a session that ended", "it goes on")(

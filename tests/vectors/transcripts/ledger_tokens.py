@@ -65,17 +65,12 @@ closed(
         ["check", "basket", handle()],
         did=[FAILED],
         delivered={},
-        answered={"result": {}},
+        hears={},
         reported=report("ledger_unavailable", "handle"),
     ),
 )
 case("ledger: what is not asked about passes though the ledger fails", "a public page needs the ledger")(
-    listing(
-        cursor_token(**{"as": "anonymous"}),
-        commands=[],
-        **returns({"tools": []}, given="page 2"),
-        answered={"result": {}},
-    ),
+    listing(cursor_token(**{"as": "anonymous"}), commands=[], **returns({"tools": []}, given="page 2"), hears={}),
     settings=FAILING,
 )
 

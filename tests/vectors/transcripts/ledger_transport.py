@@ -46,7 +46,7 @@ case("ledger: SEP-1359: a session that another principal presents has ended", "a
 )
 case("ledger: stdio: session/terminate ends it", "the end is forgotten")(
     BEGUN,
-    line(TERMINATE, inside=T, asked=["principal"], answered={"result": {}}),
+    line(TERMINATE, inside=T, asked=["principal"], hears={}),
     refused_line(T, "ended"),
     settings={**LEDGER, **SEP},
 )

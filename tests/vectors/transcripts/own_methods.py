@@ -26,7 +26,7 @@ case(
         handler=[["state"], OK],
         did=[{"error": "invalid_argument"}],
         delivered={},
-        answered={"result": {"ok": True}},
+        hears={"ok": True},
     )
 )
 case("own method: a list of the author's own carries a cursor", "only the known lists are sealed")(
@@ -61,14 +61,14 @@ case(
         handler=[["mint", "basket", {"as": "h"}], ["return", MORE]],
         did=[{"$handle": "h"}],
         delivered={"cursor": None},
-        answered={"result": {"nextCursor": SEALED}},
+        hears={"nextCursor": SEALED},
     ),
     play(
         SEALED,
         handler=[["check", "basket", {"$handle": "h"}], ["return", LAST]],
         did=[{"$handle": "h"}],
         delivered={"cursor": "page 2"},
-        answered={"result": ENDS},
+        hears=ENDS,
     ),
 )
 case("own method: nobody has a cursor of it, and its handler ran", "what began late leaves unsealed")(

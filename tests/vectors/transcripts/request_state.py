@@ -83,7 +83,7 @@ case("requestState: of an older key opens, and what leaves has the newest", "the
         handler=[["state"], ask_back('{"asked":2}')],
         did=[ASKED],
         delivered={"state": ASKED},
-        answered={"result": {"requestState": state_token(payload='{"asked":2}', key="new")}},
+        hears={"requestState": state_token(payload='{"asked":2}', key="new")},
     )
 )
 case("requestState: lives as long as the settings say", "the lifetime is not given to what leaves")(
@@ -154,14 +154,14 @@ case("requestState: what an author gets for a state is the token that leaves", "
         handler=[["state"], ask_back({"$state": {"asked": 2}})],
         did=[ASKED],
         delivered={"state": ASKED},
-        answered={"result": {"requestState": state_token(payload='{"asked":2}')}},
+        hears={"requestState": state_token(payload='{"asked":2}')},
     ),
 )
 case("requestState: what an author gets for a state shows nothing at any other place", "an author holds the plaintext")(
     call(
         handler=[done({"$state": {"asked": 1}})],
         delivered={"state": None},
-        answered={"result": {"content": [{"type": "text", "text": state_token()}]}},
+        hears={"content": [{"type": "text", "text": state_token()}]},
     )
 )
 case("requestState: what an author gets for a state belongs to this request", "the binding of the request is left out")(
@@ -194,7 +194,7 @@ case("requestState: asking back without a state leaves none", "a state is made u
     call(
         handler=[["return", {"resultType": "input_required", "inputRequests": {}}]],
         delivered={"state": None},
-        answered={"result": {"resultType": "input_required", "$absent": ["requestState"]}},
+        hears={"resultType": "input_required", "$absent": ["requestState"]},
     ),
     not_={"typescript": "the SDK refuses a handler's result that asks for nothing and has no state"},
 )

@@ -13,9 +13,7 @@ case("session: begins with what the author gives", "nothing is sealed")(create()
 
 def named(session: str, *, by: str) -> dict:
     """A handler that hears the id of a session."""
-    return call(
-        {"$session": session}, ["sessionId"], delivered=seen(ZERO), answered={"result": DONE}, did=[{"$id": by}]
-    )
+    return call({"$session": session}, ["sessionId"], delivered=seen(ZERO), hears=DONE, did=[{"$id": by}])
 
 
 case("session: a handler knows it by an id", "the id is another one for each request, or the same for two sessions")(
@@ -29,9 +27,9 @@ case("session: is read, written, and read again", "what was written is lost")(
         ["write", ONE],
         did=[{"value": ZERO, "generation": 0}, "ok"],
         delivered=seen(ZERO),
-        answered={"result": WRITTEN},
+        hears=WRITTEN,
     ),
-    call(S, ["session"], did=[{"value": ONE, "generation": 1}], delivered=seen(ONE, 1), answered={"result": meta()}),
+    call(S, ["session"], did=[{"value": ONE, "generation": 1}], delivered=seen(ONE, 1), hears=meta()),
 )
 for name, members, after in [
     ("a day", {}, 86_400),
@@ -52,7 +50,7 @@ case("session: lives without end", "another lifetime")(
 
 def writes(finish: list, sent: dict, *, method: str = "tools/call") -> dict:
     """A handler that writes and finishes so, and what is sent of its result."""
-    return call(S, method=method, **written(ONE, ZERO, handler=[["write", ONE], finish], answered={"result": sent}))
+    return call(S, method=method, **written(ONE, ZERO, handler=[["write", ONE], finish], hears=sent))
 
 
 OWN = {"com.example/own": {"n": 2}}
@@ -68,11 +66,11 @@ case("session: what was written is read within the request", "the first write st
         ["write", {"n": 2}],
         did=["ok", {"value": ONE, "generation": 0}, "ok"],
         delivered=seen(ZERO),
-        answered={"result": meta("s", '{"n":2}', 1)},
+        hears=meta("s", '{"n":2}', 1),
     ),
 )
 case("session: nothing written, the id alone goes back", "every answer has a new state")(
-    create(), call(S, handler=[done()], delivered=seen(ZERO), answered={"result": {"_meta": {SESSION: ID_ALONE}}})
+    create(), call(S, handler=[done()], delivered=seen(ZERO), hears={"_meta": {SESSION: ID_ALONE}})
 )
 case("session: a JSON-RPC error discards the write", "a write leaves with an error")(
     create(), call(S, **written(ONE, ZERO, handler=[["write", ONE], ["throw"]], answered=THREW))
@@ -105,7 +103,7 @@ case("session: a list is verified, does not show it, and its page is private", "
         handler=[["session"], ["return", {"tools": [], "nextCursor": "page 2", **PUBLIC}]],
         did=[None],
         delivered={"session": None, "cursor": None},
-        answered={"result": {"nextCursor": cursor_token(), **PRIVATE, **meta()}},
+        hears={"nextCursor": cursor_token(), **PRIVATE, **meta()},
     ),
 )
 case("session: a list refuses one that is not good", "a list does not look at it")(
@@ -144,7 +142,7 @@ case("session: both at once, a state and a write", "one of the two is left out")
         handler=[["write", ONE], ask_back('{"asked":2}')],
         did=["ok"],
         delivered={"state": '{"asked":1}', **seen(ZERO)},
-        answered={"result": {"requestState": state_token(payload='{"asked":2}'), **WRITTEN}},
+        hears={"requestState": state_token(payload='{"asked":2}'), **WRITTEN},
     ),
 )
 TAKES_NONE = {"code": -32602, "message": "Invalid params: sessions/create takes no session"}

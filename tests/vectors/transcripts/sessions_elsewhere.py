@@ -5,7 +5,7 @@ from .builders import *
 transcripts = Transcripts(SESSIONS)
 case = transcripts.case
 
-HELD_BEGUN = create(asked=["principal"], answered={"result": {"session": ID_ALONE}})
+HELD_BEGUN = create(asked=["principal"], hears={"session": ID_ALONE})
 NO_STATE = {"value": None, "generation": 0}
 MISTAKE = {"error": "invalid_argument"}
 
@@ -14,7 +14,7 @@ case("session: in the earlier revision", "one revision is left out")(
 )
 case("session held by the server: an id alone", "a state is sealed for nothing")(
     HELD_BEGUN,
-    call(S, ["session"], did=[NO_STATE], delivered=seen(None), answered={"result": {"_meta": {SESSION: ID_ALONE}}}),
+    call(S, ["session"], did=[NO_STATE], delivered=seen(None), hears={"_meta": {SESSION: ID_ALONE}}),
     settings=HELD,
 )
 case("session held by the server: cannot be written or forked here", "a write is lost in silence")(
@@ -26,7 +26,7 @@ case("session held by the server: cannot be written or forked here", "a write is
         ["fork", "f"],
         did=[MISTAKE, NO_STATE, MISTAKE],
         delivered=seen(None),
-        answered={"result": meta()},
+        hears=meta(),
     ),
     settings=HELD,
 )
@@ -36,12 +36,7 @@ case("session held by the server: another's is refused", "the id is not verified
 NULL = {"_meta": {SESSION: None}}
 case("session: metadata that is null is absent", "null is a session that is not good")(
     call(
-        None,
-        ["session"],
-        params=params_of("tools/call", **NULL),
-        did=[None],
-        delivered={"session": None},
-        answered={"result": DONE},
+        None, ["session"], params=params_of("tools/call", **NULL), did=[None], delivered={"session": None}, hears=DONE
     ),
     {**create(), "message": {"method": "sessions/create", "params": NULL}},
 )
@@ -60,13 +55,9 @@ case("session: a notification with one that is not good is dropped", "it is deli
     note({"$session": {"as": "bob"}}, asked=["principal"], reported=report("principal_mismatch", "session"))
 )
 case("session: what server/discover says has the capability", "nobody knows that there are sessions")(
-    event(
-        "server/discover",
-        delivered={},
-        answered={"result": {"capabilities": {"sessions": {}, "experimental": {"sessions": {}}}}},
-    ),
+    event("server/discover", delivered={}, hears={"capabilities": {"sessions": {}, "experimental": {"sessions": {}}}}),
     not_={"rust": "rmcp's capabilities have no place for sessions below guard.layer()"},
 )
 case("session: without sessions the metadata is nobody's business", "a server without sessions refuses")(
-    call({"sessionId": "sess_x", "state": "x"}, handler=[done()], delivered={}, answered={"result": {}}), settings={}
+    call({"sessionId": "sess_x", "state": "x"}, handler=[done()], delivered={}, hears={}), settings={}
 )

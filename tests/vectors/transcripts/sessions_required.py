@@ -9,7 +9,7 @@ ZERO = {"n": 0}
 
 case("session: a fork begins with what came", "a fork is the same session")(
     create(),
-    call(S, ["fork", "f"], did=[session_out("f", '{"n":0}', 0)], delivered=seen(ZERO), answered={"result": meta()}),
+    call(S, ["fork", "f"], did=[session_out("f", '{"n":0}', 0)], delivered=seen(ZERO), hears=meta()),
     call({"$session": "f"}, **passed(ZERO, name="f")),
 )
 case("session: a fork begins with what was written", "a fork begins with what came")(
@@ -20,18 +20,18 @@ case("session: a fork begins with what was written", "a fork begins with what ca
         ["fork", "f"],
         did=["ok", session_out("f", '{"n":5}', 0)],
         delivered=seen(ZERO),
-        answered={"result": meta("s", '{"n":5}', 1)},
+        hears=meta("s", '{"n":5}', 1),
     ),
 )
 case("session: two at once have the same generation", "an older state is refused without a store")(
     create(), call(S, **written({"n": 1}, ZERO)), call(FIRST, **written({"n": 2}, ZERO))
 )
 case("session: where none is sent there is none", "a session is made up")(
-    call(None, ["session"], did=[None], delivered={"session": None}, answered={"result": {"$absent": ["_meta"]}}),
+    call(None, ["session"], did=[None], delivered={"session": None}, hears={"$absent": ["_meta"]}),
     not_={"rust": "rmcp writes an empty _meta"},
 )
 case("session: writing where there is none is the author's mistake", "a write is lost in silence")(
-    call(None, ["write", 1], did=[{"error": "invalid_argument"}], delivered={"session": None}, answered={"result": {}}),
+    call(None, ["write", 1], did=[{"error": "invalid_argument"}], delivered={"session": None}, hears={}),
     not_=dict.fromkeys(("typescript", "python", "rust", "java"), "there is no session to write to"),
 )
 

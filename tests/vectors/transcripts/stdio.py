@@ -22,10 +22,7 @@ def refused_line(inside: object, code: str, *, error: dict = SEP_ERROR, **more: 
 
 ON_STDIO = {**PASSED, "answered": {"result": DONE}}
 BEGUN = line(
-    INITIALIZE,
-    asked=["principal"],
-    delivered={},
-    answered={"result": {"sessionId": new_session(), "sessionTimeout": 2592000}},
+    INITIALIZE, asked=["principal"], delivered={}, hears={"sessionId": new_session(), "sessionTimeout": 2592000}
 )
 case("stdio: initialize begins a session", "none begins")(BEGUN)
 case("stdio: without SEP-1359 none begins, and nobody is asked", "one begins that no message can bring back")(
@@ -33,7 +30,7 @@ case("stdio: without SEP-1359 none begins, and nobody is asked", "one begins tha
         INITIALIZE,
         who="nobody",
         delivered={},
-        answered={"result": {"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]}},
+        hears={"protocolVersion": "2025-11-25", "$absent": ["sessionId", "sessionTimeout"]},
     ),
     settings={},
     not_=dict.fromkeys(("typescript", "python", "go"), "its wrapper of stdio is there for SEP-1359 alone"),
