@@ -202,7 +202,7 @@ test-rust: $(LEDGER)/.installed programs
 
 # The tests that sizes or numbers matter to: they need another build of the core. `test-core-whole` has each difference
 # alone. The tests that are skipped compare with serde_json, which these features change.
-NUMBERS := --lib --test codec -- $(patsubst %,--skip %::,canonical clones layers nonces sessions)
+NUMBERS := --lib --test codec -- $(patsubst %,--skip %::,canonical clones nonces sessions)
 ifeq ($(shell uname -sm),Linux x86_64)
 # Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
 I686 := i686-unknown-linux-musl
@@ -235,7 +235,7 @@ test-wasm: targets
 	CARGO_TARGET_WASM32_WASIP1_RUSTFLAGS=-Ctarget-feature=+simd128 \
 		CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasi.mjs" \
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
-		-- --skip nonces:: --skip layers:: --skip canonical::
+		-- --skip nonces:: --skip canonical::
 
 # The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
 test-faults: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
