@@ -36,6 +36,11 @@ static slice text(const vector *v, const char *name) {
   return absent;
 }
 
+/* A member as a pointer and a size. */
+#define OF(name) SLICE(text(v, name))
+/* One that is absent where it is empty. */
+#define PRESENT(name) SLICE(present(text(v, name)))
+
 static int has(const vector *v, const char *name) { return text(v, name).data != NULL; }
 
 static uint64_t number(const vector *v, const char *name) {
@@ -75,48 +80,41 @@ static sealwax_view *view_of(const vector *v, sealwax_status *status) {
   sealwax_ring *ring = NULL;
   sealwax_codec *codec = NULL;
   sealwax_view *view = NULL;
-  slice keys = text(v, "ring"), audience = text(v, "audience");
-  slice issuer = present(text(v, "principal.issuer"));
-  slice client = present(text(v, "principal.client"));
-  slice subject = present(text(v, "principal.subject"));
-  *status = sealwax_ring_parse(keys.data, keys.len, &ring, NULL);
-  if (*status == SEALWAX_OK)
-    *status = sealwax_codec_new(ring, audience.data, audience.len, NULL, &codec, NULL);
+  *status = sealwax_ring_parse(OF("ring"), &ring, NULL);
+  if (*status == SEALWAX_OK) *status = sealwax_codec_new(ring, OF("audience"), NULL, &codec, NULL);
   if (*status == SEALWAX_OK && has(v, "principal.anonymous"))
     *status = sealwax_view_new_anonymous(codec, &view, NULL);
   else if (*status == SEALWAX_OK)
-    *status = sealwax_view_new(codec, issuer.data, issuer.len, client.data, client.len,
-                               subject.data, subject.len, &view, NULL);
+    *status = sealwax_view_new(codec, PRESENT("principal.issuer"), PRESENT("principal.client"),
+                               PRESENT("principal.subject"), &view, NULL);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);
   return view;
 }
 
 static sealwax_purpose purpose_of(const vector *v) {
-  slice label = text(v, "label"), session_id = present(text(v, "session_id"));
   slice context = present(text(v, "context"));
-  sealwax_purpose purpose = {kind_of(text(v, "kind")), label.data,     label.len,  session_id.data,
-                             session_id.len,           bytes(context), context.len};
+  sealwax_purpose purpose = {kind_of(text(v, "kind")), OF("label"), PRESENT("session_id"),
+                             bytes(context), context.len};
   return purpose;
 }
 
 static void check_key(const vector *v) {
-  slice secret = text(v, "secret"), written = text(v, "text");
+  slice secret = text(v, "secret");
   sealwax_key *key = NULL, *parsed = NULL;
   char out[SEALWAX_KEY_TEXT_LEN];
   size_t len;
   CHECK(sealwax_key_from_secret(bytes(secret), secret.len, &key, NULL) == SEALWAX_OK);
   CHECK(sealwax_key_to_text(key, out, sizeof out, &len, NULL) == SEALWAX_OK);
-  CHECK(same(written, out, len));
-  CHECK(sealwax_key_parse(written.data, written.len, &parsed, NULL) == SEALWAX_OK);
+  CHECK(equals(v, "text", out, len));
+  CHECK(sealwax_key_parse(OF("text"), &parsed, NULL) == SEALWAX_OK);
   check_key_id(v, key);
   check_key_id(v, parsed);
 }
 
 static void check_derived(const vector *v) {
   sealwax_key *key = NULL;
-  slice from = text(v, "from");
-  if (!is_refused(v, sealwax_key_derive(from.data, from.len, &key, NULL))) check_key_id(v, key);
+  if (!is_refused(v, sealwax_key_derive(OF("from"), &key, NULL))) check_key_id(v, key);
 }
 
 static void check_environment(const vector *v) {
@@ -141,8 +139,7 @@ static void check_environment(const vector *v) {
 
 static void check_key_ring(const vector *v) {
   sealwax_ring *ring = NULL;
-  slice keys = text(v, "ring");
-  if (!is_refused(v, sealwax_ring_parse(keys.data, keys.len, &ring, NULL))) check_ring_ids(v, ring);
+  if (!is_refused(v, sealwax_ring_parse(OF("ring"), &ring, NULL))) check_ring_ids(v, ring);
 }
 
 static void check_opened(const vector *v, const char *prefix, const sealwax_opened *opened,
@@ -201,22 +198,20 @@ static void check_minted(const vector *v, const char *name) {
   sealwax_status status;
   sealwax_view *view = view_of(v, &status);
   sealwax_identifier identifier;
-  slice ulid = text(v, "ulid"), type = text(v, "type");
+  slice ulid = text(v, "ulid");
   char out[SEALWAX_HANDLE_MAX];
   size_t len;
   CHECK(status == SEALWAX_OK);
   environment_stop_clock(number(v, "issued_at_ms"));
   environment_set_random(bytes(ulid) + 6, ulid.len - 6);
-  status = type.data == NULL
+  status = !has(v, "type")
                ? sealwax_mint_session_id(view, out, sizeof out, &len, &identifier, NULL)
-               : sealwax_mint_handle(view, type.data, type.len, out, sizeof out, &len, &identifier,
-                                     NULL);
+               : sealwax_mint_handle(view, OF("type"), out, sizeof out, &len, &identifier, NULL);
   CHECK(status == SEALWAX_OK && equals(v, name, out, len));
   CHECK(identifier.created_at_ms == number(v, "issued_at_ms"));
   CHECK(equals(v, "ulid", identifier.ulid, sizeof identifier.ulid));
-  status = type.data == NULL
-               ? sealwax_verify_session_id(view, out, len, NULL, NULL, NULL)
-               : sealwax_verify_handle(view, type.data, type.len, out, len, NULL, NULL, NULL);
+  status = !has(v, "type") ? sealwax_verify_session_id(view, out, len, NULL, NULL, NULL)
+                           : sealwax_verify_handle(view, OF("type"), out, len, NULL, NULL, NULL);
   CHECK(status == SEALWAX_OK);
   sealwax_view_free(view);
 }
@@ -224,31 +219,20 @@ static void check_minted(const vector *v, const char *name) {
 static void check_session_id(const vector *v) { check_minted(v, "session_id"); }
 static void check_handle(const vector *v) { check_minted(v, "handle"); }
 
-static void check_request_context(const vector *v) {
-  slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
-  uint8_t context[32];
-  CHECK(sealwax_request_context(method.data, method.len, target.data, target.len, arguments.data,
-                                arguments.len, &context, NULL) == SEALWAX_OK);
-  CHECK(equals(v, "context", context, sizeof context));
-}
-
 /* Vectors without a request are about the arguments alone. */
-static void check_request_context_refused(const vector *v) {
-  slice method = text(v, "method"), target = text(v, "target"), arguments = text(v, "arguments");
+static void check_request_context(const vector *v) {
   uint8_t context[32];
   sealwax_status status =
-      has(v, "method") ? sealwax_request_context(method.data, method.len, target.data, target.len,
-                                                 arguments.data, arguments.len, &context, NULL)
-                       : sealwax_request_context(TEXT("tools/call"), TEXT("x"), arguments.data,
-                                                 arguments.len, &context, NULL);
-  CHECK(is(text(v, "error"), sealwax_code(status)));
+      has(v, "method")
+          ? sealwax_request_context(OF("method"), OF("target"), OF("arguments"), &context, NULL)
+          : sealwax_request_context(TEXT("tools/call"), TEXT("x"), OF("arguments"), &context, NULL);
+  if (!is_refused(v, status)) CHECK(equals(v, "context", context, sizeof context));
 }
 
 static void check_opening(const vector *v) {
   uint64_t max_age = has(v, "max_age") ? number(v, "max_age") : 0;
   const uint64_t *limit = has(v, "max_age") ? &max_age : NULL;
-  slice what = text(v, "what"), token = text(v, "token"), session_id = text(v, "session_id");
-  slice type = text(v, "type"), handle = text(v, "handle");
+  slice what = text(v, "what");
   sealwax_opened opened;
   sealwax_identifier identifier;
   uint8_t payload[TOKEN];
@@ -259,14 +243,12 @@ static void check_opening(const vector *v) {
   environment_stop_clock(has(v, "now_ms") ? number(v, "now_ms") : number(v, "now") * 1000);
   if (status == SEALWAX_OK) {
     if (is(what, "sealed"))
-      status = sealwax_open(view, &purpose, limit, token.data, token.len, payload, sizeof payload,
-                            &len, &opened, NULL);
+      status = sealwax_open(view, &purpose, limit, OF("token"), payload, sizeof payload, &len,
+                            &opened, NULL);
     else if (is(what, "session_id"))
-      status = sealwax_verify_session_id(view, session_id.data, session_id.len, limit, &identifier,
-                                         NULL);
+      status = sealwax_verify_session_id(view, OF("session_id"), limit, &identifier, NULL);
     else
-      status = sealwax_verify_handle(view, type.data, type.len, handle.data, handle.len, limit,
-                                     &identifier, NULL);
+      status = sealwax_verify_handle(view, OF("type"), OF("handle"), limit, &identifier, NULL);
   }
   const int refused = is_refused(v, status);
   if (!refused && is(what, "sealed")) {
@@ -292,7 +274,7 @@ int main(void) {
                   {"session_ids", check_session_id, 0},
                   {"handles", check_handle, 0},
                   {"request_contexts", check_request_context, 0},
-                  {"request_context_reject", check_request_context_refused, 0},
+                  {"request_context_reject", check_request_context, 0},
                   {"accept", check_opening, 0},
                   {"reject", check_opening, 0}};
   const size_t count = sizeof sections / sizeof *sections;
