@@ -7,7 +7,7 @@ import type { Exchange, Told } from './engine.js';
 import { observe, report } from './hooks.js';
 import { after, attempt, within } from './later.js';
 import type { Command } from './ledger/ledger.js';
-import type { Policy } from './options.js';
+import { ANONYMOUS_BESIDE_USERS, type Policy } from './options.js';
 import type { RequestContext } from './principal.js';
 
 /** The answer to what the engine asks: the caller or another value, or why there is none. */
@@ -37,30 +37,24 @@ interface CallerFacts {
 export class Caller {
   readonly #policy: Policy;
   readonly #context: RequestContext;
-  readonly #peer: Peer | undefined;
-  readonly #params: unknown;
+  readonly #facts: CallerFacts;
   /** When the message came. */
   readonly #arrived = performance.now();
-  #principal: Principal | undefined;
+  /** The principal, once it is resolved. */
+  principal: Principal | undefined;
   #parts: Parts | undefined;
   #identified: Outcome | Promise<Outcome> | undefined;
 
   constructor(policy: Policy, context: RequestContext = {}, facts: CallerFacts = {}) {
     this.#policy = policy;
     this.#context = context;
-    this.#peer = facts.peer;
-    this.#params = facts.params;
-    this.#principal = facts.principal;
-  }
-
-  /** The principal, once it is resolved. */
-  get principal(): Principal | undefined {
-    return this.#principal;
+    this.#facts = facts;
+    this.principal = facts.principal;
   }
 
   /** The checked parts of the principal, once it is resolved. */
   get parts(): Parts | undefined {
-    if (this.#principal !== undefined) this.#parts ??= partsOf(this.#principal);
+    if (this.principal !== undefined) this.#parts ??= partsOf(this.principal);
     return this.#parts;
   }
 
@@ -86,13 +80,14 @@ export class Caller {
     try {
       this.#parts = partsOf(principal);
       const isAnonymous = this.#parts === anonymous;
-      if (isAnonymous && this.#context.http?.authInfo !== undefined) this.#policy.warnOfUser();
+      if (isAnonymous && this.#context.http?.authInfo !== undefined)
+        this.#policy.warn(ANONYMOUS_BESIDE_USERS);
     } catch (error) {
       // What is of the wrong type is told too; a member of the principal may throw anything.
       const told = error instanceof TypeError ? invalidArgument(error.message) : error;
       return { ...failed(told), cause: error };
     }
-    this.#principal = principal;
+    this.principal = principal;
     return { caller: this.#parts };
   }
 
@@ -110,7 +105,7 @@ export class Caller {
    * carries the message. It waits only for promises of these functions. An exchange that is freed meanwhile is dropped.
    */
   drive(exchange: Exchange, step = exchange.first, cause = exchange.cause): Step | Promise<Step> {
-    for (const one of step.refused ?? []) report(this.#policy, one, this.#principal, cause);
+    for (const one of step.refused ?? []) report(this.#policy, one, this.principal, cause);
     if (step.events) {
       const micros = Math.round(1000 * (performance.now() - (exchange.began ?? this.#arrived)));
       for (const one of step.events) observe(this.#policy, one, micros);
@@ -135,7 +130,7 @@ export class Caller {
         return this.#recorded(step as Command);
       case 'initial':
         return told(name, () =>
-          policy.initial?.({ ...this.#context, params: Object(this.#params) }),
+          policy.initial?.({ ...this.#context, params: Object(this.#facts.params) }),
         );
       case 'confirm':
         return told(name, () => {
@@ -156,17 +151,17 @@ export class Caller {
     { name, withinMs = 0 }: AskStep,
     ask: (peer: Peer) => Promise<unknown>,
   ): Outcome | Promise<Outcome> {
-    const peer = this.#peer;
+    const { peer } = this.#facts;
     return told(name, () => (peer === undefined ? null : within(withinMs, () => ask(peer))));
   }
 
   /** Runs a command on the guard's ledger. A failure or a late reply never accepts a token. */
   #recorded({ script, keys, args, withinMs = 0 }: Command): Told | Promise<Told> {
-    const { ledger, warnOfLedger } = this.#policy;
+    const { ledger } = this.#policy;
     return attempt<unknown, Told>(
       () => within(withinMs, () => ledger?.run({ script, keys, args, withinMs })),
       (reply) => {
-        warnOfLedger();
+        for (const one of ledger?.warnings ?? []) this.#policy.warn(`ledger: ${one}`);
         // It may be of any type.
         return { value: JSON.stringify(Array.isArray(reply) ? reply.map(String) : []) };
       },

@@ -10,7 +10,7 @@ import { core } from '../module.js';
 import { anonymous } from '../principal.js';
 import { Engine } from './engine.js';
 import type { Known } from './handler/reference.js';
-import type { Hooks, Listener } from './hooks.js';
+import type { Hooks } from './hooks.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { PrincipalOf, RequestContext } from './principal.js';
 
@@ -169,16 +169,17 @@ const OPTIONS = {
   only: onlyOf,
 } satisfies Record<keyof GuardOptions, Check<unknown>>;
 
-const ANONYMOUS_BESIDE_USERS =
+/** Where a request has an authenticated user while the principal is anonymous. */
+export const ANONYMOUS_BESIDE_USERS =
   'SECURITY: the principal is anonymous, but a request came with authInfo: what this guard seals for one ' +
   'user opens for every other. Set the option principal: principalFromAuthInfo';
 
 /** The checked options of a guard, and what its parts share. */
-export class Policy implements Listener {
+export class Policy {
   readonly principalOf: PrincipalOf;
   readonly ledger: Ledger | undefined;
-  readonly onRefused: Listener['onRefused'];
-  readonly onEvent: Listener['onEvent'];
+  readonly onRefused: Hooks['onRefused'] | undefined;
+  readonly onEvent: Hooks['onEvent'] | undefined;
   readonly logger: Logger;
   /** What wrappers know of requests, by the reference in each, until it reaches the handlers. */
   readonly known = new Map<unknown, Known>();
@@ -194,6 +195,7 @@ export class Policy implements Listener {
   engine: Engine;
   readonly #codec: Codec;
   readonly #common: Settings;
+  readonly #warned = new Set<string>();
 
   /** @throws `TypeError` for a missing option or one of the wrong type; {@link SealwaxError} */
   constructor(given: GuardOptions) {
@@ -235,26 +237,12 @@ export class Policy implements Listener {
     return new Engine(this.#codec, { ...this.#common, transport });
   }
 
-  /** Warns, once, that a request has an authenticated user while the principal is anonymous. */
-  readonly warnOfUser = once(() => this.#warn(ANONYMOUS_BESIDE_USERS));
-
-  /** Logs the ledger's warnings, once. */
-  readonly warnOfLedger = once(() => {
-    for (const warning of this.ledger?.warnings ?? []) this.#warn(`ledger: ${warning}`);
-  });
-
-  #warn(line: string): void {
-    write(this.logger, `sealwax: ${line}`);
+  /** Logs a warning, once. */
+  warn(warning: string): void {
+    if (this.#warned.has(warning)) return;
+    this.#warned.add(warning);
+    write(this.logger, `sealwax: ${warning}`);
   }
-}
-
-/** Calls a function the first time only. */
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
 }
 
 /**

@@ -29,7 +29,7 @@ export function protect(server: sdk.AnyServer, policy: Handled): void {
   const { connect } = low;
   low.connect = (transport: sdk.Transport) => {
     // If the server is already connected, the SDK throws.
-    if (!isConnected(low)) new GuardedTransport(transport, policy).attach();
+    if (!isConnected(low)) new GuardedTransport(transport, policy);
     return connect.call(low, transport as never);
   };
   protectors.set(low, policy);
@@ -65,10 +65,6 @@ class GuardedTransport {
     this.#policy = policy;
     this.#send = transport.send.bind(transport);
     this.#questions = new Questions(policy, this.#send);
-  }
-
-  attach(): void {
-    const transport = this.#transport;
     const { start } = transport;
     transport.start = () => {
       this.#listen();
