@@ -84,19 +84,12 @@ public final class Hooks {
     } catch (SealwaxException e) {
       // Who reports has an answer to give: what it threw, the client would be told.
       String expected = "expected an entry for the log, found " + e.code();
-      return Map.of(
-          "code",
-          code.toString(),
-          "kind",
-          about.get("kind"),
-          "message",
-          expected,
-          "level",
-          "error",
-          "time",
-          Instant.now().toString(),
-          "line",
-          "sealwax: " + code + " kind=" + about.get("kind") + " message=\"" + expected + "\"");
+      String line = "sealwax: %s kind=%s message=\"%s\"";
+      fault.put("message", expected);
+      fault.put("level", "error");
+      fault.put("time", Instant.now().toString());
+      fault.put("line", line.formatted(code, about.get("kind"), expected));
+      return fault;
     }
   }
 
