@@ -7,19 +7,7 @@ use crate::world::{About, Sent, Token, give, name};
 use crate::{Answer, Fault, Kind, Promise, Scenario, World};
 
 /// Every verdict of LEDGER.md.
-const VERDICTS: [&str; 11] = [
-    "ok",
-    "used",
-    "ended",
-    "stale",
-    "revoked",
-    "unknown",
-    "expired",
-    "ahead",
-    "lost",
-    "broken",
-    "unsupported",
-];
+const VERDICTS: &str = "ok used ended stale revoked unknown expired ahead lost broken unsupported";
 
 impl Scenario {
     pub(crate) fn is(&self, fault: Fault) -> bool {
@@ -27,12 +15,8 @@ impl Scenario {
     }
 
     pub(crate) fn attempt(&self, attempt: u8) -> String {
-        let attempt = if self.is(Fault::OneAttempt) {
-            0
-        } else {
-            attempt
-        };
-        format!("a{attempt}")
+        let one = self.is(Fault::OneAttempt);
+        format!("a{}", if one { 0 } else { attempt })
     }
 
     pub(crate) fn until(&self, token: &Token) -> u64 {
@@ -48,33 +32,29 @@ impl Scenario {
     pub(crate) fn subject(&self, world: &World, id: u8, renews: bool) -> Subject {
         let token = &world.tokens[usize::from(id)];
         let settings = &self.settings[world.settings];
-        let none = || [String::new(), String::new(), String::new()];
         let (mode, details) = match (token.kind, settings.idle) {
-            (Kind::Request, _) => ("once", none()),
+            (Kind::Request, _) => ("once", <[String; 3]>::default()),
             (Kind::State, _) => {
-                let text = if token.generation == 0 {
-                    String::new()
-                } else {
-                    format!("S{id}")
+                let text = match token.generation {
+                    0 => String::new(),
+                    _ => format!("S{id}"),
                 };
-                let generation = if self.is(Fault::NoHead) {
-                    99
-                } else {
-                    token.generation
+                let generation = match self.is(Fault::NoHead) {
+                    true => 99,
+                    false => token.generation,
                 };
                 ("head", [id.to_string(), generation.to_string(), text])
             }
             (Kind::Transport, Some(idle)) => {
                 ("idle", [idle.to_string(), String::new(), String::new()])
             }
-            (Kind::Transport, None) => ("live", none()),
-            (Kind::Handle, _) if renews => ("once", none()),
-            (Kind::Handle, _) => ("unused", none()),
+            (Kind::Transport, None) => ("live", Default::default()),
+            (Kind::Handle, _) if renews => ("once", Default::default()),
+            (Kind::Handle, _) => ("unused", Default::default()),
         };
-        let started = if self.is(Fault::RevokedByIssue) {
-            token.issued
-        } else {
-            token.started
+        let started = match self.is(Fault::RevokedByIssue) {
+            true => token.issued,
+            false => token.started,
         };
         Subject {
             kind: token.kind.letter(),
@@ -89,10 +69,9 @@ impl Scenario {
 
     pub(crate) fn admit(&self, world: &World, attempt: u8, subjects: Vec<Subject>) -> Command {
         let settings = &self.settings[world.settings];
-        let tolerance = if self.is(Fault::NoTolerance) {
-            0
-        } else {
-            settings.tolerance
+        let tolerance = match self.is(Fault::NoTolerance) {
+            true => 0,
+            false => settings.tolerance,
         };
         ask::admit(settings.label, tolerance, &self.attempt(attempt), subjects)
     }
@@ -156,7 +135,7 @@ impl Scenario {
 
     /// What a guard makes of a reply, and what an observer says to it.
     pub(crate) fn conclude(&self, world: &mut World, about: About, reply: &[String], again: bool) {
-        let verdict = VERDICTS.into_iter().find(|verdict| reply[0] == *verdict);
+        let verdict = VERDICTS.split(' ').find(|verdict| reply[0] == *verdict);
         world.past.verdict = verdict.unwrap_or("other");
         let ok = reply[0] == "ok";
         match about {
@@ -182,19 +161,12 @@ impl Scenario {
                 let Token {
                     chain, generation, ..
                 } = world.tokens[usize::from(token)];
-                if world
-                    .past
-                    .ended
-                    .contains_key(&ask::ended('s', &chain.to_string()))
-                {
+                let ended = ask::ended('s', &chain.to_string());
+                if world.past.ended.contains_key(&ended) {
                     world.past.breaks(Promise::Ended);
                 }
-                if world
-                    .past
-                    .written
-                    .insert(seen, token)
-                    .is_some_and(|other| other != token)
-                {
+                let written = world.past.written.insert(seen, token);
+                if written.is_some_and(|other| other != token) {
                     world.past.breaks(Promise::OneWriter);
                 }
                 world.past.latest.insert(chain, (generation, token));
@@ -262,7 +234,7 @@ impl Scenario {
             issued,
             started: token.started,
             until,
-            details: [String::new(), String::new(), String::new()],
+            details: Default::default(),
         }
     }
 

@@ -4,13 +4,24 @@ use std::collections::BTreeMap;
 
 use sealwax_mcp::ledger::CEILING;
 
-use crate::world::{give, name};
+use crate::world::{Token, give, name};
 use crate::{Kind, Promise, Scenario, World, ask};
 
 /// The clocks of a scenario without steps differ by so much at most.
 pub(crate) const APART: u64 = 5;
 
 impl World {
+    fn has_ended(&self, token: &Token, id: u8) -> bool {
+        let key = ask::ended(token.kind.letter(), &name(token, id));
+        self.past.ended.contains_key(&key)
+    }
+
+    /// Whether it began before a revocation, or so much later.
+    fn is_revoked(&self, token: &Token, later: u64) -> bool {
+        let revoked = self.past.revoked.as_ref();
+        revoked.is_some_and(|(at, _)| token.born <= at + later)
+    }
+
     /// After the store lost its last writes: what it lost, it may not know.
     pub(crate) fn excuse(&mut self, label: u8) {
         let records = &self.servers[self.master].records;
@@ -61,19 +72,10 @@ impl Scenario {
         if !first {
             world.past.breaks(Promise::SingleUse);
         }
-        if world
-            .past
-            .ended
-            .contains_key(&ask::ended(token.kind.letter(), &name(&token, id)))
-        {
+        if world.has_ended(&token, id) {
             world.past.breaks(Promise::Ended);
         }
-        if world
-            .past
-            .revoked
-            .as_ref()
-            .is_some_and(|(at, _)| token.born <= *at)
-        {
+        if world.is_revoked(&token, 0) {
             world.past.breaks(Promise::Revoked);
         }
         let over = token.end.map_or(u64::MAX, |end| end + ask::MARGIN);
@@ -119,31 +121,17 @@ impl Scenario {
         let honest = |id: u8| {
             let token = &world.tokens[usize::from(id)];
             let near = |clock: usize| world.clocks[clock].unsigned_abs() <= APART;
-            let tolerance = self
-                .settings
-                .iter()
-                .map(|settings| settings.tolerance)
-                .max()
-                .unwrap_or_default();
+            let tolerances = self.settings.iter().map(|settings| settings.tolerance);
+            let tolerance = tolerances.max().unwrap_or_default();
             let quiet = token.born > world.past.upset + 2 * tolerance && !world.past.unseen;
             let quiet = quiet && token.issued.abs_diff(token.sealed) <= APART;
-            let gone = world
-                .past
-                .ended
-                .contains_key(&ask::ended(token.kind.letter(), &name(token, id)))
-                || world
-                    .past
-                    .revoked
-                    .as_ref()
-                    .is_some_and(|(at, _)| token.born <= at + 3 * tolerance)
+            let gone = world.has_ended(token, id)
+                || world.is_revoked(token, 3 * tolerance)
                 || world.past.used.contains_key(&id)
                 || world.past.unanswered.iter().any(|(token, _)| *token == id);
             let over = world.time + APART >= token.started + CEILING.as_secs();
-            let latest = world
-                .past
-                .latest
-                .get(&token.chain)
-                .is_none_or(|latest| latest.1 == id);
+            let latest = world.past.latest.get(&token.chain);
+            let latest = latest.is_none_or(|latest| latest.1 == id);
             let answered = world.past.unanswered.is_empty() || token.kind != Kind::State;
             quiet && !gone && !over && latest && answered && near(world.master) && near(2 + replica)
         };

@@ -51,17 +51,12 @@ impl Scenario {
                     .map(|&id| self.subject(world, id, false))
                     .collect();
                 let command = self.admit(world, attempt, subjects);
-                self.send(
-                    world,
-                    command,
-                    About::Present {
-                        tokens,
-                        replica,
-                        attempt,
-                    },
-                    answer,
-                    false,
-                )?;
+                let about = About::Present {
+                    tokens,
+                    replica,
+                    attempt,
+                };
+                self.send(world, command, about, answer, false)?;
             }
             Action::Write { handler, answer } => {
                 world.left.writes -= 1;
@@ -71,17 +66,12 @@ impl Scenario {
                     world.attempts += 1;
                     let attempt = world.attempts;
                     let command = self.admit(world, attempt, vec![self.subject(world, seen, true)]);
-                    return self.send(
-                        world,
-                        command,
-                        About::Renew {
-                            seen,
-                            replica,
-                            attempt,
-                        },
-                        answer,
-                        false,
-                    );
+                    let about = About::Renew {
+                        seen,
+                        replica,
+                        attempt,
+                    };
+                    return self.send(world, command, about, answer, false);
                 }
                 let now = world.now(2 + replica);
                 let id = u8::try_from(world.tokens.len()).ok()?;
@@ -106,25 +96,14 @@ impl Scenario {
                 let command = ask::commit(settings.label, before.chain, by, id.to_string(), until);
                 world.tokens.push(token);
                 if self.is(Fault::NoCommit) {
-                    world
-                        .past
-                        .latest
-                        .insert(before.chain, (before.generation + 1, id));
+                    let latest = (before.generation + 1, id);
+                    world.past.latest.insert(before.chain, latest);
                     return Some(());
                 }
-                self.send(
-                    world,
-                    command,
-                    About::Commit { seen, token: id },
-                    answer,
-                    false,
-                )?;
+                let about = About::Commit { seen, token: id };
+                self.send(world, command, about, answer, false)?;
             }
-            Action::End {
-                token,
-                replica: _,
-                answer,
-            } => {
+            Action::End { token, answer, .. } => {
                 world.left.ends -= 1;
                 let subject = self.ends(world, token, "end");
                 self.end(world, subject, answer)?;
@@ -140,13 +119,8 @@ impl Scenario {
                     true => 0,
                     false => world.now(2),
                 };
-                self.send(
-                    world,
-                    ask::revoke(settings.label, now),
-                    About::Revoke,
-                    answer,
-                    false,
-                )?;
+                let command = ask::revoke(settings.label, now);
+                self.send(world, command, About::Revoke, answer, false)?;
             }
             Action::Retry { answer } => {
                 let (Sent(mut command), about) = world.asked.clone()?;
