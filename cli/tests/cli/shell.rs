@@ -2,6 +2,8 @@
 
 use std::process::{Command, Output};
 
+use serde_json::Value;
+
 use super::{KEYS, refused, sealwax, stdout};
 
 const SEALWAX: &str = env!("CARGO_BIN_EXE_sealwax");
@@ -118,28 +120,17 @@ fn every_shell_has_completions() {
 #[test]
 fn every_command_has_a_manual_page() {
     let groff = Command::new("groff").arg("--version").output().is_ok();
-    for command in [
-        &[][..],
-        &["keygen"],
-        &["seal"],
-        &["open"],
-        &["session-id"],
-        &["handle"],
-        &["context"],
-        &["inspect"],
-        &["keys"],
-        &["keys", "add"],
-        &["keys", "promote"],
-        &["keys", "retire"],
-        &["keys", "status"],
-        &["ledger"],
-        &["ledger", "begin"],
-        &["ledger", "check"],
-        &["ledger", "revoke"],
-        &["ledger", "end"],
-        &["completions"],
-        &["man"],
-    ] {
+    let all = include_str!("../../commands.json");
+    let all: Value = serde_json::from_str(all).unwrap();
+    let mut commands = vec![vec![], vec!["completions"], vec!["man"]];
+    for command in all["commands"].as_array().unwrap() {
+        let name = command["name"].as_str().unwrap();
+        commands.push(vec![name]);
+        for inner in command["commands"].as_array().into_iter().flatten() {
+            commands.push(vec![name, inner["name"].as_str().unwrap()]);
+        }
+    }
+    for command in commands.iter().map(Vec::as_slice) {
         let page = stdout(&sealwax(&[&["man"], command].concat(), ""));
         let name = [&["sealwax"], command].concat();
         assert!(
@@ -147,10 +138,8 @@ fn every_command_has_a_manual_page() {
             "{page}"
         );
         let said = stdout(&sealwax(&[command, &["--help"]].concat(), ""));
-        for line in said
-            .lines()
-            .filter(|line| line.trim_start().starts_with("--"))
-        {
+        let flags = |line: &&str| line.trim_start().starts_with("--");
+        for line in said.lines().filter(flags) {
             let flag = line.split_whitespace().next().unwrap().replace('-', "\\-");
             assert!(page.contains(&flag), "{command:?}: {flag}");
         }

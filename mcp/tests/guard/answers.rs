@@ -26,27 +26,28 @@ fn methods_carry_what_they_carry() {
 
 #[test]
 fn answers_follow_the_table_of_the_specification() {
+    let error = |code: i32, message: &str, data: Value| match data {
+        Value::Null => json!({"error": {"code": code, "message": message}}),
+        data => json!({"error": {"code": code, "message": message, "data": data}}),
+    };
+    let session = json!({"sessionId": "s-1"});
+    let required = json!({"reason": "session_required"});
+    let state = json!({"reason": "invalid_request_state"});
     let table = [
         (
             "sep-1359",
-            json!({"error": {"code": -32003, "message": "Invalid or expired session", "data": {"sessionId": "s-1"}}}),
+            error(-32003, "Invalid or expired session", session.clone()),
         ),
-        (
-            "data-layer",
-            json!({"error": {"code": -32043, "message": "Session not found", "data": {"sessionId": "s-1"}}}),
-        ),
+        ("data-layer", error(-32043, "Session not found", session)),
         (
             "data-layer-required",
-            json!({"error": {"code": -32043, "message": "Session required", "data": {"reason": "session_required"}}}),
+            error(-32043, "Session required", required),
         ),
         (
             "request-state",
-            json!({"error": {"code": -32602, "message": "Invalid or expired requestState", "data": {"reason": "invalid_request_state"}}}),
+            error(-32602, "Invalid or expired requestState", state),
         ),
-        (
-            "cursor",
-            json!({"error": {"code": -32602, "message": "Invalid cursor"}}),
-        ),
+        ("cursor", error(-32602, "Invalid cursor", Value::Null)),
         ("mcp-session-id", json!({"httpStatus": 404})),
     ];
     for (name, answer) in table {
