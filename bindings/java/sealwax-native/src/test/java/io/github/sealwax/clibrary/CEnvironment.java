@@ -1,6 +1,7 @@
 package io.github.sealwax.clibrary;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.sealwax.TestEnvironment;
@@ -8,11 +9,11 @@ import io.github.sealwax.internal.Library;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,16 +24,20 @@ import org.jspecify.annotations.Nullable;
 public final class CEnvironment extends TestEnvironment {
   private final SymbolLookup preloaded =
       SymbolLookup.libraryLookup(Path.of(System.getenv("LD_PRELOAD")), Arena.global());
-  private final MethodHandle stopClock =
-      handle("environment_stop_clock", FunctionDescriptor.ofVoid(JAVA_LONG));
-  private final MethodHandle setRandom =
-      handle("environment_set_random", FunctionDescriptor.ofVoid(ADDRESS, JAVA_LONG));
-  private final MethodHandle denyRandom =
-      handle("environment_deny_random", FunctionDescriptor.ofVoid());
-  private final MethodHandle reset = handle("environment_reset", FunctionDescriptor.ofVoid());
 
-  private MethodHandle handle(String name, FunctionDescriptor type) {
-    return Linker.nativeLinker().downcallHandle(preloaded.find(name).orElseThrow(), type);
+  private void call(String name, Object... given) {
+    MemoryLayout[] types =
+        Stream.of(given)
+            .map(one -> one instanceof Long ? JAVA_LONG : ADDRESS)
+            .toArray(MemoryLayout[]::new);
+    MemorySegment function = preloaded.find("environment_" + name).orElseThrow();
+    try {
+      Linker.nativeLinker()
+          .downcallHandle(function, FunctionDescriptor.ofVoid(types))
+          .invokeWithArguments(given);
+    } catch (Throwable failed) {
+      throw new IllegalStateException(failed);
+    }
   }
 
   @Override
@@ -42,32 +47,21 @@ public final class CEnvironment extends TestEnvironment {
 
   @Override
   public void set(long milliseconds, byte @Nullable [] random) {
-    try (Arena arena = Arena.ofConfined()) {
-      stopClock.invoke(milliseconds);
-      if (random != null) {
-        MemorySegment given = arena.allocateFrom(ValueLayout.JAVA_BYTE, random);
-        setRandom.invoke(given, (long) random.length);
+    call("stop_clock", milliseconds);
+    if (random != null) {
+      try (Arena arena = Arena.ofConfined()) {
+        call("set_random", arena.allocateFrom(JAVA_BYTE, random), (long) random.length);
       }
-    } catch (Throwable failed) {
-      throw new IllegalStateException(failed);
     }
   }
 
   @Override
   public void denyRandom() {
-    try {
-      denyRandom.invoke();
-    } catch (Throwable failed) {
-      throw new IllegalStateException(failed);
-    }
+    call("deny_random");
   }
 
   @Override
   public void reset() {
-    try {
-      reset.invoke();
-    } catch (Throwable failed) {
-      throw new IllegalStateException(failed);
-    }
+    call("reset");
   }
 }
