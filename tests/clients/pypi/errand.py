@@ -50,3 +50,25 @@ async def errand(client: Client) -> None:
 
 def text_of(result: Any) -> str:
     return next(part.text for part in result.content if part.type == "text")
+
+
+def of(session: Any, list_resources: Callable[[str | None], Awaitable[Any]] | None = None) -> Client:
+    """The abilities of a client with the methods of the SDK's session; some return lists in place of results."""
+
+    async def tools() -> list[str]:
+        found = await session.list_tools()
+        return [tool.name for tool in getattr(found, "tools", found)]
+
+    async def call(name: str, arguments: dict[str, Any]) -> str:
+        return text_of(await session.call_tool(name, arguments))
+
+    async def page(cursor: str | None) -> tuple[list[str], str | None]:
+        found = await (list_resources or session.list_resources)(cursor)
+        uris = [str(it.uri) for it in getattr(found, "resources", found)]
+        return uris, getattr(found, "next_cursor", getattr(found, "nextCursor", None))
+
+    async def read(uri: str) -> str:
+        found = await session.read_resource(uri)
+        return getattr(found, "contents", found)[0].text
+
+    return Client(tools, call, page, read)
