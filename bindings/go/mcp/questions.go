@@ -42,32 +42,33 @@ func (x *exchange) confirms() bool {
 	return (len(settings.Confirm) > 0 || settings.ConfirmDestructive != nil) && strings.HasPrefix(x.method, "tools/")
 }
 
+// client returns the SDK's session with the client; the messages that a server receives have no other.
+func (x *exchange) client() *mcp.ServerSession { return x.req.GetSession().(*mcp.ServerSession) }
+
 // user returns how the user can be asked, and what was answered.
 func (x *exchange) user() *engine.User {
 	params := x.req.GetParams()
 	user := &engine.User{CanBeAsked: x.canBeAsked(), Responses: message.JSON(params, "inputResponses")}
-	session, _ := x.req.GetSession().(*mcp.ServerSession)
 	if own, ok := message.Meta(params)[mcp.MetaKeyClientCapabilities]; ok {
 		user.Capabilities, _ = json.Marshal(own)
 	} else if settled := x.negotiated(); settled != nil {
 		user.Capabilities = settled.ClientCapabilities
-	} else if session != nil && session.InitializeParams() != nil {
-		user.Capabilities, _ = json.Marshal(session.InitializeParams().Capabilities)
+	} else if begun := x.client().InitializeParams(); begun != nil {
+		user.Capabilities, _ = json.Marshal(begun.Capabilities)
 	}
 	return user
 }
 
 // canBeAsked tells whether the server can send the client a request while this one waits, which its user alone can answer.
 func (x *exchange) canBeAsked() bool {
-	session, ok := x.req.GetSession().(*mcp.ServerSession)
 	extra := x.req.GetExtra()
 	switch {
-	case !ok || x.passed != nil && x.passed.OverHTTP():
+	case x.passed != nil && x.passed.OverHTTP():
 		return false
 	case extra == nil || extra.Header == nil:
 		// Not over HTTP: the connection is one client's.
 		return true
-	case session.ID() == "":
+	case x.client().ID() == "":
 		return false
 	}
 	// Nothing tells who sends an answer. The SDK keeps a session to a user by this member (streamable.go, lookupSession).
@@ -119,10 +120,9 @@ func (x *exchange) elicit(ctx context.Context, step *engine.Step) (*mcp.ElicitRe
 	if err := json.Unmarshal(step.Params, params); err != nil {
 		return nil, err
 	}
-	session, _ := x.req.GetSession().(*mcp.ServerSession)
 	// By this the question carries the session of its call (Write).
 	return within(x.within(ctx), step.WithinMs, func(ctx context.Context) (*mcp.ElicitResult, error) {
-		return session.Elicit(ctx, params)
+		return x.client().Elicit(ctx, params)
 	})
 }
 
@@ -134,8 +134,7 @@ func (x *exchange) listTools(ctx context.Context, step *engine.Step) (json.RawMe
 			return nil, err
 		}
 	}
-	session, _ := x.req.GetSession().(*mcp.ServerSession)
-	req := &mcp.ListToolsRequest{Session: session, Params: params, Extra: x.req.GetExtra()}
+	req := &mcp.ListToolsRequest{Session: x.client(), Params: params, Extra: x.req.GetExtra()}
 	return within(ctx, step.WithinMs, func(ctx context.Context) (json.RawMessage, error) {
 		result, err := x.next(ctx, "tools/list", req)
 		if err != nil {

@@ -21,10 +21,7 @@ func (given ledgerSettings) options(now time.Time) []sealwaxmcp.LedgerOption {
 	options = with(options, given.AcceptIssuedSince, func(age time.Duration) sealwaxmcp.LedgerOption {
 		return sealwaxmcp.AcceptIssuedSince(now.Add(-age))
 	})
-	if given.ReusableRequestState {
-		options = append(options, sealwaxmcp.ReusableRequestState())
-	}
-	return options
+	return when(options, given.ReusableRequestState, sealwaxmcp.ReusableRequestState())
 }
 
 // scriptedLedger is the package's own in memory, whose answers may be lost.

@@ -47,6 +47,14 @@ func with[O any](options []O, seconds *int64, option func(time.Duration) O) []O 
 	return append(options, option(time.Duration(*seconds)*time.Second))
 }
 
+// when adds an option, if it is so.
+func when[O any](options []O, so bool, option O) []O {
+	if so {
+		return append(options, option)
+	}
+	return options
+}
+
 // current serves what comes.
 var current atomic.Pointer[stage]
 

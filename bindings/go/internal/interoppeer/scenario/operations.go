@@ -85,9 +85,7 @@ func (s *stage) onHandles(ctx context.Context, one told) (any, error) {
 	must(0, json.Unmarshal(one.Given[0], &kind))
 	ages := with(nil, one.Options.MaxAge, sealwaxmcp.MaxAge)
 	rows := must(s.guard.ReferenceHandles(kind, ages...))
-	if one.Options.Once {
-		ages = append(ages, sealwaxmcp.SingleUse())
-	}
+	ages = when(ages, one.Options.Once, sealwaxmcp.SingleUse())
 	baskets := must(sealwaxmcp.NewSelfContainedHandles[json.RawMessage](s.guard, kind, ages...))
 	switch one.Do {
 	case "mint":
@@ -131,19 +129,14 @@ func (s *stage) onLinks(ctx context.Context, one told) (any, error) {
 	var name, link string
 	must(0, json.Unmarshal(one.Given[0], &name))
 	options := with(nil, one.Options.TTL, sealwaxmcp.LinkTTL)
-	if one.Options.Once {
-		options = append(options, sealwaxmcp.LinkOnce())
-	}
+	options = when(options, one.Options.Once, sealwaxmcp.LinkOnce())
 	links := must(sealwaxmcp.NewLinks[json.RawMessage](s.guard, name, options...))
 	if one.Do == "link" {
 		made, err := links.Seal(ctx, one.Given[1])
 		return named(made), err
 	}
 	must(0, json.Unmarshal(one.Given[1], &link))
-	var how []sealwaxmcp.OpenOption
-	if one.Options.Keep {
-		how = append(how, sealwaxmcp.KeepLink())
-	}
+	how := when(nil, one.Options.Keep, sealwaxmcp.KeepLink())
 	if by := personOf(one.Options.By); !by.IsNobody() {
 		how = append(how, sealwaxmcp.OpenedBy(by))
 	} else if one.Options.By != nil {

@@ -130,18 +130,14 @@ func worded(words json.RawMessage) func(context.Context, json.RawMessage) (strin
 func (s *stage) newSessions(settings settings) *sealwaxmcp.Sessions[json.RawMessage] {
 	given := settings.Sessions
 	options := with(nil, given.TTL, sealwaxmcp.SessionTTL)
-	if given.NoExpiry {
-		options = append(options, sealwaxmcp.SessionNoExpiry())
-	}
+	options = when(options, given.NoExpiry, sealwaxmcp.SessionNoExpiry())
+	options = when(options, given.HeldByServer, sealwaxmcp.HeldByServer())
 	var names struct{ Tools, Methods []string }
 	if string(given.Required) == "true" {
 		options = append(options, sealwaxmcp.Required())
 	} else if given.Required != nil {
 		must(0, json.Unmarshal(given.Required, &names))
 		options = append(options, sealwaxmcp.RequiredTools(names.Tools...), sealwaxmcp.RequiredMethods(names.Methods...))
-	}
-	if given.HeldByServer {
-		options = append(options, sealwaxmcp.HeldByServer())
 	}
 	var initial sealwaxmcp.Initial[json.RawMessage]
 	if given.Initial != nil {
@@ -157,16 +153,9 @@ func wrapping(settings settings) []sealwaxmcp.TransportOption {
 	given := settings.Transport
 	options := with(nil, given.TTL, sealwaxmcp.TransportTTL)
 	options = with(options, given.Idle, sealwaxmcp.TransportIdle)
-	if given.Required != nil && !*given.Required {
-		options = append(options, sealwaxmcp.TransportOptional())
-	}
-	if given.OnLost == "serve" {
-		options = append(options, sealwaxmcp.TransportServeLost())
-	}
-	if given.SEP1359 {
-		options = append(options, sealwaxmcp.SEP1359())
-	}
-	return options
+	options = when(options, given.Required != nil && !*given.Required, sealwaxmcp.TransportOptional())
+	options = when(options, given.OnLost == "serve", sealwaxmcp.TransportServeLost())
+	return when(options, given.SEP1359, sealwaxmcp.SEP1359())
 }
 
 // onLines serves a connection as stdio.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"reflect"
 	"strings"
 	"sync"
@@ -214,7 +213,7 @@ func Header(req mcp.Request) *string {
 	if extra == nil || len(extra.Header.Values(SessionHeader)) == 0 {
 		return nil
 	}
-	joined := strings.Join(http.Header(extra.Header).Values(SessionHeader), ",")
+	joined := strings.Join(extra.Header.Values(SessionHeader), ",")
 	return &joined
 }
 
