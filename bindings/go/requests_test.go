@@ -11,10 +11,7 @@ func TestRequests(t *testing.T) {
 	var cases struct {
 		TokenFields []struct {
 			Method      string
-			TokenFields *struct {
-				Kind, Param, Result string
-				Target              *string
-			}
+			TokenFields *TokenFields
 		}
 		Claims []struct {
 			Claims    json.RawMessage
@@ -34,14 +31,8 @@ func TestRequests(t *testing.T) {
 			same(t, one.Method, found == nil, one.TokenFields == nil)
 			continue
 		}
-		expected := TokenFields{
-			Kind: one.TokenFields.Kind, Param: one.TokenFields.Param, Result: one.TokenFields.Result,
-			NeedsCaller: one.TokenFields.Kind == "request-state",
-		}
-		if one.TokenFields.Target != nil {
-			expected.Target = *one.TokenFields.Target
-		}
-		same(t, one.Method, *found, expected)
+		one.TokenFields.NeedsCaller = one.TokenFields.Kind == "request-state"
+		same(t, one.Method, *found, *one.TokenFields)
 	}
 	_, err := NewRequestContext("tools/call", "x", json.RawMessage(`{"a":1}`), []string{}...)
 	refuses(t, ErrInvalidArgument, err)
