@@ -2,13 +2,12 @@
 // every transcript: scenario.mjs looks.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { request } from 'node:http';
 import { test } from 'node:test';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
-import { LEGACY } from './client.mjs';
+import { LEGACY, listen } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 import { door, factoryOf, guardOf, initialize, inMemory, requestOf, text } from './wire.mjs';
 
@@ -119,15 +118,14 @@ for (const [major, listenerOf] of Object.entries(listeners)) {
       return new Promise(() => {});
     };
     const listener = listenerOf(guard, factoryOf({ 'tools/call': tool }, guard));
-    const server = createServer(listener).listen(0, '127.0.0.1');
-    t.after(() => server.closeAllConnections() ?? server.close());
-    await once(server, 'listening');
+    const { url, close } = await listen(listener);
+    t.after(close);
     const headers = {
       'content-type': 'application/json',
       accept: 'application/json, text/event-stream',
     };
     for (let id = 1; id <= 5; id += 1) {
-      const sent = request({ port: server.address().port, method: 'POST', headers });
+      const sent = request(url, { method: 'POST', headers });
       sent.on('error', () => {});
       sent.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: name }));
       while (came < id) await turn();

@@ -16,6 +16,7 @@ import { compiled, connected, listen, sleep, told } from './client.mjs';
 import { ledgerOf, noSqlite } from './ledgers.mjs';
 import { ISSUER, world } from './server.mjs';
 import { valkey } from './valkey.mjs';
+import { door } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 const SERVER = fileURLToPath(new URL('server.mjs', import.meta.url));
@@ -39,15 +40,12 @@ const engines = {
 
 /** Lets two go once both have come. */
 function meeting() {
+  const arrived = door();
   let left = 2;
-  let go;
-  const gone = new Promise((done) => {
-    go = done;
-  });
   return () => {
     left -= 1;
-    if (left <= 0) go();
-    return gone;
+    if (left <= 0) arrived.open();
+    return arrived.pass();
   };
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
+import { request as send } from 'node:http';
 import { connect as connect2, createServer as createServer2 } from 'node:http2';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -11,6 +11,7 @@ import { after, test } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import express from 'express';
+import { listen } from './client.mjs';
 import { door, guardOf, text } from './wire.mjs';
 
 const lines = [];
@@ -28,20 +29,13 @@ const encoded = (text) => new TextEncoder().encode(text);
 /** A stream of events. */
 const streaming = (source) => new Response(new ReadableStream(source), { headers: events });
 
-const servers = [];
-after(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
+const closing = [];
+after(() => closing.map((close) => close()));
 
 async function serving(listener) {
-  const server = createServer(listener);
-  servers.push(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server.address().port;
+  const { url, close } = await listen(listener);
+  closing.push(close);
+  return url.port;
 }
 
 /** Posts a body, and returns the request. */

@@ -1,12 +1,11 @@
 // Upstash's REST protocol in front of a Valkey. As a program it starts both, and tells their addresses.
 
-import { createServer } from 'node:http';
-
+import { listen } from './client.mjs';
 import { valkey } from './valkey.mjs';
 
 /** Serves until it is closed; the store refuses the `forbidden` commands. */
 export async function rest(store, forbidden = []) {
-  const server = createServer(async (request, response) => {
+  const { url, close } = await listen(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const [name, ...args] = JSON.parse(body);
@@ -25,11 +24,7 @@ export async function rest(store, forbidden = []) {
     };
     response.end(JSON.stringify(answer.error ? answer : { result: encoded(answer.result) }));
   });
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  return {
-    url: `http://127.0.0.1:${server.address().port}`,
-    close: () => server.closeAllConnections() ?? server.close(),
-  };
+  return { url: url.origin, close };
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {

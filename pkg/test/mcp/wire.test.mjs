@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request as send } from 'node:http';
+import { request as send } from 'node:http';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -14,6 +14,7 @@ import { deserializeMessage } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { listen } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 
 const alice = { subject: 'alice' };
@@ -26,8 +27,8 @@ const NEGOTIATED = {
 const { cases } = JSON.parse(readFileSync(new URL('wire.json', import.meta.url), 'utf8'));
 
 /** Sends a request; a header that is there several times has an array. */
-async function answerOf(port, { method, headers, body }) {
-  const sent = send({ port, host: '127.0.0.1', path: '/mcp', method, headers });
+async function answerOf(url, { method, headers, body }) {
+  const sent = send(url, { method, headers });
   // A server may answer and go before the whole body is sent.
   sent.on('error', () => {});
   await inPieces(sent, body);
@@ -80,14 +81,13 @@ for (const one of cases.filter(({ http }) => http)) {
       };
       return new Response(content, { status, headers });
     };
-    const server = createServer(guard.node(guard.fetch(handler, one.settings.transport)));
-    t.after(() => server.closeAllConnections() ?? server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { url, close } = await listen(guard.node(guard.fetch(handler, one.settings.transport)));
+    t.after(close);
 
     const { method, body, version, session, encoding } = one.http;
     const header = (name, value, several) =>
       value && { [name]: value.several ? [several, several] : told(value) };
-    const { status, headers, text } = await answerOf(server.address().port, {
+    const { status, headers, text } = await answerOf(url, {
       method,
       headers: {
         ...header('mcp-session-id', session, texts['{t}']),
