@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use http::request::Parts;
 use rmcp::model::{Extensions, NumberOrString};
 use rmcp::service::{Peer, RequestContext, serve_directly};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -16,7 +15,7 @@ use sealwax_mcp::{Failed, Fault, Origin, Reply};
 use crate::foreign::{panicked, wrong};
 use crate::guard::Guard;
 use crate::hooks::{Timed, unprotected, warn};
-use crate::principal::signed_in;
+use crate::principal::{parts, signed_in};
 use crate::refusal::About;
 use crate::{Context, Kind};
 
@@ -59,7 +58,7 @@ pub(crate) struct Known {
 
 impl Caller {
     pub(crate) fn new(guard: &Guard, origin: Origin, extensions: &Extensions) -> Self {
-        let over_http = extensions.get::<Parts>();
+        let over_http = parts(extensions);
         let known = over_http.map_or_else(|| extensions.get(), |parts| parts.extensions.get());
         let known = known.filter(|known: &&Known| known.caller.guard.is(guard));
         Self {
@@ -108,7 +107,8 @@ impl Caller {
         fault.id = about.id;
         fault.origin = self.origin.clone();
         fault.origin.principal = self.principal().cloned().map(Into::into);
-        self.guard.found(error.code(), fault);
+        let refused = self.guard.0.engine.report(error.code(), fault);
+        self.guard.refused(refused);
         about.profile.answer(error, about.session_id).into()
     }
 
@@ -166,20 +166,16 @@ impl Guard {
         if principal == Some(Principal::anonymous())
             && let Some(sign) = signed_in(context)
         {
-            self.warn_of_anonymous(sign);
+            // The likeliest misuse is to leave `anonymous` in place.
+            self.0.warned.call_once(|| {
+                warn(&format!(
+                    "SECURITY: the principal is anonymous, but a request came with {sign}: what this guard seals for one user \
+                     opens for every other. Put sealwax_rmcp::VerifiedClaims into the HTTP request's extensions where it is \
+                     authenticated, and set Guard::builder(codec, from_claims)."
+                ));
+            });
         }
         Ok(principal)
-    }
-
-    /// Warns once: the likeliest misuse is to leave `anonymous` in place.
-    fn warn_of_anonymous(&self, sign: &str) {
-        self.0.warned.call_once(|| {
-            warn(&format!(
-                "SECURITY: the principal is anonymous, but a request came with {sign}: what this guard seals for one user \
-                 opens for every other. Put sealwax_rmcp::VerifiedClaims into the HTTP request's extensions where it is \
-                 authenticated, and set Guard::builder(codec, from_claims)."
-            ));
-        });
     }
 
     /// Makes a request context that has only a `peer`, for messages that rmcp has not read yet.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rmcp::RoleServer;
 use rmcp::service::Peer;
 use sealwax::{Codec, Error, Principal};
-use sealwax_mcp::{Event, Failed, Fault, Step};
+use sealwax_mcp::{Event, Failed, Fault, Refused, Step};
 use tokio::time::timeout;
 
 use crate::foreign::{caught, wrong};
@@ -123,9 +123,7 @@ impl Guard {
     pub(crate) fn report(&self, exchange: &mut Timed) -> Option<String> {
         let mut why = None;
         for refused in exchange.refused() {
-            let refusal = Refusal::new(refused);
-            self.refused(&refusal);
-            why = Some(refusal.message);
+            why = Some(self.refused(refused));
         }
         if let Some(since) = exchange.since {
             for event in exchange.events() {
@@ -136,16 +134,13 @@ impl Guard {
         why
     }
 
-    /// Reports a mistake that the adapter found.
-    pub(crate) fn found(&self, code: &'static str, fault: Fault) {
-        let entry = self.0.engine.report(code, fault);
-        self.refused(&Refusal::new(entry));
-    }
-
-    fn refused(&self, refusal: &Refusal) {
-        log(refusal);
+    /// Reports a refusal, and returns its message.
+    pub(crate) fn refused(&self, refused: Refused<'static>) -> String {
+        let refusal = Refusal::new(refused);
+        log(&refusal);
         let hooks = &self.0.options.on_refused;
-        self.tell("on_refused", refusal.kind, hooks, refusal);
+        self.tell("on_refused", refusal.kind, hooks, &refusal);
+        refusal.message
     }
 
     /// Calls the author's functions, which change no answer.

@@ -6,6 +6,7 @@ use std::fmt;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use rmcp::model::Extensions;
 use sealwax::{Error, JwtClaims, Principal};
 use serde_json::Value;
 
@@ -66,21 +67,23 @@ pub fn from_claims(context: &Context) -> Result<Option<Principal>, Error> {
 }
 
 fn claims(context: &Context) -> Option<&VerifiedClaims> {
-    parts(context)?.extensions.get()
+    parts(&context.extensions)?.extensions.get()
 }
 
-fn parts(context: &Context) -> Option<&Parts> {
-    context.extensions.get()
+/// Returns the HTTP request of a message; `None` of one on stdio.
+pub(crate) fn parts(extensions: &Extensions) -> Option<&Parts> {
+    extensions.get()
 }
 
 /// Returns what of a request tells that somebody is signed in. rmcp has no type for that, so these are the signs that an
 /// adapter can see: [`VerifiedClaims`], and the header of an access token.
 pub(crate) fn signed_in(context: &Context) -> Option<&'static str> {
-    let has_token = || parts(context).is_some_and(|it| it.headers.contains_key(AUTHORIZATION));
-    match claims(context) {
-        Some(_) => Some("VerifiedClaims"),
-        None => has_token().then_some("an Authorization header"),
+    if claims(context).is_some() {
+        return Some("VerifiedClaims");
     }
+    let headers = &parts(&context.extensions)?.headers;
+    let has_token = headers.contains_key(AUTHORIZATION);
+    has_token.then_some("an Authorization header")
 }
 
 /// Returns the anonymous principal: everybody who has a token can use it.

@@ -6,20 +6,21 @@ use rmcp::model::{Extensions, NotificationMetaObject, ProtocolVersion};
 use rmcp::service::NotificationContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use sealwax_mcp::{
-    ClientSession, ClientValue, Event, Failed, HandlerResult as Reported, Message, Origin, Outcome,
-    Reply, Report, Step, TokenFields,
+    Client, ClientSession, ClientValue, Event, Failed, HandlerResult as Reported, Message, Origin,
+    Outcome, Reply, Report, Step, TokenFields,
 };
 use serde_json::{Value, json};
 
 use super::SESSION;
 use super::params::Params;
-use super::questions::{User, elicit, listed};
+use super::questions::{elicit, listed};
 use super::results::Outgoing;
 use crate::Context;
 use crate::caller::{Caller, Running};
 use crate::foreign::caught;
 use crate::guard::Guard;
 use crate::hooks::Timed;
+use crate::principal::parts;
 use crate::refusal::{error_data, internal};
 use crate::transport::http;
 
@@ -48,8 +49,14 @@ impl Guard {
         let origin = Origin::new(Some(method.into()), target.as_deref().map(Into::into));
         let caller = Arc::new(Caller::new(self, origin, &context.extensions));
         let modern = is_modern(&context);
-        let user = User::of(self, method, &request, &context);
-        let client = user.as_ref().map(User::client);
+        let confirms = self.0.options.confirms && method.starts_with("tools/");
+        let asked = confirms.then(|| (self.capabilities(&context), request.responses()));
+        let client = asked.as_ref().map(|(capabilities, responses)| Client {
+            capabilities: capabilities.as_deref(),
+            responses: responses.as_deref(),
+            // Over HTTP rmcp does not say who answered, and another user may know the session.
+            can_be_asked: parts(&context.extensions).is_none(),
+        });
         let token = fields.and_then(|fields| Some(request.token(&fields)?.value()));
         let session = context.meta.get(SESSION);
         let message = Message {
@@ -228,7 +235,7 @@ fn is_modern(context: &Context) -> bool {
 
 /// Two headers, or one that is no text, match no session.
 fn header_of(extensions: &Extensions) -> Option<&str> {
-    match http::session(extensions.get()?) {
+    match http::session(parts(extensions)?) {
         ClientValue::Absent => None,
         header => Some(header.text().unwrap_or_default()),
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use sealwax::Principal;
-use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, HandleResult, Profile, Step, token_id};
+use sealwax_mcp::{ClientValue, HandleOp, HandleOpKind, Profile, Step, token_id};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -153,15 +153,11 @@ impl Links {
         })?;
         let step = caller.drive(&mut exchange, step, None).await;
         match (step, value) {
-            (Step::Done(done), Some(value)) => {
-                let HandleResult { id, principal, .. } = *done;
-                let principal = principal.ok_or(LinkRefused::new(None))?;
-                Ok(OpenedLink {
-                    value,
-                    principal,
-                    id,
-                })
-            }
+            (Step::Done(done), Some(value)) => Ok(OpenedLink {
+                value,
+                principal: done.principal.ok_or(LinkRefused::new(None))?,
+                id: done.id,
+            }),
             (Step::Reply(reply), _) => Err(LinkRefused::new(reply.status)),
             _ => Err(LinkRefused::new(None)),
         }

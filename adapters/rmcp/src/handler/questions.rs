@@ -1,17 +1,14 @@
 //! Confirmations: what a call's client can do, and what its user is asked.
 
-use http::request::Parts;
 use rmcp::ServerHandler;
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, PaginatedRequestParams, ServerRequest,
 };
 use rmcp::service::PeerRequestOptions;
-use sealwax_mcp::{Called, Client, Elicitation, Failed, List};
+use sealwax_mcp::{Called, Elicitation, Failed, List};
 use serde::Deserialize as _;
-use serde_json::Value;
 use tokio::time::timeout;
 
-use super::params::Params;
 use crate::Context;
 use crate::foreign::{caught, threw, wrong};
 use crate::guard::Guard;
@@ -19,50 +16,19 @@ use crate::value::answer;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// How the user of a call can be asked, and what was answered.
-pub(crate) struct User {
-    capabilities: Option<String>,
-    responses: Option<String>,
-    can_be_asked: bool,
-}
-
-impl User {
-    /// Returns that of a guard that confirms some calls.
-    pub(crate) fn of<Q: Params>(
-        guard: &Guard,
-        method: &str,
-        request: &Q,
-        context: &Context,
-    ) -> Option<Self> {
-        if !guard.0.options.confirms || !method.starts_with("tools/") {
-            return None;
-        }
-        let of_request = context.meta.get(CAPABILITIES).map(Value::to_string);
-        let of_connection = || {
-            if let Some(settled) = guard.negotiated(context) {
-                return Some(settled.client_capabilities.to_string());
-            }
-            let client = context.peer.peer_info()?;
-            answer(&client.capabilities).ok()
-        };
-        Some(Self {
-            capabilities: of_request.or_else(of_connection),
-            responses: request.responses(),
-            // Over HTTP rmcp does not say who answered, and another user may know the session.
-            can_be_asked: context.extensions.get::<Parts>().is_none(),
-        })
-    }
-
-    pub(crate) fn client(&self) -> Client<'_> {
-        Client {
-            capabilities: self.capabilities.as_deref(),
-            responses: self.responses.as_deref(),
-            can_be_asked: self.can_be_asked,
-        }
-    }
-}
-
 impl Guard {
+    /// Returns what the client of a request can do, as JSON.
+    pub(crate) fn capabilities(&self, context: &Context) -> Option<String> {
+        if let Some(of_request) = context.meta.get(CAPABILITIES) {
+            return Some(of_request.to_string());
+        }
+        if let Some(settled) = self.negotiated(context) {
+            return Some(settled.client_capabilities.to_string());
+        }
+        let client = context.peer.peer_info()?;
+        answer(&client.capabilities).ok()
+    }
+
     /// Returns the question of a call, as JSON, as the author's function makes it.
     pub(crate) async fn question(&self, call: Called, context: &Context) -> Result<String, Failed> {
         let mut questions = self.0.options.questions.iter();

@@ -3,6 +3,7 @@
 use rmcp::model::*;
 use sealwax_mcp::{HandlerResult as Reported, Outcome, Respond, Scope, Set, TokenFields};
 use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::SESSION;
@@ -198,30 +199,25 @@ macro_rules! responses {
             }
 
             $(fn of(result: Value) -> Option<Self> {
-                $of(result)
+                ($of)(result)
             })?
         }
     )*};
 }
 
 responses! {
-    CallToolResponse { Complete InputRequired Task } of: tool_result;
+    CallToolResponse { Complete InputRequired Task } of: |result: Value| {
+        match result["resultType"] == "input_required" {
+            true => read::<InputRequiredResult, _>(result),
+            false => read::<CallToolResult, _>(result),
+        }
+    };
     GetPromptResponse { Complete InputRequired };
-    ReadResourceResponse { Complete InputRequired } of: page;
+    ReadResourceResponse { Complete InputRequired } of: read::<ReadResourceResult, _>;
 }
 
-fn page(result: Value) -> Option<ReadResourceResponse> {
-    let result = serde_json::from_value(result).ok();
-    result.map(ReadResourceResponse::Complete)
-}
-
-fn tool_result(result: Value) -> Option<CallToolResponse> {
-    if result["resultType"] == "input_required" {
-        let result = serde_json::from_value(result).ok();
-        return result.map(CallToolResponse::InputRequired);
-    }
-    let result = serde_json::from_value(result).ok();
-    result.map(CallToolResponse::Complete)
+fn read<R: DeserializeOwned, A: From<R>>(result: Value) -> Option<A> {
+    serde_json::from_value::<R>(result).ok().map(Into::into)
 }
 
 /// An empty result, which has no metadata in rmcp; README.md lists the methods.

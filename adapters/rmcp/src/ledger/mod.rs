@@ -82,11 +82,8 @@ impl LedgerError {
 
 impl fmt::Display for LedgerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unfit(why) | Self::Unavailable(why) | Self::InvalidArgument(why) => {
-                f.write_str(why)
-            }
-        }
+        let (Self::Unfit(why) | Self::Unavailable(why) | Self::InvalidArgument(why)) = self;
+        f.write_str(why)
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::Context;
 use crate::caller::Caller;
 use crate::guard::Guard;
+use crate::principal::parts;
 
 /// The outcome of `initialize` between the server and a client of a revision up to 2025-11-25.
 /// [`Guard::negotiated`] returns it on later requests, although the server keeps no state.
@@ -36,7 +37,7 @@ impl Guard {
     pub fn session_id(&self, context: &Context) -> Option<String> {
         let caller = Caller::of(&context.extensions).ok()?;
         let own = caller.within(|running| Ok(running.exchange.session().map(Session::ulid)));
-        let parts = context.extensions.get::<http::request::Parts>();
+        let parts = parts(&context.extensions);
         let of_transport = || parts?.extensions.get::<SessionToken>()?.0.clone();
         own.ok().flatten().or_else(of_transport)
     }
@@ -45,7 +46,6 @@ impl Guard {
     /// session, and on revision 2026-07-28, where every request carries it.
     #[must_use]
     pub fn negotiated<'c>(&self, context: &'c Context) -> Option<&'c Negotiated> {
-        let parts = context.extensions.get::<http::request::Parts>();
-        parts.and_then(|parts| parts.extensions.get())
+        parts(&context.extensions)?.extensions.get()
     }
 }

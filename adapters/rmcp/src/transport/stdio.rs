@@ -134,23 +134,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             let answer = answer.as_deref().ok_or_else(refused);
             step = passing.on(Event::Replayed(answer)).await;
         }
-        let text = passing.exchange.text();
-        match (step, text) {
-            (Step::Deliver(deliver), Some(lines)) => {
-                let known = passing.known(&deliver);
-                for line in lines.split('\n') {
-                    if !self.deliver(line, known.clone(), to_rmcp).await? {
-                        passing.on(Event::Broke(String::new())).await;
-                    }
-                }
-                match passing.exchange.text() {
-                    Some(line) => self.write(line).await,
-                    None => Ok(()),
+        let mut text = passing.exchange.text();
+        if let (Step::Deliver(deliver), Some(lines)) = (step, &text) {
+            let known = passing.known(&deliver);
+            for line in lines.split('\n') {
+                if !self.deliver(line, known.clone(), to_rmcp).await? {
+                    passing.on(Event::Broke(String::new())).await;
                 }
             }
-            (_, Some(line)) => self.write(line).await,
-            _ => Ok(()),
+            text = passing.exchange.text();
         }
+        self.write(text).await
     }
 
     /// Returns whether rmcp can read it.
@@ -261,18 +255,18 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Relay<W> {
             line = changed;
         }
         let Ok(connection) = &self.connection else {
-            return self.write(line).await;
+            return self.write(Some(line)).await;
         };
         let begin = || connection.leaves(line.as_bytes(), None);
         let (mut passing, _) = Passing::begin(&self.guard, None, begin).await;
-        match passing.exchange.text() {
-            Some(line) => self.write(line).await,
-            None => Ok(()),
-        }
+        self.write(passing.exchange.text()).await
     }
 
-    /// Sends a line to the client.
-    async fn write(&self, mut line: String) -> io::Result<()> {
+    /// Sends a line to the client, if there is one.
+    async fn write(&self, line: Option<String>) -> io::Result<()> {
+        let Some(mut line) = line else {
+            return Ok(());
+        };
         line.push('\n');
         let mut client = self.client.lock().await;
         client.write_all(line.as_bytes()).await?;
