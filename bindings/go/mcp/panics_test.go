@@ -3,6 +3,7 @@ package sealwaxmcp_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -38,6 +39,12 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 			t.Errorf("%s: over HTTP: %s", name, told)
 		}
 	}
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmFunc("delete",
+		func(context.Context, json.RawMessage) (string, error) { panic("password=hunter2") }))
+	told := toldOf(call(t, asking(t, s.server, newest, yes), "delete", note{7}))
+	if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || len(s.deleted) != 0 {
+		t.Errorf("a question: %s", told)
+	}
 	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
 	must(sealwaxmcp.NewSessions(guard, func(context.Context, *mcp.RequestExtra) (int, error) { panic("password=hunter2") }))
 	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
@@ -45,7 +52,7 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), within(t, server), "sessions/create", &customParams{})
-	if told := toldOf(nil, err); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
+	if told = toldOf(nil, err); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
 		t.Errorf("a first value: %s", told)
 	}
 }

@@ -2,8 +2,6 @@ package sealwaxmcp_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -70,36 +68,6 @@ func TestAListThatFailsLeavesAllInDoubt(t *testing.T) {
 					t.Errorf("%s: a list that %s: refused %+v", revision, name, refusal)
 				}
 			}
-		}
-	}
-}
-
-// Where the author's function makes no question, nothing runs. Neither client nor log gets what its error or its panic says.
-func TestAFunctionMakesTheQuestion(t *testing.T) {
-	// By what the log says of it.
-	for message, question := range map[string]func(context.Context, json.RawMessage) (string, error){
-		"": func(_ context.Context, arguments json.RawMessage) (string, error) {
-			made := "Really " + string(arguments) + "?"
-			// What the handler gets is what the user has agreed to.
-			clear(arguments)
-			return made, nil
-		},
-		"errorString":                   func(context.Context, json.RawMessage) (string, error) { return "", errors.New("password=hunter2") },
-		"a panic at questions_test.go:": func(context.Context, json.RawMessage) (string, error) { panic("password=hunter2") },
-		"expected text in UTF-8":        func(context.Context, json.RawMessage) (string, error) { return "\xff", nil },
-	} {
-		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmFunc("delete", question))
-		var words []string
-		told := toldOf(call(t, asking(t, s.server, newest, hears(&words)), "delete", note{7}))
-		refusals := s.told()
-		if message == "" {
-			if !slices.Equal(words, []string{`Really {"id":7}?`}) || len(s.deleted) != 1 || string(s.deleted[0].Arguments) != `{"id":7}` {
-				t.Errorf("asked %q, told %s", words, told)
-			}
-		} else if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || len(s.deleted) != 0 || len(refusals) != 1 {
-			t.Errorf("%s: told %s, refused %+v", message, told, refusals)
-		} else if why := refusals[0]; !why.Fault || !strings.Contains(why.Message, message) || strings.Contains(why.Message, "hunter2") {
-			t.Errorf("%s: refused %+v", message, why)
 		}
 	}
 }
