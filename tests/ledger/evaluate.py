@@ -100,20 +100,7 @@ class Run(Service):
 
     def hostile(self, argument: str) -> str:
         others = [
-            "",
-            "0",
-            "-1",
-            "1.5",
-            "1e3",
-            "0x10",
-            " 1",
-            "1 ",
-            "nan",
-            "inf",
-            "x",
-            "ab cd",
-            "\0",
-            "é",
+            *("", "0", "-1", "1.5", "1e3", "0x10", " 1", "1 ", "nan", "inf", "x", "ab cd", "\0", "é"),
             "999999999999999",
         ]
         # None with leading zeros: we write none, and for Lua 00 is not the text 0.
@@ -124,27 +111,12 @@ class Run(Service):
         chance, now = self.chance, self.now
         number = chance.choice([0, 1, now - 1, now, now + 1, now + 300, now + 301, 999_999_999_999_999])
         heads = [
-            "t 1 {0} s",
-            "t 1 {0} ",
-            " 1 {0} s",
-            "t 1 {0}",
-            "t\t 1 {0} s",
-            "token1 1 {0} a\vb",
-            "t  1 {0} s",
-            "t 1 {0} s ",
-            "t -1 {0} s",
-            "token1 3 {0} x y",
+            *("t 1 {0} s", "t 1 {0} ", " 1 {0} s", "t 1 {0}", "t\t 1 {0} s", "token1 1 {0} a\vb", "t  1 {0} s"),
+            *("t 1 {0} s ", "t -1 {0} s", "token1 3 {0} x y"),
         ]
         fences = [
-            "{0} {1} {0}",
-            "{0} {1} 0",
-            "0 {1} {0}",
-            "{0} {1}",
-            "{0}  {0}",
-            "{0} a\tb {0}",
-            "{0} {1} {0} ",
-            " {0} {1} {0}",
-            "x {1} {0}",
+            *("{0} {1} {0}", "{0} {1} 0", "0 {1} {0}", "{0} {1}", "{0}  {0}", "{0} a\tb {0}", "{0} {1} {0} "),
+            *(" {0} {1} {0}", "x {1} {0}"),
         ]
         numbers = ["{0}", "0{0}", "+{0}", "-{0}", "{0}.0", " {0}", "{0}\n", "", "1e3", "0x1f", "at1", "\u0663"]
         kinds = {"fence": fences, "h": heads}

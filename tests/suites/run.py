@@ -226,15 +226,9 @@ OPTIONS = {
     "fastmcp": [
         # The suite's own limit is five seconds.
         "--timeout=60",
-        "--ignore=tests/cli",
-        "--ignore=tests/conformance",
-        "--ignore=tests/downstream",
-        "--ignore=tests/fs",
-        "--ignore=tests/scripts",
-        "--ignore=tests/server/auth",
-        "--ignore=tests/test_issue_ranking.py",
-        "--ignore=tests/test_maintenance_status.py",
-        "--ignore=tests/utilities",
+        *("--ignore=tests/cli", "--ignore=tests/conformance", "--ignore=tests/downstream", "--ignore=tests/fs"),
+        *("--ignore=tests/scripts", "--ignore=tests/server/auth", "--ignore=tests/test_issue_ranking.py"),
+        *("--ignore=tests/test_maintenance_status.py", "--ignore=tests/utilities"),
     ],
 }
 

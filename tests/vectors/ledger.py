@@ -204,18 +204,9 @@ class Cases:
         began = self.pick(None, "@-10000", "@-10000", "@-10000", "@-3", "@200", self.garbage())
         fence = self.pick(
             *["@-10000 RUN @-5"] * 10,
-            "@-10000 RUN @0",
-            "@-10000 OTHER @-5",
-            "@-10000 PROMOTED @0",
-            "@-10000 EVICTED @0",
-            "@-10000 FORMER @-5",
-            "@-500 RUN @50",
-            "@-500 RUN @300",
-            "@-500 RUN @301",
-            "@100 RUN @400",
-            "@-500 OTHER @50",
-            "@-500 PROMOTED @50",
-            "@100 EVICTED @-5",
+            *("@-10000 RUN @0", "@-10000 OTHER @-5", "@-10000 PROMOTED @0", "@-10000 EVICTED @0", "@-10000 FORMER @-5"),
+            *("@-500 RUN @50", "@-500 RUN @300", "@-500 RUN @301", "@100 RUN @400"),
+            *("@-500 OTHER @50", "@-500 PROMOTED @50", "@100 EVICTED @-5"),
             self.garbage(),
         )
         return began, fence
