@@ -172,37 +172,6 @@ func TestAnImportThatFails(t *testing.T) {
 	}
 }
 
-// A clock at any time, and then at another: what is too new or too old is refused, and nothing traps.
-func TestAClockAtAnyTime(t *testing.T) {
-	t.Cleanup(func() { SetEnvironment(nil) })
-	clock := func(now int64) {
-		SetEnvironment(&Environment{Now: func() int64 { return now }, Random: func(b []byte) bool {
-			for n := range b {
-				b[n] = byte(n + 1)
-			}
-			return true
-		}})
-	}
-	view := newViewOf(newCodec(t), "alice")
-	const now = 1_800_000_000 * 1e9
-	for _, one := range []struct {
-		made, now int64
-		expected  string
-	}{
-		{math.MinInt64, -1, ""}, {math.MinInt64, now, "expired"}, {now, math.MinInt64, "not_yet_valid"},
-		{now, math.MaxInt64, "expired"}, {math.MaxInt64, math.MaxInt64 - 1, ""}, {math.MaxInt64, now, "not_yet_valid"},
-	} {
-		clock(one.made)
-		var token []byte
-		ok(t, in(0, sealed(view, []byte("payload"), &token)))
-		clock(one.now)
-		err := in(0, open(view, token))
-		if (err == nil) != (one.expected == "") || err != nil && !strings.HasPrefix(err.Error(), one.expected) {
-			t.Errorf("made at %d, opened at %d: expected %q, found %v", one.made, one.now, one.expected, err)
-		}
-	}
-}
-
 func TestASystemsTimeIsTheNearestThatThereIs(t *testing.T) {
 	for _, c := range []struct {
 		at       time.Time
