@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -77,18 +76,16 @@ final class InteropPeer {
       if (principal.equals("anonymous")) {
         return codec.view(Principal.anonymous());
       }
-      List<@Nullable String> parts =
-          Arrays.stream(principal.split("\0", -1))
-              .collect(
-                  java.util.ArrayList::new,
-                  (found, part) -> found.add(part.isEmpty() ? null : part),
-                  List::addAll);
-      return codec.view(Principal.of(parts.get(0), parts.get(1), parts.get(2)));
+      String[] parts = principal.split("\0", -1);
+      return codec.view(Principal.of(part(parts[0]), part(parts[1]), part(parts[2])));
+    }
+
+    private static @Nullable String part(String text) {
+      return text.isEmpty() ? null : text;
     }
 
     Sealer sealer() {
       View view = view();
-      @Nullable String session = sessionId.isEmpty() ? null : sessionId;
       return switch (kind) {
         case "state" -> view.state(sessionId);
         case "session" -> view.session();
@@ -96,7 +93,7 @@ final class InteropPeer {
         case "handle-state" -> view.handleState(label);
         // A context as bytes: no request makes a random one.
         case "request-state" -> view.sealer(2, null, null, context);
-        default -> view.sealer(127, label, session, context.length == 0 ? null : context);
+        default -> view.sealer(127, label, part(sessionId), context.length == 0 ? null : context);
       };
     }
 
