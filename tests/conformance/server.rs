@@ -41,6 +41,10 @@ static FEATURES: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(include_str!("features.json")).expect("JSON in features.json")
 });
 
+type Page = Option<PaginatedRequestParams>;
+type Context = RequestContext<RoleServer>;
+type Answer<T> = Result<T, ErrorData>;
+
 #[derive(Clone)]
 struct Conformance {
     bare: bool,
@@ -59,19 +63,15 @@ impl ServerHandler for Conformance {
         tools.into_iter().find(|tool| tool.name == name)
     }
 
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, _: Page, _: Context) -> Answer<ListToolsResult> {
         listed("tools")
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+        context: Context,
+    ) -> Answer<CallToolResponse> {
         let name = &*request.name;
         if let Some(result) = FEATURES["results"].get(name) {
             return Ok(complete::<CallToolResult>(result.clone())?.into());
@@ -98,19 +98,15 @@ impl ServerHandler for Conformance {
         Ok(question.map_or_else(|| text("state-ok").into(), Into::into))
     }
 
-    async fn list_prompts(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, _: Page, _: Context) -> Answer<ListPromptsResult> {
         listed("prompts")
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
+        context: Context,
+    ) -> Answer<GetPromptResponse> {
         if let Some(messages) = FEATURES["messages"].get(&request.name) {
             let arguments = request.arguments.unwrap_or_default();
             let messages = made(filled(messages, &arguments))?;
@@ -123,27 +119,23 @@ impl ServerHandler for Conformance {
         Ok(question.map_or_else(last, Into::into))
     }
 
-    async fn list_resources(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(&self, _: Page, _: Context) -> Answer<ListResourcesResult> {
         listed("resources")
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        _: Page,
+        _: Context,
+    ) -> Answer<ListResourceTemplatesResult> {
         listed("resourceTemplates")
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+        _: Context,
+    ) -> Answer<ReadResourceResponse> {
         let uri = &request.uri;
         let id = uri.strip_prefix("test://template/");
         let id = id.and_then(|rest| rest.strip_suffix("/data"));
@@ -162,38 +154,22 @@ impl ServerHandler for Conformance {
         Ok(read.with_cache_scope(CacheScope::Public).into())
     }
 
-    async fn complete(
-        &self,
-        request: CompleteRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<CompleteResult, ErrorData> {
+    async fn complete(&self, request: CompleteRequestParams, _: Context) -> Answer<CompleteResult> {
         let values = vec![format!("{}is", request.argument.value)];
         let values = CompletionInfo::new(values);
         let values = values.map_err(|error| ErrorData::internal_error(error, None))?;
         Ok(CompleteResult::new(values))
     }
 
-    async fn set_level(
-        &self,
-        _: SetLevelRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Answer<()> {
         Ok(())
     }
 
-    async fn subscribe(
-        &self,
-        _: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn subscribe(&self, _: SubscribeRequestParams, _: Context) -> Answer<()> {
         Ok(())
     }
 
-    async fn unsubscribe(
-        &self,
-        _: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
+    async fn unsubscribe(&self, _: UnsubscribeRequestParams, _: Context) -> Answer<()> {
         Ok(())
     }
 
@@ -204,7 +180,7 @@ impl ServerHandler for Conformance {
         Some(requested.supported_by(&self.get_info().capabilities))
     }
 
-    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
         let id = format!("{:p}", &context);
         let sink = context.sink().clone();
         self.subscribers.lock().await.insert(id.clone(), sink);
@@ -215,18 +191,18 @@ impl ServerHandler for Conformance {
 }
 
 /// A whole list of `features.json`.
-fn listed<T: DeserializeOwned>(name: &str) -> Result<T, ErrorData> {
+fn listed<T: DeserializeOwned>(name: &str) -> Answer<T> {
     complete(json!({ name: FEATURES[name], "ttlMs": TTL_MS, "cacheScope": "public" }))
 }
 
 /// A result of rmcp, from its JSON.
-fn complete<T: DeserializeOwned>(mut value: Value) -> Result<T, ErrorData> {
+fn complete<T: DeserializeOwned>(mut value: Value) -> Answer<T> {
     value["resultType"] = json!("complete");
     made(value)
 }
 
 /// A type of rmcp, from its JSON.
-fn made<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+fn made<T: DeserializeOwned>(value: Value) -> Answer<T> {
     serde_json::from_value(value)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }

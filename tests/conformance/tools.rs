@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
+use rmcp::ErrorData;
 use rmcp::model::*;
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer};
 use sealwax_rmcp::State;
 use serde_json::{Value, json};
 
-use crate::{Conformance, FEATURES, made};
+use crate::{Answer, Conformance, Context, FEATURES, made};
 
 const SOON: Duration = Duration::from_millis(50);
 
@@ -27,8 +26,8 @@ impl Conformance {
         name: &str,
         sent: Option<&str>,
         answers: Option<InputResponses>,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<Option<InputRequiredResult>, ErrorData> {
+        context: &Context,
+    ) -> Answer<Option<InputRequiredResult>> {
         let feature = FEATURES["rounds"].get(name).ok_or_else(unknown)?;
         let stateful = feature["state"] == true;
         let rounds = feature["ask"].as_array().ok_or_else(unknown)?;
@@ -68,11 +67,7 @@ impl Conformance {
         Ok(Some(InputRequiredResult::new(Some(requests), state)))
     }
 
-    pub async fn tool(
-        &self,
-        name: &str,
-        context: &RequestContext<RoleServer>,
-    ) -> Result<CallToolResult, ErrorData> {
+    pub async fn tool(&self, name: &str, context: &Context) -> Answer<CallToolResult> {
         match name {
             "test_tool_with_logging" => {
                 for said in ["started", "in the midst of it", "completed"] {
@@ -120,7 +115,7 @@ impl Conformance {
     }
 }
 
-async fn log(context: &RequestContext<RoleServer>, level: LoggingLevel, said: &str) {
+async fn log(context: &Context, level: LoggingLevel, said: &str) {
     let message = LoggingMessageNotificationParam::new(level, json!(said));
     context.peer.notify_logging_message(message).await.ok();
 }
