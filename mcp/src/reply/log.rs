@@ -237,7 +237,7 @@ fn quote(text: &str, most: usize, line: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fault, Origin};
+    use super::Fault;
     use crate::reply::step::Item;
 
     #[test]
@@ -258,17 +258,5 @@ mod tests {
         }
         let filling = Fault::new(Item::Cursor, "x".repeat(501)).line("used");
         assert!(filling.ends_with(&format!("={:?}", "x".repeat(500))));
-    }
-
-    #[test]
-    fn what_is_over_1024_bytes_is_no_name() {
-        let (fits, long) = ("x".repeat(1024), "x".repeat(1025));
-        for (name, kept) in [(&*fits, true), (&long, false), ("", false)] {
-            let origin = Origin::new(Some(name.into()), Some(name.into()));
-            assert_eq!(
-                (origin.method.is_some(), origin.target.is_some()),
-                (kept, kept)
-            );
-        }
     }
 }

@@ -241,6 +241,11 @@ fn a_session_is_written_and_forked() {
     // Nothing to be cached, where it would have been.
     let set = responded["set"].as_array().unwrap();
     assert!(set.contains(&json!([["ttlMs"], 0])), "{responded}");
+    let metadata = set.iter().find(|set| set[0][0] == "_meta").unwrap();
+    assert!(
+        metadata[1]["state"].is_string(),
+        "it was written: {metadata}"
+    );
     // A notification has it too, whose caller is told later.
     let known = of_session(Text(&id));
     let mut unknown = known;

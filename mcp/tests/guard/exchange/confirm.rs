@@ -76,6 +76,8 @@ fn only_a_confirmed_tool_has_a_preview() {
         let builder = Guard::builder(clock().codec()).confirm("play", Confirm::default());
         assert_eq!(builder.preview(tool).build().is_ok(), is_right, "{tool}");
     }
+    // A list of tools shows what it has, whatever it brings.
+    assert!(!confirming(&clock()).defers());
 }
 
 /// No SDK runs a tool for a notification; an adapter of somebody's might.

@@ -183,6 +183,42 @@ fn a_state_is_json_of_what_can_carry_it() {
         let (mut exchange, _) = guard.message(Message { method, ..call() });
         assert_eq!(exchange.seal_state(value).is_ok(), is_sealed, "{method}");
     }
+    // Another value in its place is the server's failure.
+    let (mut exchange, _) = guard.message(call());
+    let token = ClientValue::Other;
+    let step = responded(&mut exchange, HandlerResult { token, ..ASKS });
+    assert_eq!(code(step), -32603);
+}
+
+#[test]
+fn the_log_has_no_target_that_is_too_long() {
+    let guard = guard_with(&clock(), |guard| guard);
+    for (length, is_kept) in [(1024, true), (1025, false)] {
+        let (mut exchange, _) = guard.message(Message {
+            target: Some(&"x".repeat(length)),
+            token: ClientValue::Text("sw1.A"),
+            ..call()
+        });
+        let refused = exchange.refused().remove(0);
+        assert_eq!(refused.origin.target.is_some(), is_kept, "{length}");
+    }
+}
+
+#[test]
+fn an_error_leaves_as_it_is() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
+    let session = created(&clock);
+    let (mut exchange, _) = guard.message(Message {
+        session: client_session(&session),
+        ..call()
+    });
+    exchange.write("1").unwrap();
+    let outcome = Outcome::Error;
+    match responded(&mut exchange, HandlerResult { outcome, ..ASKS }) {
+        Step::Respond(leave) => assert!(leave.token.is_none() && leave.metadata.is_none()),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -206,4 +242,15 @@ fn a_session_is_there_while_its_handler_runs() {
     assert!(!is_there(&mut exchange));
     exchange.on(ok()).unwrap();
     assert!(!is_there(&mut exchange) && exchange.on(ok()).is_err());
+
+    // A state that is no text is not an absent one.
+    let (mut exchange, _) = guard.message(Message {
+        session: Some(ClientSession {
+            id: ClientValue::Text(&session.session_id),
+            state: ClientValue::Other,
+        }),
+        ..call()
+    });
+    let why = exchange.refused().remove(0).message;
+    assert!(why.contains("a state that is a text"), "{why}");
 }
