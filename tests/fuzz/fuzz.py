@@ -78,14 +78,7 @@ def environment(target: str) -> dict[str, str]:
 
 def one(folder: pathlib.Path, program: pathlib.Path, target: str, seconds: int) -> tuple[str, int]:
     log = folder / "logs" / f"{target}.txt"
-    command = [
-        program,
-        f"-max_total_time={seconds}",
-        LONGEST,
-        "-len_control=10",
-        "-timeout=20",
-        "-rss_limit_mb=2048",
-    ]
+    command = [program, f"-max_total_time={seconds}", LONGEST, "-len_control=10", "-timeout=20", "-rss_limit_mb=2048"]
     command += ["-print_final_stats=1", "-use_value_profile=1", f"-artifact_prefix={folder}/crashes/{target}-"]
     with log.open("w") as out:
         command.append(folder / "corpus" / target)
@@ -129,14 +122,7 @@ def keep(folder: pathlib.Path, program: pathlib.Path) -> None:
         small.mkdir(parents=True, exist_ok=True)
         for old in small.iterdir():
             old.unlink()
-        command = [
-            program,
-            "-set_cover_merge=1",
-            "-use_counters=0",
-            LONGEST,
-            small,
-            folder / "corpus" / target,
-        ]
+        command = [program, "-set_cover_merge=1", "-use_counters=0", LONGEST, small, folder / "corpus" / target]
         nothing = subprocess.DEVNULL
         subprocess.run(command, env=environment(target), stdout=nothing, stderr=nothing, check=True)
         # The smallest first.
