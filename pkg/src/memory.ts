@@ -293,6 +293,8 @@ export function requestContext(
   args: string | undefined,
   only: string | undefined,
 ): Uint8Array {
+  // Before anything is written: what wipes it takes room too.
+  core();
   const length = give({ kind: 0, texts: [method, target, args, only] });
   let found = ENDED;
   try {
