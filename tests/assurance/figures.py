@@ -1,22 +1,22 @@
 """Writes the figures in the table of docs/assurance.md: what a command found, with the day and the commit.
 
-    figures.py            writes them from figures.json
+    figures.py            writes them from figures.csv
     figures.py --check    fails where the table has others
-    figures.py COMMAND... runs commands as the table names them, such as `counts more`, and keeps in figures.json what they print
+    figures.py COMMAND... runs commands as the table names them, such as `counts more`, and keeps in figures.csv what they print
                           behind `figure: `: of lines that begin with a number, the sum for the same words
 
-A command has a list: first what it found last, then what was found once. `?` is behind a commit that this history has not: the
+The first row of a command is what it found last, others are what was found once. `?` is behind a commit that this history has not: the
 pages of the time (`git show a9bf4b8e^:docs/assurance`) have its day.
 """
 
-import json
+import csv
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests/assurance/figures.json"
+DATA = ROOT / "tests/assurance/figures.csv"
 PAGE = ROOT / "docs/assurance.md"
 # cargo-vet has a sentence of its own.
 FIGURE = re.compile(r"(?:figure: |Vetting Succeeded \()(?:([\d,]+) )?([^\n)]+)")
@@ -46,20 +46,29 @@ def measured(command: str) -> str:
     return ", ".join(words if number is None else f"{number:,} {words}" for words, number in sums.items())
 
 
+def rows() -> list[list[str]]:
+    with DATA.open(newline="") as file:
+        return list(csv.reader(file))
+
+
 def measure(commands: list[str]) -> None:
     own = [f":!{path.relative_to(ROOT)}" for path in (DATA, PAGE)]
     if output("git", "status", "--porcelain", "--untracked-files=no", "--", ".", *own):
         sys.exit("commit your changes: a figure is of a commit")
-    data = json.loads(DATA.read_text())
+    data = rows()
     commit, day = output("git", "log", "-1", "--abbrev=8", "--format=%h %cs").split()
     for command in commands:
-        data[command] = [[measured(command), day, commit], *data.get(command, [])[1:]]
-    DATA.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        at = next((at for at, row in enumerate(data) if row[0] == command), len(data))
+        data[at : at + 1] = [[command, measured(command), day, commit]]
+    with DATA.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(data)
 
 
 def written(page: str) -> str:
     """Return the page with the figures of each row's commands."""
-    left = json.loads(DATA.read_text())
+    left: dict[str, list[list[str]]] = {}
+    for command, *figure in rows():
+        left.setdefault(command, []).append(figure)
 
     def row(found: re.Match[str]) -> str:
         claim, command, _, rest = found[0].split(" | ")
