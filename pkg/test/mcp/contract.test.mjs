@@ -44,12 +44,10 @@ test('what the guard lets pass without a session, the SDK does not serve as lega
   const claim = { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
   const paramses = [undefined, {}, { _meta: {} }, { _meta: null }, claim, { _meta: 7 }];
   const bodies = ['tools/list', 'notifications/x', 'initialize'].flatMap((method) =>
-    paramses.flatMap((params) => [
-      { jsonrpc: '2.0', id: 1, method, params },
-      { jsonrpc: '2.0', method, params },
-      { jsonrpc: '2.0', id: 1, method, params, result: {} },
-      [{ jsonrpc: '2.0', id: 1, method, params }],
-    ]),
+    paramses.flatMap((params) => {
+      const request = { jsonrpc: '2.0', id: 1, method, params };
+      return [request, { ...request, id: undefined }, { ...request, result: {} }, [request]];
+    }),
   );
   bodies.push({ jsonrpc: '2.0', id: 1, result: claim }, { ...claim }, 7, [], {});
   const versions = ['2026-07-28', '2025-11-25', '9', 'x', '2027', ' 2026-07-28', '', undefined];
@@ -57,15 +55,12 @@ test('what the guard lets pass without a session, the SDK does not serve as lega
   for (const body of bodies) {
     for (const version of versions) {
       for (const method of ['POST', 'GET', 'DELETE']) {
-        const request = () =>
-          new Request('http://localhost/mcp', {
-            method,
-            headers: {
-              'content-type': 'application/json',
-              ...(version !== undefined && { 'mcp-protocol-version': version }),
-            },
-            ...(method === 'POST' && { body: JSON.stringify(body) }),
-          });
+        const headers = {
+          'content-type': 'application/json',
+          ...(version !== undefined && { 'mcp-protocol-version': version }),
+        };
+        const init = { method, headers, ...(method === 'POST' && { body: JSON.stringify(body) }) };
+        const request = () => new Request('http://localhost/mcp', init);
         passed = false;
         await around(request());
         // The answer to initialize is what a session begins with.
