@@ -54,8 +54,9 @@ fn answer(fields: [&str; 12], now: Option<&str>) -> Result<String, Error> {
             .map(|context| context.to_string());
     }
     let view = view(ring, audience, principal, now)?;
-    let sessions = with_idle(view.sessions(), ttl);
-    let metadata = || SessionMetadata::from_json(&token);
+    let sessions = lifetime(view.sessions(), ttl, Sessions::no_expiry, Sessions::ttl);
+    let session = || sessions.open(&SessionMetadata::from_json(&token)?);
+    let request = || RequestContext::from_bytes(&context);
     let made =
         |created_at_ms: u64, needs_reseal| format!("{created_at_ms}\t{}", u8::from(needs_reseal));
     match op {
@@ -74,32 +75,19 @@ fn answer(fields: [&str; 12], now: Option<&str>) -> Result<String, Error> {
             let number = number.map_err(|_| Error::argument("number"))?;
             view.mint_short_handle(&label, number)
         }
-        "mint-consent" => view
-            .mint_consent(&RequestContext::from_bytes(&context)?)
-            .map(|consent| consent.to_string()),
+        "mint-consent" => Ok(view.mint_consent(&request()?)?.to_string()),
         "verify-consent" => {
-            let request = RequestContext::from_bytes(&context)?;
-            let consent = view.verify_consent(&request, &token, Duration::from_secs(600))?;
+            let consent = view.verify_consent(&request()?, &token, Duration::from_secs(600))?;
             Ok(made(consent.created_at_ms(), consent.needs_reseal()))
         }
-        "session-create" => sessions.create(&payload).map(|sent| sent.to_json()),
+        "session-create" => Ok(sessions.create(&payload)?.to_json()),
         "session-open" => {
-            let session = sessions.open(&metadata()?)?;
-            Ok(format!(
-                "{}\t{}",
-                lower::encode_string(session.payload()),
-                session.state().generation()
-            ))
+            let session = session()?;
+            let payload = lower::encode_string(session.payload());
+            Ok(format!("{payload}\t{}", session.state().generation()))
         }
-        "session-renew" => {
-            let session = sessions.open(&metadata()?)?;
-            sessions
-                .renew(&session, &payload)
-                .map(|sent| sent.to_json())
-        }
-        "session-fork" => sessions
-            .fork(&sessions.open(&metadata()?)?)
-            .map(|sent| sent.to_json()),
+        "session-renew" => Ok(sessions.renew(&session()?, &payload)?.to_json()),
+        "session-fork" => Ok(sessions.fork(&session()?)?.to_json()),
         _ => {
             let purpose = Purpose {
                 kind: kind.parse()?,
@@ -107,7 +95,7 @@ fn answer(fields: [&str; 12], now: Option<&str>) -> Result<String, Error> {
                 session_id: &session_id,
                 context: &context,
             };
-            let sealer = with_ttl(view.sealer(purpose), ttl);
+            let sealer = lifetime(view.sealer(purpose), ttl, Sealer::no_expiry, Sealer::ttl);
             let sealer = max_age.into_iter().fold(sealer, Sealer::max_age);
             sealed(op, &sealer, &payload, &token)
         }
@@ -121,10 +109,8 @@ fn sealed(
     token: &str,
 ) -> Result<String, Error> {
     match op {
-        "seal" => sealer.seal(payload).map(|token| token.to_string()),
-        "renew" => sealer
-            .renew(&sealer.open(token)?, payload)
-            .map(|token| token.to_string()),
+        "seal" => Ok(sealer.seal(payload)?.to_string()),
+        "renew" => Ok(sealer.renew(&sealer.open(token)?, payload)?.to_string()),
         "lifetime" => {
             let opened = sealer.open(token)?;
             let expires_at = opened.expires_at().unwrap_or(0);
@@ -134,11 +120,8 @@ fn sealed(
             let opened = sealer.open(token)?;
             let payload = lower::encode_string(opened.payload());
             let needs_reseal = u8::from(opened.needs_reseal());
-            Ok(format!(
-                "{payload}\t{}\t{needs_reseal}\t{}",
-                opened.generation(),
-                opened.token_id()
-            ))
+            let (generation, id) = (opened.generation(), opened.token_id());
+            Ok(format!("{payload}\t{generation}\t{needs_reseal}\t{id}"))
         }
         _ => panic!("no such op: {op}"),
     }
@@ -179,19 +162,16 @@ impl Environment for At {
     }
 }
 
-fn with_ttl<'v>(sealer: Sealer<'v, Untyped>, ttl: &str) -> Sealer<'v, Untyped> {
+fn lifetime<T>(
+    of: T,
+    ttl: &str,
+    no_expiry: impl FnOnce(T) -> T,
+    lives: impl FnOnce(T, Duration) -> T,
+) -> T {
     match ttl {
-        "" => sealer,
-        "none" => sealer.no_expiry(),
-        seconds => sealer.ttl(Duration::from_secs(seconds.parse().unwrap())),
-    }
-}
-
-fn with_idle<'v>(sessions: Sessions<'v>, ttl: &str) -> Sessions<'v> {
-    match ttl {
-        "" => sessions,
-        "none" => sessions.no_expiry(),
-        seconds => sessions.ttl(Duration::from_secs(seconds.parse().unwrap())),
+        "" => of,
+        "none" => no_expiry(of),
+        seconds => lives(of, Duration::from_secs(seconds.parse().unwrap())),
     }
 }
 
