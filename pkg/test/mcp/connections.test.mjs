@@ -9,11 +9,13 @@ import { test } from 'node:test';
 import { aged, closing, served, started, until } from './stores.mjs';
 
 for (const client of ['ioredis', 'redis']) {
+  const redis = (url) => aged({ engine: 'redis', url, client });
+
   test(`${client}: while a replica hangs, the ends of one user hold up nobody`, async () => {
     const master = await started();
     const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
     await until(async () => /state=online/.test(await master.admin.info('replication')));
-    const { call, minted } = served(aged(client, master.url), { timeLimit: 60 });
+    const { call, minted } = served(redis(master.url), { timeLimit: 60 });
     replica.pause();
     closing.push(() => replica.resume());
     let least = 0;
@@ -38,16 +40,14 @@ for (const client of ['ioredis', 'redis']) {
 
   test(`${client}: a store that is 100 ms away serves, as soon as it is connected`, async () => {
     const store = await started();
-    const { again, asked } = served(aged(client, (await between(store.port, 50)).url), {
-      timeLimit: 1,
-    });
+    const { again, asked } = served(redis((await between(store.port, 50)).url), { timeLimit: 1 });
     for (let tries = 1; !(await again(await asked())).result; tries += 1) assert.ok(tries < 100);
   });
 
   test(`${client}: a connection that went silent is given up, and sends nothing again`, async () => {
     const store = await started();
     const proxy = await between(store.port);
-    const server = served(aged(client, proxy.url), { timeLimit: 3 });
+    const server = served(redis(proxy.url), { timeLimit: 3 });
     const [used, ...states] = await Promise.all(Array.from({ length: 6 }, server.asked));
     assert.ok((await server.again(used)).result);
     proxy.silence();

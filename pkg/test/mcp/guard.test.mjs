@@ -11,7 +11,6 @@ import { answer } from 'sealwax';
 import { principalFromAuthInfo } from 'sealwax/mcp';
 import { z } from 'zod';
 import { connected, LEGACY, listen, told } from './client.mjs';
-import { ISSUER } from './server.mjs';
 import {
   called,
   factoryOf,
@@ -27,6 +26,7 @@ import {
 const refused = { jsonrpc: '2.0', error: answer('request-state').error };
 const INTERNAL = { code: -32603, message: 'Internal error' };
 const info = { name: 'x', version: '1' };
+const ISSUER = 'https://idp.example.com';
 
 const throws = (value) => () => {
   throw value;

@@ -36,10 +36,10 @@ export function connected(client, url) {
   return new RedisLedger(made);
 }
 
-/** The same of a ledger that began an hour ago. */
-export function aged(client, url) {
-  const ledger = ledgerOf({ engine: 'redis', url, client });
-  closing.push(() => ledger.close());
+/** A ledger that began an hour ago, by its config. */
+export function aged(config) {
+  const ledger = ledgerOf(config);
+  closing.push(() => ledger.close?.());
   return ledger;
 }
 
@@ -54,10 +54,10 @@ async function steadily(work, wasLate) {
 }
 
 /**
- * A server with a state, a handle and a session; what it logs and tells. Its guard waits long, for a busy machine is no
- * failure.
+ * A server with a state, handles and a session, which is written once `meet` lets it; what it logs and tells. Its guard waits
+ * long, for a busy machine is no failure.
  */
-export function served(ledger, options = {}) {
+export function served(ledger, { meet, ...options } = {}) {
   const lines = [];
   const events = [];
   const guard = guardOf({
@@ -66,23 +66,37 @@ export function served(ledger, options = {}) {
     ...options,
   });
   const rows = guard.referenceHandles('row');
+  const baskets = guard.selfContainedHandles('basket');
+  const sessions = guard.sessions({ initial: () => 0 });
+  const tools = {
+    mint: async (ctx) => (await rows.mint(ctx)).handle,
+    end: (ctx, { handle }) => rows.end(ctx, handle),
+    check: (ctx, { handle }) => rows.check(ctx, handle),
+    hold: async (ctx) => (await baskets.seal(ctx, [1])).handle,
+    open: (ctx, { handle }) => baskets.open(ctx, handle),
+    drop: (ctx, { handle }) => baskets.end(ctx, handle),
+    read: (ctx) => `${sessions.of(ctx).value}`,
+    write(ctx) {
+      sessions.of(ctx).write(sessions.of(ctx).value + 1);
+      return meet();
+    },
+  };
   const tool = async ({ params: { name, arguments: args } }, ctx) => {
-    if (name === 'mint') return text((await rows.mint(ctx)).handle);
-    if (name === 'end') await rows.end(ctx, args.handle);
-    if (name === 'check') await rows.check(ctx, args.handle);
-    if (name !== 'ask' || guard.opened(ctx) !== undefined) return text('done');
-    return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
+    if (name === 'ask' && guard.opened(ctx) === undefined)
+      return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
+    const said = await tools[name]?.(ctx, args);
+    return text(typeof said === 'string' ? said : 'done');
   };
   const factory = factoryOf({ 'tools/call': tool }, guard);
   const call = (name, args = {}, more = {}) => called(factory, { name, arguments: args, ...more });
+  const said = async (...given) => (await call(...given)).result?.content[0].text;
   const steady = (...given) =>
     steadily(
       () => call(...given),
       ({ error }) => error?.code === -32603 && isLate(events.at(-1)?.message),
     );
   return {
-    ...{ guard, lines, events, call, steady },
-    minted: async () => (await call('mint')).result.content[0].text,
+    ...{ guard, factory, lines, events, call, said, steady, minted: () => said('mint') },
     asked: async () => (await call('ask')).result.requestState,
     again: (requestState) => call('ask', {}, { requestState }),
   };
