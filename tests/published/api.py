@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 from collections import defaultdict
+from itertools import chain
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/api.md"
@@ -41,11 +42,16 @@ CLASSES = {
 
 
 def of_python(text):
-    """Yield what a module exports, and the members of its classes; an argument as `method(argument`."""
-    for node in ast.parse(text).body:
+    """Yield what a module exports, and the members of its classes, those of the module that they extend too; an argument as
+    `method(argument`."""
+    body = ast.parse(text).body
+    classes = {node.name: node for node in body if isinstance(node, ast.ClassDef)}
+    for node in body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             yield from (("", name) for name in ast.literal_eval(node.value))
-        for inner in ast.walk(node) if isinstance(node, ast.ClassDef) else ():
+        bases = map(ast.unparse, node.bases) if isinstance(node, ast.ClassDef) else ()
+        parts = [node, *(classes[name] for name in bases if name in classes)] if node in classes.values() else []
+        for inner in chain.from_iterable(map(ast.walk, parts)):
             if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield from ((node.name, f"{inner.name}({one.arg}") for one in inner.args.kwonlyargs)
                 yield node.name, inner.name
