@@ -20,6 +20,7 @@ import {
   overHttp,
   overStdio,
   requestOf,
+  telling,
   text,
 } from './wire.mjs';
 
@@ -114,14 +115,6 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
 
 // ---- who asks ----
 
-/** A guard, and what it tells its author. */
-function telling(options) {
-  const [events, lines] = [[], []];
-  const logger = { warn: (...line) => lines.push(JSON.stringify(line)) };
-  const guard = guardOf({ logger, onRefused: (event) => events.push(event), ...options });
-  return { guard, events, lines };
-}
-
 test('a function that fails, or tells nobody, refuses, and what it threw reaches the hook alone', async () => {
   const error = new Error('of a secret');
   const wrong = [
@@ -138,7 +131,7 @@ test('a function that fails, or tells nobody, refuses, and what it threw reaches
       ]),
     ),
   ]) {
-    const { guard, events, lines } = telling({ principal });
+    const { guard, events, lines, fields } = telling({ principal });
     const { error } = await called(factoryOf({ 'tools/call': () => text('ran') }, guard));
     const [code, expected] = nobody.includes(principal)
       ? ['unauthenticated', { code: -32602, message: 'Authentication required' }]
@@ -148,7 +141,7 @@ test('a function that fails, or tells nobody, refuses, and what it threw reaches
     assert.deepEqual([event.code, event.method, event.target], [code, 'tools/call', 'x']);
     if (cause !== undefined) assert.equal(event.cause, cause);
     assert.equal(lines.length, 1);
-    assert.ok(!`${lines}${message}`.includes('secret'), 'what another threw is logged');
+    assert.ok(!JSON.stringify([lines, fields, message]).includes('secret'));
   }
   for (const act of [
     async (guard) => {
@@ -163,10 +156,10 @@ test('a function that fails, or tells nobody, refuses, and what it threw reaches
       await assert.rejects(sealing, { name: 'HandleRefused' });
     },
   ]) {
-    const { guard, events, lines } = telling();
+    const { guard, events, lines, fields } = telling();
     await act(guard);
     assert.deepEqual([events[0].cause, events.length, lines.length], [error, 1, 1]);
-    assert.ok(!lines[0].includes('secret'));
+    assert.ok(!JSON.stringify([lines, fields]).includes('secret'));
   }
 });
 
@@ -212,8 +205,7 @@ test("a result that cannot be written is the server's failure", async () => {
 });
 
 test('a message of the host that cannot be read is no request, or its own failure', async () => {
-  const events = [];
-  const guard = guardOf({ onRefused: (event) => events.push(event) });
+  const { guard, events } = telling();
   const handler = guard.fetch(() => assert.fail('it is delivered'), { required: false });
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { deep } };
   for (const [parsedBody, status, error, message] of [

@@ -6,22 +6,20 @@ import { test } from 'node:test';
 import { LedgerUnfit, SqliteLedger } from 'sealwax/mcp';
 import { TestClock, testCodec, testLedger } from 'sealwax/testing';
 import { database, noSqlite } from './ledgers.mjs';
-import { guardOf } from './wire.mjs';
+import { guardOf, telling } from './wire.mjs';
 
 const alice = { subject: 'alice' };
 
 test('what a ledger warns of is logged once, as soon as it is known', async () => {
   const clock = new TestClock();
   const memory = testLedger(clock);
-  const lines = [];
   const ledger = {
     run(command) {
       ledger.warnings = ['it forgets', 'and soon'];
       return memory.run(command);
     },
   };
-  const logger = { warn: (line) => lines.push(line) };
-  const guard = guardOf({ codec: testCodec(clock), ledger, logger });
+  const { guard, lines } = telling({ codec: testCodec(clock), ledger });
   assert.deepEqual(lines, []);
   for (let times = 0; times < 2; times += 1) await guard.revoke(alice);
   assert.deepEqual(lines, ['sealwax: ledger: it forgets', 'sealwax: ledger: and soon']);
@@ -44,9 +42,8 @@ test('one that cannot be a ledger, or that is late, records nothing, and the log
     [() => new Promise(() => {}), late],
     [busy, late],
   ]) {
-    const lines = [];
-    const logger = { warn: (line) => lines.push(line) };
-    const guard = guardOf({ codec: testCodec(clock), ledger: { run }, timeLimit: 0.1, logger });
+    const options = { codec: testCodec(clock), ledger: { run }, timeLimit: 0.1 };
+    const { guard, lines } = telling(options);
     await assert.rejects(guard.revoke(alice), told);
     assert.match(lines.at(-1), told);
   }

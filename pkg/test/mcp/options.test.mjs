@@ -7,7 +7,7 @@ import { createMcpHandler, InMemoryTransport, McpServer } from '@modelcontextpro
 import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { connected, LEGACY } from './client.mjs';
-import { codec, factoryOf, guardOf, inTool, modern, requestOf } from './wire.mjs';
+import { codec, factoryOf, guardOf, inTool, modern, requestOf, telling } from './wire.mjs';
 
 const info = { name: 'x', version: '1' };
 
@@ -32,8 +32,7 @@ test('who forgot to protect is told so, and nothing leaves', async () => {
 });
 
 test('what cannot be protected is refused at once, and logged: the SDK answers 500, and says nothing', async () => {
-  const said = [];
-  const guard = guardOf({ logger: { warn: (line) => said.push(line) } });
+  const { guard, lines } = telling();
   const server = new McpServer(info);
   assert.equal(guard.protect(guard.protect(server)), server);
   const late = new McpServer(info);
@@ -45,12 +44,12 @@ test('what cannot be protected is refused at once, and logged: the SDK answers 5
   ]) {
     assert.throws(() => guard.protect(none), { code: 'invalid_argument', message });
   }
-  said.length = 0;
+  lines.length = 0;
   const factory = () => guard.protect(factoryOf({}, guardOf())());
   const response = await createMcpHandler(factory).fetch(requestOf(...modern(1, 'tools/list')));
   assert.equal(response.status, 500);
-  assert.equal(said.length, 1);
-  assert.match(said[0], /invalid_argument.*protect: server: expected one that no other guard/);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0], /invalid_argument.*protect: server: expected one that no other guard/);
 });
 
 const made = (options) => () => new Guard({ codec, principal: 'anonymous', ...options });
@@ -151,11 +150,10 @@ test('to sign somebody out takes a ledger, and so does single use', async () => 
   await assert.rejects(guardOf().revoke({ subject: 'alice' }), /ledger: expected a guard that has/);
   const remembering = guardOf({ ledger: new MemoryLedger() });
   await assert.rejects(remembering.revoke({ subject: 'x\ud800' }), /lone surrogate/);
-  const told = [];
-  const guard = guardOf({ onRefused: ({ code, message }) => told.push(code, message) });
+  const { guard, events } = telling();
   const baskets = guard.selfContainedHandles('basket', { singleUse: true });
   await assert.rejects(inTool(guard, (ctx) => baskets.seal(ctx, 1)));
-  const [code, message] = told;
+  const [{ code, message }] = events;
   assert.equal(code, 'invalid_argument');
   assert.match(message, /single use: expected a guard with a ledger/);
 });

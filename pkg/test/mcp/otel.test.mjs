@@ -11,22 +11,22 @@ import { inspect } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
 import { instruments } from 'sealwax/otel';
 import { LEGACY } from './client.mjs';
-import { called, factoryOf, guardOf, modern, overHttp, requestOf, text } from './wire.mjs';
+import { called, factoryOf, modern, overHttp, requestOf, telling, text } from './wire.mjs';
 
 const alice = { issuer: 'https://idp.example.com', client: 'cli-7', subject: 'alice' };
-const lines = [];
-const logger = { warn: (line, fields) => lines.push([line, fields]) };
-
 /** A guarded server whose tool takes two rounds, and requests to it. */
 function served(options) {
-  const guard = guardOf({ principal: () => alice, ledger: new MemoryLedger(), logger, ...options });
+  const { guard, ...told } = telling({
+    ...{ principal: () => alice, ledger: new MemoryLedger(), onRefused() {} },
+    ...options,
+  });
   const ask = (_, ctx) =>
     guard.opened(ctx) === undefined
       ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
       : text('done');
   const factory = factoryOf({ 'tools/call': ask }, guard);
   const call = (more) => called(factory, { name: 'ask', ...more });
-  return { guard, factory, call };
+  return { guard, factory, call, ...told };
 }
 
 test('a hook hears what happened to a token, whose it is, and how long that took', async (t) => {
@@ -58,19 +58,18 @@ test('a hook that throws changes no answer, and is logged', async () => {
     throw new RangeError('a secret');
   };
   for (const throws of [throwing, async () => throwing()]) {
-    lines.length = 0;
-    const { call } = served({ onEvent: throws, onRefused: throws });
+    const { call, lines, fields } = served({ onEvent: throws, onRefused: throws });
     const { requestState } = (await call()).result;
     assert.ok((await call({ requestState })).result);
     assert.ok((await call({ requestState })).error);
-    const failed = lines.filter(([, { code }]) => code === 'invalid_argument');
+    const failed = fields.filter(({ code }) => code === 'invalid_argument');
     assert.deepEqual(
-      failed.map(([line, { level }]) => [level, line.split('message=')[1]]),
+      failed.map(({ level, message }) => [level, message]),
       ['onEvent', 'onEvent', 'onRefused'].map((name) => [
-        ...['error', `"${name}: expected a function that does not throw, found RangeError"`],
+        ...['error', `${name}: expected a function that does not throw, found RangeError`],
       ]),
     );
-    assert.doesNotMatch(JSON.stringify(lines), /a secret/);
+    assert.doesNotMatch(JSON.stringify([lines, fields]), /a secret/);
   }
 });
 

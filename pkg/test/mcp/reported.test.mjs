@@ -5,20 +5,14 @@ import { test } from 'node:test';
 
 import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { anonymous, Codec, Key } from 'sealwax';
-import { called, factoryOf, guardOf, text } from './wire.mjs';
+import { called, factoryOf, telling, text } from './wire.mjs';
 
 /** A guard, with what it reports. */
-function reporting(principal = { subject: 'alice' }) {
-  const [refusals, lines] = [[], []];
-  const keys = Key.generate().toText();
-  const guard = guardOf({
-    codec: new Codec({ keys, audience: 'https://mcp.example.com', payloadLimit: 64 }),
+const reporting = (principal = { subject: 'alice' }) =>
+  telling({
+    codec: new Codec({ keys: Key.generate(), audience: 'a', payloadLimit: 64 }),
     principal: () => principal,
-    onRefused: (refused) => refusals.push(refused),
-    logger: { warn: (line) => lines.push(line) },
   });
-  return { guard, refusals, lines };
-}
 
 /** A factory of servers of a guard with one tool. */
 function highOf(guard, tool, { options = {}, wrap = (server) => server } = {}) {
@@ -34,13 +28,13 @@ test('a state that cannot be sealed: the log hears why, the model does not', asy
     ['x'.repeat(100), 'too_large', { subject: 'alice' }],
     [Number.NaN, 'invalid_argument', anonymous],
   ]) {
-    const { guard, refusals, lines } = reporting(principal);
+    const { guard, events, lines } = reporting(principal);
     const ask = (ctx) => inputRequired({ requestState: guard.state(ctx, value) });
     const low = factoryOf({ 'tools/call': (_, ctx) => ask(ctx) }, guard);
     for (const factory of [low, highOf(guard, ask)]) {
       const { error } = await called(factory);
       assert.deepEqual(error, { code: -32603, message: 'Internal error' });
-      const [{ cause, message, ...told }, ...more] = refusals.splice(0);
+      const [{ cause, message, ...told }, ...more] = events.splice(0);
       assert.deepEqual(
         [told.code, told.kind, told.method, told.target, told.subject, cause.code, more],
         [code, 'request-state', 'tools/call', 'x', principal.subject, code, []],
@@ -74,7 +68,7 @@ for (const [how, is, { read = opened, options = () => ({}), ...more }] of [
   ['by the option in a handler that its author wrapped', 'refused', { options: verifying, wrap }],
 ]) {
   test(`a state, read ${how}: ${is}`, async () => {
-    const { guard, refusals } = reporting();
+    const { guard, events } = reporting();
     const tool = (ctx) =>
       read(guard, ctx)?.asked
         ? text('done')
@@ -83,10 +77,10 @@ for (const [how, is, { read = opened, options = () => ({}), ...more }] of [
     const { requestState } = (await called(factory)).result;
     const again = await called(factory, { requestState });
     assert.equal(again.result?.content?.[0].text, is === 'read' ? 'done' : undefined);
-    assert.equal(refusals.length, is === 'refused' ? 1 : 0);
+    assert.equal(events.length, is === 'refused' ? 1 : 0);
     if (is !== 'refused') return;
     assert.equal(again.error.code, -32602);
-    const [{ kind, target, message }] = refusals;
+    const [{ kind, target, message }] = events;
     assert.deepEqual([kind, target], ['request-state', 'x']);
     assert.match(message, /requestState\.verify refused it; leave the option out/);
   });

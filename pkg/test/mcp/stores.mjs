@@ -8,7 +8,7 @@ import { RedisLedger } from 'sealwax/mcp';
 import { sleep } from './client.mjs';
 import { clients, ledgerOf } from './ledgers.mjs';
 import { valkey } from './valkey.mjs';
-import { called, factoryOf, guardOf, text } from './wire.mjs';
+import { called, factoryOf, telling, text } from './wire.mjs';
 
 /** A password that no log may have. */
 export const SECRET = 'hunter2hunter2';
@@ -58,13 +58,7 @@ async function steadily(work, wasLate) {
  * long, for a busy machine is no failure.
  */
 export function served(ledger, { meet, ...options } = {}) {
-  const lines = [];
-  const events = [];
-  const guard = guardOf({
-    ...{ ledger, timeLimit: 20, onRefused: (event) => events.push(event) },
-    logger: { warn: (line) => lines.push(line) },
-    ...options,
-  });
+  const { guard, lines, events } = telling({ ledger, timeLimit: 20, ...options });
   const rows = guard.referenceHandles('row');
   const baskets = guard.selfContainedHandles('basket');
   const sessions = guard.sessions({ initial: () => 0 });

@@ -45,6 +45,17 @@ export function guardOf(options = {}) {
   return new Guard({ codec, principal: () => anonymous, logger: { warn() {} }, ...options });
 }
 
+/** A guard, and what it tells its author: refusals, and what it logs. */
+export function telling(options) {
+  const [events, lines, fields] = [[], [], []];
+  const warn = (line, more) => {
+    lines.push(line);
+    fields.push(more);
+  };
+  const onRefused = (event) => events.push(event);
+  return { guard: guardOf({ logger: { warn }, onRefused, ...options }), events, lines, fields };
+}
+
 /** A factory of low-level servers with these handlers, protected where there is a guard. */
 export function factoryOf(handlers, guard) {
   return () => {
