@@ -1,6 +1,7 @@
 //! The codec takes other keys while a guard is in use.
 
 use super::*;
+use crate::common::secret;
 use sealwax::{Codec, Key, KeyRing};
 
 fn rotated(codec: &Codec) {
@@ -74,4 +75,24 @@ fn public_cursors_have_the_present_keys() {
         refusal(&guard, page(ClientValue::Text(&before))),
         "unknown_key"
     );
+}
+
+/// As long as there are ids that it made, a key is needed, whatever sealed the latest states.
+#[test]
+fn a_session_tells_the_key_that_made_its_id() {
+    let codec = clock().codec();
+    let builder = Guard::builder(codec.clone()).events(true);
+    let guard = builder.sessions(SessionSettings::default()).build();
+    let view = || codec.view(&alice()).unwrap();
+    let session = view().sessions().create(b"{}").unwrap();
+    let [older, newer] = [1, 2].map(|byte| Key::from_secret(&secret::<32>(byte)).unwrap());
+    let expected = Some(older.id());
+    assert!(codec.set_keys(KeyRing::new([newer, older]).unwrap()));
+    let opened = view().sessions().open(&session).unwrap();
+    let renewed = view().sessions().renew(&opened, b"{}").unwrap();
+    let (mut exchange, _) = guard.unwrap().message(Message {
+        session: client_session(&renewed),
+        ..call()
+    });
+    assert_eq!(exchange.events()[0].key_id, expected);
 }

@@ -100,3 +100,26 @@ fn a_cursor_is_of_a_tool() {
     let why = "cursor: expected a call of a tool, in its handler";
     assert_eq!(refused.message, why);
 }
+
+#[test]
+fn a_page_that_is_sent_again_was_not_sealed_again() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard.events(true));
+    let sealed = clock.view("alice").cursor("tools/list").seal(b"2").unwrap();
+    let token = ClientValue::Text(sealed.as_str());
+    let (mut exchange, _) = guard.message(Message {
+        method: "tools/list",
+        token,
+        ..call()
+    });
+    assert_eq!(exchange.events()[0].event, Happened::Opened);
+    let step = responded(
+        &mut exchange,
+        HandlerResult {
+            token: ClientValue::Text("2"),
+            ..HandlerResult::default()
+        },
+    );
+    assert!(matches!(step, Step::Respond(leave) if leave.token.as_deref() == token.text()));
+    assert_eq!(exchange.events(), []);
+}
