@@ -50,7 +50,9 @@ test('stdio: a call that is cancelled ends its question, and a late yes runs not
   await line.close();
 });
 
-test("a question that has not left ends with its call, and its failure is nobody else's", async () => {
+test("a question that has not left ends with its call, and its failure is nobody else's", {
+  timeout: 30_000,
+}, async () => {
   const { factory, ran } = confirming();
   const sent = [];
   const transport = {
