@@ -72,7 +72,7 @@ def run(copy: pathlib.Path, command: str, within: str = COMPILES) -> subprocess.
 PLAY = 'python3 "$ROOT/tests/driver/run.py" --first'
 
 #: Of the tests of npm, those that take a second or two.
-NPM = "wire links confirm handed-on ledger-glue exchanges freed log options guard faults reported otel"
+NPM = "wire links confirm handed-on guard log ledger-glue exchanges freed options faults reported otel"
 
 #: Of Java's tests of the guard, those that are done at once.
 JAVA = "Handlers Authors Connections Filter"
