@@ -143,9 +143,16 @@ fn a_secret_that_is_refused_is_told_by_its_place() {
 fn a_ring_has_lines_that_everybody_reads_alike() {
     let key = Key::from_secret(&secret::<32>(1)).unwrap();
     let key = key.to_text().unwrap().to_string();
-    for text in [format!("# mine\n{key}\r"), format!("# mine\r\r\n{key}")] {
+    for (text, found) in [
+        (format!("# mine\n{key}\r"), "a CR without LF"),
+        (format!("# mine\r\r\n{key}"), "a CR without LF"),
+        (
+            format!("\u{feff}# mine\n{key}"),
+            "a byte order mark, found one",
+        ),
+    ] {
         let error = text.parse::<KeyRing>().unwrap_err();
-        assert!(error.to_string().ends_with("a CR without LF"), "{error}");
+        assert!(error.to_string().ends_with(found), "{error}");
     }
 }
 
