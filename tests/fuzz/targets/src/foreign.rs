@@ -35,7 +35,7 @@ pub fn run(input: &[u8]) -> bool {
             let again = SessionMetadata::from_json(&metadata.to_json()).unwrap();
             assert_eq!(again, metadata, "parse and print agree");
         }
-        Err(error) => silent(&error, text),
+        Err(error) => leaks::assert_none(&error, text),
     }
     spelling(text);
     keys(text);
@@ -46,17 +46,13 @@ pub fn run(input: &[u8]) -> bool {
 }
 
 fn refused(opened: Result<(), Error>, text: &str) {
-    silent(&is_refused(opened), text);
+    leaks::assert_none(&is_refused(opened), text);
 }
 
 fn is_refused(opened: Result<(), Error>) -> Error {
     let error = opened.expect_err("nobody sealed it");
     assert!(error.is_refusal(), "{error}");
     error
-}
-
-fn silent(error: &Error, text: &str) {
-    leaks::assert_none(error, text);
 }
 
 /// Holds nothing of the text but its prefix: a handle's type is told, which may be a part of the rest again.
@@ -92,11 +88,11 @@ fn spelling(text: &str) {
 fn keys(text: &str) {
     match text.parse::<Key>() {
         Ok(key) => assert_eq!(key.to_text().unwrap().as_str(), text, "one spelling"),
-        Err(error) => silent(&error, text),
+        Err(error) => leaks::assert_none(&error, text),
     }
     let derived = Key::derive(text).err();
     for error in text.parse::<KeyRing>().err().into_iter().chain(derived) {
-        silent(&error, text);
+        leaks::assert_none(&error, text);
     }
 }
 
@@ -107,7 +103,7 @@ fn reported(text: &str) -> bool {
         (Ok(read), Ok(report)) => (read, report),
         (Err(read), Err(report)) => {
             assert_eq!(read, report);
-            silent(&read, text);
+            leaks::assert_none(&read, text);
             return false;
         }
         _ => panic!("a report is of what can be inspected"),

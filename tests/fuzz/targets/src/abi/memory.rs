@@ -160,10 +160,9 @@ impl Buffer {
     }
 
     pub fn cap(&self) -> usize {
-        if let Room::Nowhere = self.room {
-            7
-        } else {
-            self.bytes.len()
+        match self.room {
+            Room::Nowhere => 7,
+            _ => self.bytes.len(),
         }
     }
 
@@ -208,10 +207,9 @@ impl Place {
     }
 
     pub fn data(&mut self) -> Mut {
-        if self.1 {
-            ptr::null_mut()
-        } else {
-            (&raw mut self.0).cast()
+        match self.1 {
+            true => ptr::null_mut(),
+            false => (&raw mut self.0).cast(),
         }
     }
 
