@@ -23,6 +23,8 @@ use crate::serving::{Refusals, text};
 #[derive(Clone, Default)]
 pub struct Server {
     pub served: Arc<AtomicU32>,
+    /// How often `initialize` was accepted, or would have been.
+    pub initialized: Arc<AtomicU32>,
     /// Ends a wait.
     pub go_on: Arc<Notify>,
     pub begun: Arc<Notify>,
@@ -89,6 +91,7 @@ impl ServerHandler for Server {
         if request.client_info.name == "mallory" {
             return Err(ErrorData::invalid_request("not here", None));
         }
+        self.initialized.fetch_add(1, Ordering::SeqCst);
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }

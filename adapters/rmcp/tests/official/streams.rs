@@ -145,6 +145,8 @@ async fn a_session_that_rmcp_would_not_begin_is_refused_and_another_begins() {
         let told = alice.refusals.take();
         assert_eq!((told.len(), told[0].code), (2, "malformed"), "{told:?}");
     }
+    // Of 1999-01-01 rmcp was asked twice, and has begun nothing.
+    assert_eq!(alice.server.initialized.load(Ordering::SeqCst), 2);
     let good = agreed_elsewhere(&codec, "2025-06-18", &json!({"elicitation": {}}), "t");
     let new = pipe(codec, Streams::sep1359).begin().await;
     let who = named(request("w", "who", json!({})), &good);
