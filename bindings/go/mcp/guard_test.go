@@ -89,7 +89,9 @@ func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
 	var errs []error
 	s = newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-			left = append(left, ctx)
+			if method == "tools/list" || method == "tools/call" {
+				left = append(left, ctx)
+			}
 			if method == "tools/call" {
 				errs = append(errs, failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"})))
 			}
@@ -107,7 +109,7 @@ func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
 			t.Errorf("sealed: %v", err)
 		}
 	}
-	if refusals := s.told(); len(refusals) != 0 || len(errs) < 6 {
+	if refusals := s.told(); len(refusals) != 0 || len(errs) != 6 {
 		t.Errorf("told %+v, of %d errors", refusals, len(errs))
 	}
 }
