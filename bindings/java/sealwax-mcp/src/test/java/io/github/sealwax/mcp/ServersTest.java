@@ -74,7 +74,10 @@ class ServersTest {
             .customizeClient(it -> it.version(HttpClient.Version.HTTP_1_1))
             .requestBuilder(HttpRequest.newBuilder().header("X-User", user))
             .build();
-    McpSyncClient client = McpClient.sync(transport).requestTimeout(Duration.ofSeconds(60)).build();
+    // The machine may be busy.
+    Duration patient = Duration.ofSeconds(60);
+    McpSyncClient client =
+        McpClient.sync(transport).requestTimeout(patient).initializationTimeout(patient).build();
     client.initialize();
     return client;
   }
