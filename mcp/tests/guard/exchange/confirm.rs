@@ -1,7 +1,7 @@
 //! Confirmations: keys of their own, their log, and notifications.
 
 use super::*;
-use sealwax_mcp::{Client, Confirm};
+use sealwax_mcp::{Client, Confirm, Failed};
 
 fn confirming(clock: &Clock) -> Guard {
     let confirm = Confirm {
@@ -68,6 +68,14 @@ fn a_no_counts_after_a_second() {
         let tool = reply(exchange.on(answer).unwrap()).tool.unwrap();
         assert!(tool.content[0].text.contains(text), "{after}: {tool:?}");
     }
+}
+
+#[test]
+fn who_cannot_be_asked_after_all_is_not_asked_again() {
+    let mut exchange = asked(&confirming(&clock()));
+    let failed = Event::Elicited(Err(Failed::Threw("an error".into())));
+    let tool = reply(exchange.on(failed).unwrap()).tool.unwrap();
+    assert!(tool.is_error);
 }
 
 #[test]
