@@ -267,23 +267,30 @@ async def test_a_session_on_stdio() -> None:
     assert seen == [None, None]
 
 
-async def test_who_asks_a_server_within_a_handler_is_not_taken_from_the_message_on_stdio() -> None:
+async def test_who_asks_a_server_within_a_message_is_not_taken_from_one_on_stdio() -> None:
+    """Neither from that message, nor from the line before."""
     asked: list[str] = []
 
-    def principal(ctx: Any) -> Principal:
+    async def mints() -> bool:
+        async with Client(inner) as client:
+            return not (await client.call_tool("mint", {})).is_error
+
+    async def principal(ctx: Any) -> Principal:
         asked.append((ctx.params or {}).get("name", ctx.method))
+        if asked[-1] == "it":
+            assert await mints()
         return ALICE
 
     async def it(ctx: Any) -> Any:
-        async with Client(inner) as client:
-            return {"is_error": (await client.call_tool("mint", {})).is_error}
+        return {"mints": await mints()}
 
     of = guard(principal=principal)
     inner = Shop(of).mcpserver()
     async with on_stdio(of, Shop(of, it).mcpserver()) as client:
-        told = await client.ask("tools/call", params=CALL, sessionId=agreed())
-    assert told["result"]["structuredContent"] == {"is_error": False}
-    assert asked == ["it", "mint"]
+        for _ in range(2):
+            told = await client.ask("tools/call", params=CALL, sessionId=agreed())
+            assert told["result"]["structuredContent"] == {"mints": True}
+    assert asked == ["it", "mint", "mint"] * 2
 
 
 async def test_a_body_comes_whole_or_is_refused() -> None:

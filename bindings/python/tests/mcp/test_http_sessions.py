@@ -9,7 +9,7 @@ import wire
 from carriers import call, carried, created, plain
 from ledgers import memory
 from mcp.server import MCPServer
-from shop import ALL, guard, served, view
+from shop import ALL, Shop, guard, served, view
 from starlette.applications import Starlette
 
 import sealwax
@@ -73,3 +73,12 @@ def test_what_cannot_be_wrapped_is_a_mistake() -> None:
     for one in (app, Starlette()):
         with pytest.raises(sealwax.InvalidArgument, match="one endpoint of MCP, found 0"):
             guard().asgi(one)
+
+
+async def test_a_version_that_is_missing_is_what_was_negotiated() -> None:
+    of = Shop(guard())
+    app = of.guard.asgi(of.mcpserver().streamable_http_app(stateless_http=True))
+    with wire.listening(app) as url:
+        call = {"name": "agreed", "arguments": {}}
+        told = await wire.in_session(url, "tools/call", call, revision=None)
+    assert told["result"]["structuredContent"]["version"] == wire.LEGACY
