@@ -82,35 +82,41 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 }
 
 // What an author seals is UTF-8, and for a request that is served: not by what a handler left behind, nor in a list, which brings no
-// token and asks for no caller, so that its exchange begins with what a handler does.
+// token and asks for no caller, so that its exchange begins with what a handler does. Sessions would begin it before.
 func TestAHandlerSealsTextsWhileItIsServed(t *testing.T) {
-	var s *shop
 	var left []context.Context
 	var errs []error
-	s = newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler {
+	refused := sealwaxmcp.OnRefused(func(refusal sealwaxmcp.Refusal) { t.Errorf("refused %+v", refusal) })
+	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous, refused))
+	rows := must(guard.ReferenceHandles("row"))
+	baskets := must(sealwaxmcp.NewSelfContainedHandles[string](guard, "basket"))
+	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
+	server.AddTool(&mcp.Tool{Name: "seal", InputSchema: map[string]any{"type": "object"}},
+		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			errs = []error{failure(guard.State(ctx, "Jos\xe8")), failure(baskets.Seal(ctx, "Jos\xe8"))}
+			return textResult(""), nil
+		})
+	server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 			if method == "tools/list" || method == "tools/call" {
 				left = append(left, ctx)
 			}
-			if method == "tools/call" {
-				errs = append(errs, failure(s.guard.State(ctx, "Jos\xe8")), failure(s.baskets.Seal(ctx, []string{"Jos\xe8"})))
-			}
 			return next(ctx, method, req)
 		}
-	}, codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	c := within(t, s.server)
+	})
+	if err := guard.Protect(server); err != nil {
+		t.Fatal(err)
+	}
+	c := within(t, server)
 	must(c.ListTools(t.Context(), nil))
-	must(call(t, c, "delete", note{7}))
+	must(call(t, c, "seal", nil))
 	for _, ctx := range left {
-		errs = append(errs, failure(s.guard.State(ctx, 1)), failure(s.rows.Mint(ctx)))
+		errs = append(errs, failure(guard.State(ctx, 1)), failure(rows.Mint(ctx)))
 	}
 	for _, err := range errs {
-		if !errors.Is(err, sealwax.ErrInvalidArgument) {
-			t.Errorf("sealed: %v", err)
+		if !errors.Is(err, sealwax.ErrInvalidArgument) || len(errs) != 6 {
+			t.Errorf("sealed, of %d: %v", len(errs), err)
 		}
-	}
-	if refusals := s.told(); len(refusals) != 0 || len(errs) != 6 {
-		t.Errorf("told %+v, of %d errors", refusals, len(errs))
 	}
 }
 
