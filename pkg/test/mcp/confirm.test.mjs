@@ -3,9 +3,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { LEGACY } from './client.mjs';
-import { factoryOf, guardOf, overStdio, stateful, text, withCapabilities } from './wire.mjs';
+import {
+  called,
+  factoryOf,
+  guardOf,
+  messagesOf,
+  overStdio,
+  requestOf,
+  stateful,
+  text,
+  withCapabilities,
+} from './wire.mjs';
 
 const call = { name: 'delete_note', arguments: { id: 7 } };
 const yes = { action: 'accept', content: { choice: 'yes' } };
@@ -25,7 +36,7 @@ function confirming({ principal, lists } = {}) {
       return text('done');
     },
   };
-  return { factory: factoryOf(handlers, guard), ran, refused };
+  return { guard, factory: factoryOf(handlers, guard), ran, refused };
 }
 
 /** A connection of a client that elicits. */
@@ -151,4 +162,35 @@ test('stdio: a call that is cancelled while the list is awaited runs nothing', a
   assert.deepEqual(ran, []);
   assert.ok(!line.came.messages.some(({ id }) => id === 1 || `${id}`.startsWith('sealwax')));
   await line.close();
+});
+
+test('HTTP without sessions of the SDK: nobody is asked, for no answer would come back', {
+  timeout: 30_000,
+}, async () => {
+  const { guard, factory, ran, refused } = confirming();
+  const handler = guard.fetch(createMcpHandler(factory).fetch);
+  const { headers } = await handler(requestOf(withCapabilities({ elicitation: {} })));
+  const session = {
+    'mcp-session-id': headers.get('mcp-session-id'),
+    'mcp-protocol-version': LEGACY,
+  };
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call };
+  const answer = await handler(requestOf(message, session));
+  const [{ result }, ...more] = messagesOf(await answer.text());
+  assert.match(result.content[0].text, /^delete_note was not run/);
+  assert.deepEqual([more, ran, refused], [[], [], ['unconfirmed']]);
+});
+
+test('the state of a question is none of a handler of 1.x, whose context has none', async () => {
+  const guard = guardOf().confirm('delete_note', 'Delete note {id}?');
+  let opened = 'not run';
+  const tool = (_, { mcpReq: { _meta } }) => {
+    opened = guard.opened({ _meta });
+    return text('done');
+  };
+  const factory = factoryOf({ 'tools/call': tool }, guard);
+  const { requestState, inputRequests } = (await called(factory, call)).result;
+  const inputResponses = { [Object.keys(inputRequests)[0]]: yes };
+  await called(factory, { ...call, requestState, inputResponses });
+  assert.equal(opened, undefined);
 });

@@ -69,15 +69,18 @@ for (const [how, is, { read = opened, options = () => ({}), ...more }] of [
 ]) {
   test(`a state, read ${how}: ${is}`, async () => {
     const { guard, events } = reporting();
-    const tool = (ctx) =>
-      read(guard, ctx)?.asked
-        ? text('done')
-        : inputRequired({ requestState: guard.state(ctx, { asked: true }) });
+    let given;
+    const tool = (ctx) => {
+      given = read(guard, ctx);
+      if (given?.asked) return text('done');
+      return inputRequired({ requestState: guard.state(ctx, { asked: true }) });
+    };
     const factory = highOf(guard, tool, { options: options(guard), ...more });
     const { requestState } = (await called(factory)).result;
     const again = await called(factory, { requestState });
     assert.equal(again.result?.content?.[0].text, is === 'read' ? 'done' : undefined);
     assert.equal(events.length, is === 'refused' ? 1 : 0);
+    if (is === 'sealed') assert.equal(given, requestState);
     if (is !== 'refused') return;
     assert.equal(again.error.code, -32602);
     const [{ kind, target, message }] = events;
