@@ -109,6 +109,16 @@ fn without_params_and_for_an_error_of_the_server_nothing_is_wrong() {
     let (mut exchange, step) = initialized(&guard, "{}", error);
     assert!(matches!(step, Step::Respond(respond) if respond.header.is_none()));
     assert!(exchange.refused().is_empty());
+    // As an adapter says it.
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
+    let (mut exchange, _) = over_http(&guard, ClientValue::Absent, body);
+    let failed = HandlerResult {
+        outcome: Outcome::Error,
+        whole: Some(RESULT),
+        ..HandlerResult::default()
+    };
+    let step = responded(&mut exchange, failed);
+    assert!(matches!(step, Step::Respond(respond) if respond.header.is_none()));
 }
 
 #[test]

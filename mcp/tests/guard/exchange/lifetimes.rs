@@ -94,6 +94,25 @@ fn a_session_of_the_transport_lives_as_long_as_its_author_and_the_codec_said() {
     }
 }
 
+#[test]
+fn a_chain_of_handles_is_as_old_as_its_first() {
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
+    let (exchange, _) = guard.message(call());
+    let view = clock.view("alice");
+    let sealed = view.handle_state("basket").seal(b"1").unwrap();
+    clock.pass(60);
+    for (max_age, opens) in [(61, true), (60, false)] {
+        let kind = HandleOpKind::Open {
+            handle: ClientValue::Text(sealed.as_str()),
+            max_age: seconds(max_age),
+            once: false,
+        };
+        let (_, step) = operate(&exchange, "basket", kind);
+        assert_eq!(matches!(step, Step::Done(_)), opens, "{max_age}");
+    }
+}
+
 /// A clock that leaps at each reading, as on a busy machine, and no randomness if it is dry.
 struct Hasty {
     now_ms: std::sync::atomic::AtomicU64,

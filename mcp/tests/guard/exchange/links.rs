@@ -35,6 +35,11 @@ fn a_link_is_a_part_of_a_url_whose_owner_is_logged() {
     let event = exchange.events().remove(0);
     assert_eq!((event.event, event.item), (Happened::Opened, Item::Link));
     assert_eq!(event.origin.principal.as_deref(), Some(&alice()));
+
+    let (mut exchange, step) = link(&guard, "report_7");
+    let reply = reply(step);
+    assert_eq!((reply.status, reply.tool), (Some(404), None));
+    assert_eq!(exchange.refused()[0].code, "malformed");
 }
 
 #[test]
