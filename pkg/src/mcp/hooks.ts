@@ -5,11 +5,10 @@ import type {
   Refused as WrittenRefusal,
 } from '../documents.js';
 import type { SealwaxErrorCode } from '../error.js';
-import { write } from '../log.js';
+import { type Logger, write } from '../log.js';
 import type { Principal } from '../principal.js';
 import { nameOf } from './cause.js';
 import { attempt } from './later.js';
-import type { Policy } from './options.js';
 
 /** What a refusal and an event tell of the message and its sender. */
 interface Circumstances {
@@ -82,9 +81,17 @@ export interface Hooks {
   onEvent(event: TokenEvent): void;
 }
 
+/** Where a guard reports to. */
+export interface Listener {
+  readonly onRefused: Hooks['onRefused'] | undefined;
+  readonly onEvent: Hooks['onEvent'] | undefined;
+  readonly logger: Logger;
+  readonly engine: { report(fault: Fault): WrittenRefusal };
+}
+
 /** Reports a refusal of the engine. */
 export function report(
-  listener: Policy,
+  listener: Listener,
   { line, ...fields }: WrittenRefusal,
   principal?: Principal,
   cause?: unknown,
@@ -98,13 +105,13 @@ export function report(
 }
 
 /** Reports an event of the engine, which has a listener if it gives any. */
-export function observe(listener: Policy, event: WrittenEvent, micros: number): void {
+export function observe(listener: Listener, event: WrittenEvent, micros: number): void {
   called(listener, 'onEvent', () => listener.onEvent?.({ ...event, micros }));
 }
 
 /** Reports an error that this side found; without a fault's other members, one of a transport. */
 export function reportError(
-  listener: Policy,
+  listener: Listener,
   fault: Partial<Fault> & Pick<Fault, 'message'>,
   cause: unknown,
   principal?: Principal,
@@ -115,7 +122,7 @@ export function reportError(
 const FAULT = { code: 'invalid_argument', kind: 'session' } as const;
 
 /** Calls a hook. An error of it changes no answer. */
-function called(listener: Policy, name: string, hook: () => unknown): void {
+function called(listener: Listener, name: string, hook: () => unknown): void {
   const threw = (cause: unknown) => {
     const message = `${name}: expected a function that does not throw, found ${nameOf(cause)}`;
     const { line, ...fields } = listener.engine.report({ ...FAULT, message });

@@ -10,7 +10,7 @@ import { core } from '../module.js';
 import { anonymous } from '../principal.js';
 import { Engine } from './engine.js';
 import type { Known } from './handler/reference.js';
-import type { Hooks } from './hooks.js';
+import type { Hooks, Listener } from './hooks.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { PrincipalOf, RequestContext } from './principal.js';
 
@@ -175,11 +175,11 @@ export const ANONYMOUS_BESIDE_USERS =
   'user opens for every other. Set the option principal: principalFromAuthInfo';
 
 /** The checked options of a guard, and what its parts share. */
-export class Policy {
+export class Policy implements Listener {
   readonly principalOf: PrincipalOf;
   readonly ledger: Ledger | undefined;
-  readonly onRefused: Hooks['onRefused'] | undefined;
-  readonly onEvent: Hooks['onEvent'] | undefined;
+  readonly onRefused: Listener['onRefused'];
+  readonly onEvent: Listener['onEvent'];
   readonly logger: Logger;
   /** What wrappers know of requests, by the reference in each, until it reaches the handlers. */
   readonly known = new Map<unknown, Known>();
