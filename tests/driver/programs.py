@@ -14,7 +14,7 @@ FIELDS = [
 ]
 PLAIN = {"op", "kind", "ttl", "max_age", "now"}
 #: How long a program may say nothing, in seconds.
-PATIENCE = 30
+PATIENCE = 120
 
 
 def started(command, cwd=None):
