@@ -78,6 +78,27 @@ fn who_cannot_be_asked_after_all_is_not_asked_again() {
     assert!(tool.is_error);
 }
 
+/// Nobody in particular may be many clients.
+#[test]
+fn an_anonymous_client_that_did_not_show_a_question_is_asked_again() {
+    let guard = confirming(&clock());
+    for (principal, is_asked) in [(Principal::anonymous(), true), (alice(), false)] {
+        let begin = || {
+            let message = Message {
+                modern: false,
+                principal: Some(Ok(principal.clone())),
+                ..call()
+            };
+            guard.message_from(message, Some(&client()))
+        };
+        let (mut exchange, _) = begin();
+        let at_once = Event::Elicited(Ok(r#"{"action":"decline"}"#));
+        exchange.on(at_once).unwrap();
+        let (_, step) = begin();
+        assert_eq!(matches!(step, Step::Elicit(_)), is_asked, "{step:?}");
+    }
+}
+
 #[test]
 fn only_a_confirmed_tool_has_a_preview() {
     for (tool, is_right) in [("play", true), ("other", false)] {

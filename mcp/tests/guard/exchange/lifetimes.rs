@@ -44,6 +44,16 @@ fn until_is_the_end_on_every_clock() {
     }
 }
 
+/// To a store, no time is for ever.
+#[test]
+fn a_revocation_is_remembered_for_a_second_at_least() {
+    let guard = guard_with_ledger(&clock(), |guard| guard);
+    for (retain_for, is_right) in [(0, false), (999, false), (1000, true)] {
+        let revoked = guard.revoke(&alice(), Some(Duration::from_millis(retain_for)));
+        assert_eq!(revoked.is_ok(), is_right, "{retain_for}");
+    }
+}
+
 #[test]
 fn a_fork_ends_with_the_session_that_it_began_from() {
     let clock = clock();

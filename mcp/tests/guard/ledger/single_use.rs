@@ -75,18 +75,6 @@ fn single_use_of_a_handle_takes_a_ledger() {
     assert!(guard.revoke(&alice(), None).is_err());
 }
 
-/// To a store, no time is for ever.
-#[test]
-fn a_revocation_is_remembered_for_a_second_at_least() {
-    let replica = Replica::new();
-    for (retain_for, is_right) in [(0, false), (999, false), (1000, true)] {
-        let revoked = replica
-            .guard
-            .revoke(&alice(), Some(Duration::from_millis(retain_for)));
-        assert_eq!(revoked.is_ok(), is_right, "{retain_for}");
-    }
-}
-
 /// The log names a consent that was used by the id under which it was sealed; one that is not ours has none.
 #[test]
 fn a_used_consent_is_logged_by_its_id() {
