@@ -71,11 +71,30 @@ fn a_no_counts_after_a_second() {
 }
 
 #[test]
-fn who_cannot_be_asked_after_all_is_not_asked_again() {
-    let mut exchange = asked(&confirming(&clock()));
+fn who_cannot_be_asked_after_all_is_asked_with_the_next_call() {
+    let guard = confirming(&clock());
+    let mut exchange = asked(&guard);
     let failed = Event::Elicited(Err(Failed::Threw("an error".into())));
     let tool = reply(exchange.on(failed).unwrap()).tool.unwrap();
     assert!(tool.is_error);
+    asked(&guard);
+}
+
+/// Many emoji have one.
+#[test]
+fn a_style_is_hidden_behind_an_emoji_alone() {
+    let message = Message {
+        modern: false,
+        arguments: Some("{\"id\":\"a\u{fe0f}\u{26a0}\u{fe0f}\"}"),
+        ..call()
+    };
+    let (_, step) = confirming(&clock()).message_from(message, Some(&client()));
+    let Step::Elicit(elicitation) = step else {
+        panic!("{step:?}")
+    };
+    let params = serde_json::json!(elicitation.params);
+    let shown = "Delete note \"a\\u{fe0f}\u{26a0}\u{fe0f}\"?";
+    assert_eq!(params["message"], shown);
 }
 
 /// Nobody in particular may be many clients.

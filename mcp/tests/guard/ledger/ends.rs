@@ -5,7 +5,7 @@ use sealwax::Principal;
 use sealwax_mcp::ledger::{Command, Memory, Namespace, Script};
 use sealwax_mcp::{Event, Failed, Guard, LedgerSettings, Step};
 
-use super::replica::{DAY, Replica, START, alice, call};
+use super::replica::{DAY, Replica, START, alice, call, command};
 
 const NAMES: fn() -> Namespace = || Namespace::new(AUDIENCE, "");
 
@@ -132,6 +132,9 @@ fn a_full_ledger_goes_on_with_the_sessions_that_it_has() {
 #[test]
 fn a_revocation_is_tried_twice_and_confirmed() {
     let replica = Replica::new();
+    // It is remembered for longer than anything lives, on every clock.
+    let (_, step) = replica.guard.revoke(&alice(), None).unwrap();
+    assert_eq!(command(step).args[0], (400 * DAY + 300).to_string());
     let told = |replies: &[Result<&[&str], &str>]| {
         let (mut exchange, mut step) = replica.guard.revoke(&alice(), None).unwrap();
         for reply in replies {
