@@ -23,7 +23,7 @@ SHARES = 2
 #: The tests that read data: a crate, a test binary of it, and modules of that.
 CODEC = ("sealwax", "codec", ["vectors", "requests", "sessions", "keys"])
 GUARD = ("sealwax-mcp", "guard", ["exchange", "documents", "machines", "wire"])
-LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors"])
+LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "exchange"])
 CANONICAL = ("sealwax", "codec", ["canonical"])
 KEYS_FILE = ("sealwax", "codec", ["keys_file"])
 CLONES = ("sealwax", "codec", ["clones"])
