@@ -17,12 +17,11 @@ export async function modulesOf(name, ...paths) {
 const said = (value) => ({ content: [{ type: 'text', text: JSON.stringify(value) }] });
 
 /** A guard, and a factory of the servers that it protects. */
-export async function world(name, { keys, principal = 'anonymous', sessions = false, ...more }) {
+export async function world(name, { keys, principal = 'anonymous', ...more }) {
   const { McpServer } = await modulesOf(name, 'server/mcp');
   const types = await modulesOf(name, 'types');
   const codec = new Codec({ keys, audience: 'https://mcp.example.com' });
   const guard = new Guard({ codec, principal, logger: { warn() {} }, ...more });
-  const conversations = sessions && guard.sessions({ initial: () => 0 });
   const rows = guard.referenceHandles('row');
   const factory = () => {
     const capabilities = { resources: {}, logging: {} };
@@ -30,11 +29,6 @@ export async function world(name, { keys, principal = 'anonymous', sessions = fa
     server.tool('mint', async (extra) => said(await rows.mint(extra)));
     server.tool('state', (extra) => said(guard.opened(extra) ?? guard.state(extra, { asked: 7 })));
     server.tool('negotiated', (extra) => said(guard.negotiated(extra) ?? null));
-    server.tool('next', (extra) => {
-      const session = conversations.of(extra);
-      session.write(session.value + 1);
-      return said(session.value);
-    });
     server.tool('steps', async (extra) => {
       const { progressToken } = extra._meta;
       for (const progress of [1, 2]) {

@@ -12,7 +12,6 @@ import { MemoryLedger } from 'sealwax/mcp';
 import { compiled, listen } from './client.mjs';
 import { modulesOf, PACKAGES, world } from './former.mjs';
 
-const META = 'io.modelcontextprotocol/session';
 const keys = Key.generate().toText();
 /** Who calls, by a header: 1.x hands over the headers of the request. */
 const principal = ({ http }) => {
@@ -74,7 +73,7 @@ for (const name of PACKAGES) {
   test(`${name} on Express: a session goes on at another replica`, async (t) => {
     const refusals = [];
     const settings = {
-      ...{ ledger: new MemoryLedger(), sessions: true },
+      ledger: new MemoryLedger(),
       onRefused: ({ code, subject }) => refusals.push(`${subject}: ${code}`),
     };
     const [one, two] = [await onExpress(name, t, settings), await onExpress(name, t, settings)];
@@ -96,16 +95,6 @@ for (const name of PACKAGES) {
     const onprogress = ({ progress }) => seen.push(progress);
     await there.client.callTool({ name: 'steps', arguments: {} }, undefined, { onprogress });
     assert.deepEqual(seen, [1, 2]);
-    const { ResultSchema } = await modulesOf(name, 'types');
-    const create = { method: 'sessions/create', params: {} };
-    let { session } = await alice.client.request(create, ResultSchema);
-    for (const [value, { client }] of [alice, there].entries()) {
-      const { sessionId, state } = session;
-      const _meta = { [META]: { sessionId, state } };
-      const result = await client.callTool({ name: 'next', _meta });
-      assert.equal(JSON.parse(result.content[0].text), value + 1);
-      session = result._meta[META];
-    }
 
     await assert.rejects((await to(two, 'mallory', sessionId)).page(), refused(404));
     await assert.rejects((await to(two, 'alice', 'x')).page(), refused(404));

@@ -76,10 +76,9 @@ test('a state that came past the guard is refused', async () => {
   await client.client.close();
 });
 
-test('stateful HTTP: the server asks by itself, and cursors are sealed', async (t) => {
+test('stateful HTTP: the server asks by itself', async (t) => {
   const guard = guardOf();
   const server = guard.protect(new McpServer(info));
-  const seen = [];
   server.registerTool('x', {}, (ctx) => {
     const state = guard.opened(ctx);
     if (state) return text(JSON.stringify(state));
@@ -87,10 +86,6 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
     const confirm = inputRequired.elicit({ message: 'ok?', requestedSchema });
     const requestState = guard.state(ctx, { asked: 7 });
     return inputRequired({ inputRequests: { confirm }, requestState });
-  });
-  server.server.setRequestHandler('tools/list', ({ params }) => {
-    seen.push(params?.cursor);
-    return { tools: [], nextCursor: 'page 2' };
   });
   const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
   await server.connect(transport);
@@ -103,13 +98,6 @@ test('stateful HTTP: the server asks by itself, and cursors are sealed', async (
   const result = await client.callTool({ name: 'x', arguments: {} });
   assert.deepEqual(told({ result }), { asked: 7 });
   assert.deepEqual(await call.call({ send }, 'x', {}, { requestState: 'x' }), refused);
-
-  const { nextCursor } = (await send('tools/list', {})).result;
-  assert.match(nextCursor, /^sw1\./);
-  await send('tools/list', { cursor: nextCursor });
-  assert.deepEqual(seen, [undefined, 'page 2']);
-  const { error } = await send('tools/list', { cursor: 'page 2' });
-  assert.deepEqual(error, answer('cursor').error);
   await client.close();
 });
 
