@@ -148,10 +148,6 @@ test('who lacks the client of a store is told how to get it', () => {
   refused('sealwax ledger check redis://127.0.0.1 --audience a', 2, `${missing}${tip}`);
 });
 
-test('a ledger is begun, however SQLite warns of itself', () => {
-  assert.equal(said('cd $(mktemp -d) && sealwax ledger begin sqlite:x.db --audience a'), 'begun\n');
-});
-
 test('inspect says what is none of ours, by code and status', () => {
   assert.equal(CASES.refused.length, 8);
   for (const { text, status, code } of CASES.refused) {

@@ -82,15 +82,11 @@ test('mistakes are the core’s to refuse', () => {
     [() => new Codec({ keys }), /audience: expected/],
     [() => new Codec({ keys, audience: 'a', payloadLimit: 2 ** 32 + 1 })],
     ...[...principals, { anonymous: true, subject: 'x' }].map((one) => [() => codec.view(one)]),
-    [() => alice.requestState(new Uint8Array(31)).seal(payload)],
-    [() => alice.mintHandle('sess')],
-    [() => answer('no such profile')],
     ...[-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53].map((ttl) => [
       ...[() => sealer.seal(payload, { ttl }), /whole number/],
     ]),
-    ...[{ ttl: 0 }, { ttl: 2 ** 32 }, { ttl: 1, noExpiry: true }].map((life) => [
-      () => sealer.seal(payload, life),
-    ]),
+    [() => sealer.seal(payload, { ttl: 2 ** 32 })],
+    [() => sealer.seal(payload, { ttl: 1, noExpiry: true })],
     // Arguments of a request are no text of JSON, nor what JSON would bend.
     ...['{"id":7}', Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}].map(
       (args) => [() => requestContext('tools/call', 'x', args)],

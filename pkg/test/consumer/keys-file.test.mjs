@@ -87,8 +87,6 @@ test('a codec follows its file, and keeps its keys while the file is bad', async
   for (const [bad, said] of [
     [half, /key 2 of the ring: expected a key text/],
     [undefined, /ENOENT/],
-    ['#'.repeat(70_000), /expected at most 65,536 bytes/],
-    [Buffer.from(`${textOf(a, b)}\n# \xff`, 'latin1'), /: expected UTF-8;/],
   ]) {
     if (bad === undefined) rmSync(path);
     else replace(path, bad);
@@ -178,11 +176,6 @@ test('options of a file are checked', (t) => {
   const given = (more) => () => new Codec({ audience, keysFile: path, ...more });
   refused('invalid_argument', given({ keys: textOf(a) }));
   refused('invalid_argument', given({ keysInterval: 0 }));
-  refused(
-    'invalid_key',
-    given({ keysFile: textOf(a) }),
-    /expected a path, found the text of a key/,
-  );
   for (const wrong of [{ keysInterval: '5' }, { logger: {} }, { keysFile: 7 }])
     assert.throws(given(wrong), TypeError);
   // A runtime without files, such as a browser.

@@ -1,7 +1,7 @@
 // The examples, as they come: official clients against them, over HTTP and stdio, and two replicas of each.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -143,12 +143,6 @@ test('a retry lands on another replica; another user or a stranger gets nowhere'
   ]) {
     assert.equal((await fetch(two, { method: 'POST', ...requestInit })).status, 401);
   }
-});
-
-test('without keys it says how to make some', () => {
-  const { status, stderr } = spawnSync(process.execPath, [NOTES], { env: {}, encoding: 'utf8' });
-  assert.equal(status, 1);
-  assert.match(stderr, /sealwax keygen/);
 });
 
 // ---- sessions ----

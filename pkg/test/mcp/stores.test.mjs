@@ -53,41 +53,6 @@ test('what answers in another way is no ledger', async () => {
   await fails(garbage, /INFO: expected the answer of a Redis or a Valkey/);
 });
 
-test('once a server was checked, a command takes no document, and whatever else it answers takes a machine', async (t) => {
-  const fit =
-    'redis_version:7.0.0\r\nmaxmemory_policy:noeviction\r\nrun_id:1\r\nmaster_replid:2\r\nevicted_keys:0';
-  let [sent, replies] = [];
-  const ledger = new RedisLedger({
-    async sendCommand([name]) {
-      sent.push(name);
-      const reply = name === 'INFO' ? fit : (replies.shift() ?? ['ok', '0']);
-      if (reply instanceof Error) throw reply;
-      return reply;
-    },
-  });
-  const command = { script: 'commit', keys: ['head', 'end'], args: ['a', '0', 'b', '0', 'c'] };
-  const asked = async (...given) => {
-    [sent, replies] = [[], given];
-    return { reply: await ledger.run(command), sent };
-  };
-  const passes = ['ok', '0'];
-  assert.deepEqual(await asked(), { reply: passes, sent: ['INFO', 'EVALSHA'] });
-  const parsed = t.mock.method(JSON, 'parse');
-  assert.deepEqual(await asked(), { reply: passes, sent: ['EVALSHA'] });
-  assert.equal(parsed.mock.callCount(), 0);
-  for (const reply of [['lost'], ['ended'], ['stale', 'd', '3', 'e']])
-    assert.deepEqual(await asked(reply), { reply, sent: ['EVALSHA'] });
-  const unknown = new Error('NOSCRIPT no such script');
-  assert.deepEqual(await asked(unknown), { reply: passes, sent: ['EVALSHA', 'EVAL'] });
-  const unconfirmed = { reply: ['ok', '1', 'unconfirmed'], sent: ['EVALSHA'] };
-  assert.deepEqual(await asked(['ok', '1']), unconfirmed);
-  // A fail-over is not noticed any more: nothing more is sent.
-  for (const names of [['EVALSHA'], ['INFO']]) {
-    await assert.rejects(asked(['ok', '2']), LedgerUnfit);
-    assert.deepEqual(sent, names);
-  }
-});
-
 test('an answer that came while the process was busy is in time', async () => {
   const clock = new TestClock();
   const memory = testLedger(clock);
