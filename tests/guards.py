@@ -245,6 +245,6 @@ GUARDS = {
         copied=("bindings/go", "tests/vectors/wire.json"),
         prepare="",
         build="cd bindings/go && go build -o ../../scenario ./internal/interoppeer/scenario",
-        tests=(f"{PLAY} go ./scenario", "cd bindings/go && go test -short ./mcp"),
+        tests=(f"{PLAY} go ./scenario", "cd bindings/go && go test -short -timeout 2m ./mcp"),
     ),
 }

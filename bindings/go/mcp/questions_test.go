@@ -22,28 +22,7 @@ func hears(words *[]string) user {
 	}
 }
 
-// The official client asks its user, by the result of the call or on the connection, and the tool runs for a yes alone.
-func TestAToolRunsForAYesAlone(t *testing.T) {
-	no := func(*mcp.ElicitParams) *mcp.ElicitResult {
-		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "no"}}
-	}
-	for _, revision := range []string{newest, older} {
-		s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirm("delete", "Delete note {id}?"))
-		if told := toldOf(call(t, asking(t, s.server, revision, no), "delete", note{7})); !strings.Contains(told, "The user declined.") {
-			t.Errorf("%s: no: %s", revision, told)
-		}
-		var words []string
-		told := toldOf(call(t, asking(t, s.server, revision, hears(&words)), "delete", note{7}))
-		if !strings.Contains(told, "deleted") || !slices.Equal(words, []string{"Delete note 7?"}) {
-			t.Errorf("%s: yes to %q: %s", revision, words, told)
-		}
-		if len(s.deleted) != 1 || s.deleted[0].RequestState != "" || s.deleted[0].InputResponses != nil {
-			t.Errorf("%s: the handler saw %+v", revision, s.deleted)
-		}
-	}
-}
-
-// While the SDK's own list hangs or panics, all is asked about, and it is not waited for.
+// While the SDK's own list hangs or panics, all is asked about, and it is not waited for. The handler sees nothing of the answer.
 func TestAListThatFailsLeavesAllInDoubt(t *testing.T) {
 	for _, revision := range []string{newest, older} {
 		for name, list := range map[string]func(context.Context){
@@ -62,6 +41,9 @@ func TestAListThatFailsLeavesAllInDoubt(t *testing.T) {
 			told := toldOf(call(t, asking(t, s.server, revision, hears(&words)), "delete", note{7}))
 			if !strings.Contains(told, "deleted") || !slices.Equal(words, []string{`Run "delete" with {"id":7}?`}) {
 				t.Errorf("%s: a list that %s: asked %q, told %s", revision, name, words, told)
+			}
+			if len(s.deleted) != 1 || s.deleted[0].RequestState != "" || s.deleted[0].InputResponses != nil {
+				t.Errorf("%s: the handler saw %+v", revision, s.deleted)
 			}
 			for _, refusal := range s.told() {
 				if refusal.Code != "invalid_argument" || strings.Contains(refusal.Message, "hunter2") {
