@@ -12,11 +12,9 @@ import {
   door,
   factoryOf,
   guardOf,
-  messagesOf,
   modern,
   overHttp,
   overStdio,
-  stateful,
   text,
 } from './wire.mjs';
 
@@ -71,31 +69,6 @@ test('a subscription keeps the name that its client gave it', async () => {
   const told = await line.came.first(({ method }) => method !== undefined);
   assert.equal(told.params._meta['io.modelcontextprotocol/subscriptionId'], 'mine');
   await line.close();
-});
-
-test("what a handler sends meanwhile goes by its request's stream", async () => {
-  let server;
-  const handler = async ({ params }, ctx) => {
-    const sent = (progress) => ({
-      ...{ method: 'notifications/progress', params: { ...params._meta, progress } },
-    });
-    await ctx.mcpReq.notify(sent(1));
-    await server.notification(sent(2), { relatedRequestId: ctx.mcpReq.id });
-    return text('done');
-  };
-  const factory = () => {
-    server = factoryOf({ 'tools/call': handler }, guardOf())();
-    return server;
-  };
-  const params = { name: 'x', arguments: {}, _meta: { progressToken: 1 } };
-  const posted = await (await stateful(factory))({ id: 1, method: 'tools/call', params });
-  for (const messages of [
-    messagesOf(await posted.text()),
-    (await overHttp(factory, ...modern(1, 'tools/call', params))).messages,
-  ]) {
-    const heard = messages.map(({ id, params }) => id ?? params.progress);
-    assert.deepEqual([...heard, messages[0].params.progressToken], [1, 2, 1, 1]);
-  }
 });
 
 test("the methods of sessions are the guard's, whenever a server has its own", async () => {
