@@ -161,7 +161,7 @@ export class Caller {
     return attempt<unknown, Told>(
       () => within(withinMs, () => ledger?.run({ script, keys, args, withinMs })),
       (reply) => {
-        for (const one of ledger?.warnings ?? []) this.#policy.warn(`ledger: ${one}`);
+        this.#policy.warnOfLedger();
         // It may be of any type.
         return { value: JSON.stringify(Array.isArray(reply) ? reply.map(String) : []) };
       },

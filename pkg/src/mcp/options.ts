@@ -11,6 +11,7 @@ import { anonymous } from '../principal.js';
 import { Engine } from './engine.js';
 import type { Known } from './handler/reference.js';
 import type { Hooks, Listener } from './hooks.js';
+import { attempt } from './later.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { PrincipalOf, RequestContext } from './principal.js';
 
@@ -235,6 +236,18 @@ export class Policy implements Listener {
   /** Returns the engine for messages to a wrapper around the handlers. */
   transport(transport: TransportSettings): Engine {
     return new Engine(this.#codec, { ...this.#common, transport });
+  }
+
+  /** Logs what the ledger warns of, at most a hundred texts; reading them changes no answer. */
+  warnOfLedger(): void {
+    const each = (warnings: readonly string[] = []) => {
+      for (const warning of warnings) if (this.#warned.size < 100) this.warn(`ledger: ${warning}`);
+    };
+    attempt(
+      () => this.ledger?.warnings,
+      each,
+      () => {},
+    );
   }
 
   /** Logs a warning, once. */

@@ -25,6 +25,23 @@ test('what a ledger warns of is logged once, as soon as it is known', async () =
   assert.deepEqual(lines, ['sealwax: ledger: it forgets', 'sealwax: ledger: and soon']);
 });
 
+test('an author warns of something else each time, and then cannot say of what', async () => {
+  const clock = new TestClock();
+  const memory = testLedger(clock);
+  let asked = 0;
+  const ledger = {
+    run: (command) => memory.run(command),
+    get warnings() {
+      asked += 1;
+      if (asked > 150) throw new Error('nothing to say');
+      return [`it was asked ${asked} times`];
+    },
+  };
+  const { guard, lines } = telling({ codec: testCodec(clock), ledger });
+  for (let times = 0; times < 160; times += 1) await guard.revoke(alice);
+  assert.equal(lines.length, 100);
+});
+
 test('one that cannot be a ledger, or that is late, records nothing, and the log says why', {
   timeout: 10_000,
 }, async () => {
