@@ -7,7 +7,7 @@ from read import facts
 from systems import ROOT, System, Target, output
 
 C = ROOT / "bindings/c/tests"
-PROGRAMS = ("vectors", "exchange", "nonces")
+PROGRAMS = ("vectors", "nonces")
 #: The first of the vectors.
 KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
 

@@ -328,18 +328,3 @@ fn kind(number: i32) -> Result<Kind, Error> {
         .find(|kind| *kind as i32 == number)
         .ok_or_else(|| Error::InvalidArgument(format!("kind: {number} is none").into()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::ffi::CStr;
-
-    #[test]
-    fn kinds_are_named_as_in_the_core() {
-        for kind in Kind::ALL {
-            // SAFETY: the names are static.
-            let name = unsafe { CStr::from_ptr(sealwax_kind_name(kind as i32)) };
-            assert_eq!(name.to_str(), Ok(kind.name()));
-        }
-    }
-}

@@ -261,6 +261,41 @@ static void check_opening(const vector *v) {
   sealwax_view_free(view);
 }
 
+/* What no vector can say: NULL, and what is no text. (NULL, 0) is absent, and a pointer with the
+   size 0 is empty. What is no UTF-8 is a client's fault in what it sent, and the caller's
+   elsewhere. */
+static void check_texts(void) {
+  const sealwax_purpose purpose = {SEALWAX_KIND_SESSION, NULL, 0, NULL, 0, NULL, 0};
+  sealwax_key *key;
+  sealwax_ring *ring;
+  sealwax_codec *codec;
+  sealwax_view *view = NULL, *none = NULL;
+  sealwax_error error;
+  size_t len;
+  subject = "texts";
+  CHECK(sealwax_key_generate(&key, NULL) == SEALWAX_OK);
+  CHECK(sealwax_ring_new((const sealwax_key *const *)&key, 1, &ring, NULL) == SEALWAX_OK);
+  CHECK(sealwax_codec_new(ring, TEXT("a"), NULL, &codec, NULL) == SEALWAX_OK);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("alice"), &view, NULL) == SEALWAX_OK);
+  CHECK(sealwax_view_new(codec, NULL, 0, TEXT(""), TEXT("alice"), &none, &error) ==
+        SEALWAX_INVALID_ARGUMENT);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("\xff"), &none, &error) == SEALWAX_NOT_UTF8);
+  CHECK(none == NULL && strstr(error.message, "UTF-8") != NULL);
+  CHECK(sealwax_view_new(NULL, NULL, 0, NULL, 0, TEXT("alice"), &none, &error) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, NULL, 1, &none, &error) == SEALWAX_NULL_POINTER);
+  CHECK(sealwax_view_new(codec, NULL, 0, NULL, 0, TEXT("alice"), NULL, &error) ==
+        SEALWAX_NULL_POINTER);
+  CHECK(sealwax_open(view, &purpose, NULL, TEXT("sw1.\xff"), NULL, 0, &len, NULL, NULL) ==
+        SEALWAX_MALFORMED);
+  CHECK(sealwax_open(view, &purpose, NULL, TEXT("sw1."), NULL, 0, NULL, NULL, NULL) ==
+        SEALWAX_NULL_POINTER);
+  sealwax_view_free(view);
+  sealwax_codec_free(codec);
+  sealwax_ring_free(ring);
+  sealwax_key_free(key);
+}
+
 int main(void) {
   struct {
     const char *name;
@@ -279,6 +314,7 @@ int main(void) {
                   {"reject", check_opening, 0}};
   const size_t count = sizeof sections / sizeof *sections;
   static char line[LINE];
+  check_texts();
   while (fgets(line, LINE, stdin) != NULL) {
     CHECK(strchr(line, '\n') != NULL);
     vector v = parse(line);
