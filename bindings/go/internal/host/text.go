@@ -2,10 +2,12 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -29,7 +31,7 @@ func JSON(name string, value any) ([]byte, error) {
 		return nil, invalid(fmt.Sprintf("%s: expected a value that JSON can hold, found %T", name, value))
 	}
 	// encoding/json writes this escape where it replaces bytes, and for no other character.
-	if bytes.Contains(written, escape) && !isText(reflect.ValueOf(value), 0) {
+	if bytes.Contains(written, escape) && escapes(written) > held(reflect.ValueOf(value)) {
 		return nil, notText(name)
 	}
 	return written, nil
@@ -37,43 +39,59 @@ func JSON(name string, value any) ([]byte, error) {
 
 var escape = []byte(`\ufffd`)
 
-// deepest is for what encoding/json leaves out, and which may hold itself.
-const deepest = 1000
+// escapes counts the escapes of U+FFFD in JSON. A backslash in a text has another one before it.
+func escapes(text []byte) int {
+	return bytes.Count(bytes.ReplaceAll(text, []byte(`\\`), nil), escape)
+}
 
-// isText tells whether all texts that encoding/json writes of a value are UTF-8. What is JSON already may have the escape; what
-// writes itself may not, since nobody knows what it replaced.
-func isText(value reflect.Value, depth int) bool {
-	if !value.IsValid() || value.Type() == reflect.TypeFor[json.RawMessage]() {
-		return true
+// held counts those that encoding/json takes over from what is JSON already. It finds fewer rather than more: none in what writes
+// itself, nor in a struct of which a field may be left out. It goes nowhere that encoding/json does not, which found no cycle.
+func held(value reflect.Value) (n int) {
+	if !value.IsValid() {
+		return 0
+	}
+	if raw, ok := reflect.TypeAssert[json.RawMessage](value); ok {
+		return escapes(raw)
 	}
 	of := reflect.PointerTo(value.Type())
 	if of.Implements(reflect.TypeFor[json.Marshaler]()) || of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
-		if value.CanAddr() {
-			value = value.Addr()
-		}
-		written, err := json.Marshal(value.Interface())
-		// A backslash in a text has another one before it.
-		return err == nil && !bytes.Contains(bytes.ReplaceAll(written, []byte(`\\`), nil), escape)
+		return 0
 	}
-	all := func(one reflect.Value) bool { return depth < deepest && isText(one, depth+1) }
 	switch value.Kind() {
-	case reflect.String:
-		return utf8.ValidString(value.String())
 	case reflect.Pointer, reflect.Interface:
-		return all(value.Elem())
+		return held(value.Elem())
 	case reflect.Slice, reflect.Array, reflect.Map:
-		for key, one := range value.Seq2() {
-			if !all(key) || !all(one) {
-				return false
-			}
+		for _, one := range value.Seq2() {
+			n += held(one)
 		}
 	case reflect.Struct:
+		if !whole(value.Type()) {
+			return 0
+		}
 		for field, one := range value.Fields() {
-			// An embedded type that is not exported has members, and no value to ask.
-			if field.Anonymous && !field.IsExported() || field.IsExported() && field.Tag.Get("json") != "-" && !all(one) {
-				return false
+			if field.IsExported() && field.Tag.Get("json") != "-" {
+				n += held(one)
 			}
 		}
+	}
+	return n
+}
+
+// whole tells that encoding/json writes each exported field of a struct unless it is empty: no other one can hide it.
+func whole(of reflect.Type) bool {
+	names := map[string]bool{}
+	for field := range of.Fields() {
+		tag := field.Tag.Get("json")
+		if tag == "-" {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		// encoding/json takes the field's name where that of the tag is none.
+		name = cmp.Or(name, field.Name)
+		if field.Anonymous || options != "" && options != "omitempty" || names[name] || names[field.Name] {
+			return false
+		}
+		names[name], names[field.Name] = true, true
 	}
 	return true
 }
