@@ -138,3 +138,24 @@ fn a_session_of_the_transport_has_at_most_4096_characters() {
     assert_eq!((2_700..3_100).map_while(length).last(), Some(4_096));
     assert_eq!(length(3_100), None);
 }
+
+/// Beside wire.json: what follows an escaped quote, and what is deep.
+#[test]
+fn a_message_is_read_to_its_end() {
+    let transport = TransportSettings {
+        required: false,
+        ..TransportSettings::default()
+    };
+    let guard = guard_with(&clock(), |guard| guard.transport(transport));
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    for (inside, is_read) in [
+        (r#""\"}""#.to_owned(), true),
+        (deep(126), true),
+        (deep(127), false),
+    ] {
+        let params = format!(r#"{{"a":{inside},"b":[]}}"#);
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#);
+        let (_, step) = over_http(&guard, ClientValue::Absent, &body);
+        assert_eq!(matches!(step, Step::Deliver(_)), is_read, "{inside}");
+    }
+}
