@@ -100,7 +100,7 @@ PYTEST = (
     " after_answers.py::test_what_is_written_after_the_answer_raises"
     " guard.py::test_nobody_is_never_anonymous"
     " guard.py::test_nor_does_what_the_authors_other_functions_raise_reach_the_client"
-    " wire.py links.py http_sessions.py hooks.py servers.py"
+    " wire.py links.py http_sessions.py leaks.py hooks.py servers.py"
 )
 
 #: The same on mcp 1, whose tests start servers too.

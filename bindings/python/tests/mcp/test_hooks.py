@@ -102,6 +102,8 @@ def test_the_guard_takes_the_place_of_the_boundary(make: Any) -> None:
     guard().protect(server)
     outside = [one for one in expected if one != RequestStateBoundary.__name__]
     assert kinds(_low(server).middleware) == [*outside, Boundary.__name__]
+    with pytest.raises(sealwax.InvalidArgument, match="protect it once"):
+        guard().protect(server)
 
 
 def _low(server: Any) -> Server[Any]:

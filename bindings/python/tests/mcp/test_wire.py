@@ -86,8 +86,11 @@ class World:
             elif value is not None:
                 headers += [(name, self.told("{t}"))] * 2
 
+        whole = self.told(request.get("body", ""))
+        pieces = [whole[:7], whole[7:]]
+
         async def receive() -> Any:
-            return {"type": "http.request", "body": self.told(request.get("body", ""))}
+            return {"type": "http.request", "body": pieces.pop(0), "more_body": bool(pieces)}
 
         async def send(part: Any) -> None:
             self.sent.append(part)
