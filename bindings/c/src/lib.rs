@@ -40,10 +40,6 @@ mod request;
 mod testing;
 
 /// cbindgen:ignore
-#[cfg(test)]
-mod as_c;
-
-/// cbindgen:ignore
 #[cfg(target_family = "wasm")]
 mod portable;
 

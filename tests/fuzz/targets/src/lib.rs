@@ -14,6 +14,8 @@ mod ledger;
 mod wire;
 mod world;
 
+pub use abi::beside;
+
 /// The name of a target, and what it does with an input.
 pub type Target = (&'static str, fn(&[u8]) -> bool);
 

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use sealwax_fuzz_targets::TARGETS;
 
-/// The inputs of a target, one a line, in hex.
-fn inputs(name: &str) -> Vec<Vec<u8>> {
+/// Every nth of the inputs of a target, one a line, in hex.
+fn inputs(name: &str, nth: usize) -> Vec<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../inputs")
         .join(name)
@@ -14,6 +14,7 @@ fn inputs(name: &str) -> Vec<Vec<u8>> {
     let text =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines()
+        .step_by(nth)
         .map(|line| base16ct::lower::decode_vec(line).unwrap())
         .collect()
 }
@@ -28,7 +29,7 @@ fn reached<'a>(name: &str, inputs: impl Iterator<Item = &'a Vec<u8>>) -> usize {
 #[cfg_attr(miri, ignore = "it takes hours")]
 fn kept_inputs_pass_and_reach_what_they_are_about() {
     for (name, _) in TARGETS {
-        let inputs = inputs(name);
+        let inputs = inputs(name, 1);
         let reached = reached(name, inputs.iter());
         println!("{name}: {reached} of {} inputs", inputs.len());
         // Most try what must be refused.
@@ -41,7 +42,7 @@ fn kept_inputs_pass_and_reach_what_they_are_about() {
 #[cfg_attr(miri, ignore = "it takes hours")]
 fn kept_inputs_that_are_changed_pass() {
     for (name, run) in TARGETS {
-        let inputs = inputs(name);
+        let inputs = inputs(name, 1);
         for (at, input) in inputs.iter().enumerate() {
             let other = &inputs[(at + 1) % inputs.len()];
             let Some(place) = at.checked_rem(input.len()) else {
@@ -55,9 +56,18 @@ fn kept_inputs_that_are_changed_pass() {
     }
 }
 
-/// The caller of the C ABI, of whose inputs Miri runs every nth.
+/// The caller of the C ABI's inputs; of these Miri runs every nth.
+fn of_the_abi() -> Vec<Vec<u8>> {
+    let nth = option_env!("EVERY").map_or(1, |every| every.parse().unwrap());
+    inputs("abi", nth)
+}
+
 #[test]
 fn what_is_called_as_c_calls_it_keeps_to_the_header() {
-    let nth = option_env!("EVERY").map_or(1, |every| every.parse().unwrap());
-    assert!(reached("abi", inputs("abi").iter().step_by(nth)) > 0);
+    assert!(reached("abi", of_the_abi().iter()) > 0);
+}
+
+#[test]
+fn threads_share_what_the_header_lets_them() {
+    sealwax_fuzz_targets::beside(&of_the_abi());
 }

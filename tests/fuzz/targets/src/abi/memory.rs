@@ -133,6 +133,7 @@ pub enum Room {
 pub struct Buffer {
     room: Room,
     bytes: Box<[u8]>,
+    before: Box<[u8]>,
     len: usize,
 }
 
@@ -148,8 +149,17 @@ impl Buffer {
         Self {
             room,
             bytes: vec![BEFORE; size].into(),
+            before: vec![BEFORE; size].into(),
             len: UNWRITTEN,
         }
+    }
+
+    /// Puts a text where the result goes, if there is room for it.
+    pub fn hold(&mut self, text: &Text) -> Option<()> {
+        let bytes = text.0.as_deref().filter(|bytes| bytes.len() == text.1)?;
+        self.before.get_mut(..text.1)?.copy_from_slice(bytes);
+        self.bytes.copy_from_slice(&self.before);
+        Some(())
     }
 
     pub fn data(&mut self) -> Out {
@@ -175,20 +185,19 @@ impl Buffer {
 
     /// Checks what was written, and returns it.
     pub fn written(&self, status: i32) -> Option<Vec<u8>> {
-        let is_as_before = |bytes: &[u8]| bytes.iter().all(|byte| *byte == BEFORE);
         match status {
             OK => {
                 let (written, rest) = self.bytes.split_at(self.len);
-                assert!(is_as_before(rest), "behind what it said");
+                assert!(rest == &self.before[self.len..], "behind what it said");
                 Some(written.into())
             }
             BUFFER_TOO_SMALL => {
-                assert!(self.len > self.bytes.len() && is_as_before(&self.bytes));
+                assert!(self.len > self.bytes.len() && self.bytes == self.before);
                 None
             }
             _ => {
                 assert!(
-                    self.len == UNWRITTEN && is_as_before(&self.bytes),
+                    self.len == UNWRITTEN && self.bytes == self.before,
                     "written to on failure"
                 );
                 None
@@ -199,11 +208,18 @@ impl Buffer {
 
 /// A struct of the caller, to be written as a whole, or not at all.
 #[repr(C, align(8))]
-pub struct Place([u8; 128], bool);
+pub struct Place([u8; 128], bool, [u8; 128]);
 
 impl Place {
     pub fn new(is_null: bool) -> Self {
-        Self([BEFORE; 128], is_null)
+        Self([BEFORE; 128], is_null, [BEFORE; 128])
+    }
+
+    /// Makes it `sealwax_opened`, of whose members only two are read: the start and the generation.
+    pub fn claims(&mut self, start: u64) {
+        self.2[16..24].copy_from_slice(&start.to_ne_bytes());
+        self.2[24..28].fill(0);
+        self.0 = self.2;
     }
 
     pub fn data(&mut self) -> Mut {
@@ -217,7 +233,7 @@ impl Place {
     pub fn checked(&self, status: i32, size: usize) {
         // What was written may have padding, which nobody may read.
         let from = if status == OK && !self.1 { size } else { 0 };
-        assert!(self.0[from..].iter().all(|byte| *byte == BEFORE));
+        assert!(self.0[from..] == self.2[from..]);
     }
 }
 

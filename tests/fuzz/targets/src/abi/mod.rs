@@ -8,15 +8,17 @@ mod memory;
 
 use std::ffi::c_void;
 use std::ptr;
+use std::thread;
 
 // Its functions are linked by their names.
 use sealwax_c as _;
 
 use call::{Call, Function, Input, Kind};
 use header::*;
-use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Text, Told};
+use memory::{BUFFER_TOO_SMALL, Buffer, Given, OK, Place, Room, Text, Told};
 
 const SETTINGS: &str = "{\"sessions\":{},\"ledger\":{\"local\":true},\"events\":true}";
+const NOW: u64 = 1_800_000_000;
 
 const KINDS: [Kind; 7] = [
     Kind::Key,
@@ -32,24 +34,109 @@ const KINDS: [Kind; 7] = [
 #[derive(Default)]
 struct Caller {
     objects: [Vec<*mut c_void>; 7],
+    /// Those of them that are another's.
+    shared: Vec<*mut c_void>,
     /// The latest texts.
     returned: Vec<Vec<u8>>,
     reached: bool,
 }
 
+// SAFETY: threads share its objects while it has only such as they may.
+unsafe impl Send for Caller {}
+// SAFETY: as above.
+unsafe impl Sync for Caller {}
+
 pub fn run(input: &[u8]) -> bool {
-    let Some(input) = crate::read::<Input<'_>>(input) else {
-        return false;
-    };
     let mut caller = Caller::default();
     caller.begin();
-    for call in input.calls.iter().take(24) {
-        caller.call(call);
-    }
-    caller.reached
+    caller.run(input)
+}
+
+/// Has two threads make the calls of inputs, with objects that they share; what they make, another frees.
+pub fn beside(inputs: &[Vec<u8>]) {
+    let mut caller = Caller::default();
+    caller.begin();
+    let settings = Text::new(&Given::Bytes(b"{}"), &[]);
+    let codec = caller.object(Kind::Codec, 0);
+    caller.machine(ptr::null(), ptr::null(), &Text::frame(7, 0, &[]));
+    caller.machine(codec, ptr::null(), &Text::frame(1, 0, &[&settings]));
+    let mut alone = caller.beside();
+    alone.known();
+    let [sealed, opened, by_guard] = &alone.returned[..] else {
+        panic!("{:?}", alone.returned)
+    };
+    assert!(sealed.starts_with(b"sw1.") && opened == b"hello" && by_guard.starts_with(b"sw1."));
+    let caller = &caller;
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(move || {
+                for input in inputs {
+                    let mut caller = caller.beside();
+                    caller.known();
+                    caller.run(input);
+                    scope.spawn(move || drop(caller));
+                }
+            });
+        }
+    });
 }
 
 impl Caller {
+    fn run(&mut self, input: &[u8]) -> bool {
+        let input = crate::read::<Input<'_>>(input);
+        for call in input.iter().flat_map(|input| &input.calls).take(24) {
+            self.call(call);
+        }
+        self.reached
+    }
+
+    /// Makes calls that are done, unless another sets the clock, as few of the fuzzer's are: they seal, open, and make a guard seal.
+    fn known(&mut self) {
+        let calls = [
+            (Function::Seal, 2, [60, 0], ["hello", "", "", ""]),
+            (Function::Open, 2, [60, 0], ["sw1.", "", "", ""]),
+            (
+                Function::MachineNew,
+                1,
+                [8, 7],
+                ["tools/call", "t", "{}", ""],
+            ),
+            (
+                Function::MachineOn,
+                1,
+                [0, 3],
+                ["input_required", "", "7", ""],
+            ),
+        ];
+        for (function, kind, numbers, texts) in calls {
+            let texts = texts.map(|text| match text {
+                "" => Given::Absent,
+                "sw1." => Given::Returned(0),
+                text => Given::Bytes(text.as_bytes()),
+            });
+            self.call(&Call {
+                function,
+                objects: [0, 0, 1],
+                texts,
+                room: Room::Large,
+                numbers,
+                kind,
+                nulls: 0,
+            });
+        }
+    }
+
+    /// Another one that begins with what this one has.
+    fn beside(&self) -> Self {
+        let objects = self.objects.clone();
+        Self {
+            shared: objects.concat(),
+            objects,
+            returned: Vec::new(),
+            reached: false,
+        }
+    }
+
     /// Most calls need a view, so there is one from the beginning.
     fn begin(&mut self) {
         let secret: Vec<u8> = (0_u8..32).map(|byte| byte.wrapping_mul(151)).collect();
@@ -57,7 +144,6 @@ impl Caller {
         let settings = Text::frame(1, 0, &[&Text::new(&settings, &[])]);
         let (name, alice) = ("urn:fuzz".as_ptr(), "alice".as_ptr());
         let (null, none) = (ptr::null(), ptr::null_mut());
-        let (mut answer, mut len) = (null, 0);
         // SAFETY: as the header says.
         unsafe {
             let key = self.first(Kind::Key, |out| {
@@ -67,7 +153,7 @@ impl Caller {
                 sealwax_ring_new([key].as_ptr(), 1, out, none)
             });
             let clock = self.first(Kind::Clock, |out| {
-                sealwax_test_clock_new(1_800_000_000_000, out, none)
+                sealwax_test_clock_new(NOW * 1000, out, none)
             });
             let codec = self.first(Kind::Codec, |out| {
                 sealwax_test_codec_new(ring, name, 8, ptr::null(), clock, out, none)
@@ -75,21 +161,20 @@ impl Caller {
             self.first(Kind::View, |out| {
                 sealwax_view_new(codec, null, 0, null, 0, alice, 5, out, none)
             });
-            self.first(Kind::Machine, |out| {
-                let (bytes, size) = (settings.data(), settings.len());
-                let answer = &raw mut answer;
-                sealwax_machine_new(
-                    codec,
-                    ptr::null(),
-                    bytes,
-                    size,
-                    out,
-                    answer,
-                    &raw mut len,
-                    none,
-                )
-            });
+            self.machine(codec, ptr::null(), &settings);
         }
+    }
+
+    /// Makes a machine, and returns what it lends.
+    fn machine(&mut self, codec: In, parent: In, frame: &Text) -> Slice {
+        let mut lent = Slice(ptr::null(), 0);
+        let (answer, len) = (&raw mut lent.0, &raw mut lent.1);
+        let (frame, size, none) = (frame.data(), frame.len(), ptr::null_mut());
+        self.first(Kind::Machine, |out| {
+            // SAFETY: as the header says.
+            unsafe { sealwax_machine_new(codec, parent, frame, size, out, answer, len, none) }
+        });
+        lent
     }
 
     fn first(&mut self, kind: Kind, make: impl FnOnce(Give) -> Status) -> In {
@@ -203,8 +288,16 @@ impl Caller {
         let frame = frame
             .as_ref()
             .map_or(a, |frame| Slice(frame.data(), frame.len()));
+        // Memory may be an input and an output at once: a token takes the place of its payload, and claims of those before.
+        let is_one = third % 2 == 1;
+        let held = if is_one { out.hold(&texts[0]) } else { None };
+        if is_one {
+            place.claims(NOW);
+        }
         let (o, cap, written) = (out.data(), out.cap(), out.len());
         let at = place.data();
+        let a = held.map_or(a, |()| Slice(o, a.1));
+        let before = if is_one { at } else { ptr::null_mut() };
         // SAFETY: as the header allows: each pointer is NULL, or to as much as is said; each object is NULL, or alive.
         let status = unsafe {
             match call.function {
@@ -271,17 +364,7 @@ impl Caller {
                     sealwax_check_ttl(number_0, error)
                 }
                 Function::Seal => sealwax_seal_token(
-                    view,
-                    purpose,
-                    lifetime,
-                    ptr::null(),
-                    a.0,
-                    a.1,
-                    o,
-                    cap,
-                    written,
-                    at,
-                    error,
+                    view, purpose, lifetime, before, a.0, a.1, o, cap, written, at, error,
                 ),
                 Function::Open => {
                     sealwax_open(view, purpose, number, a.0, a.1, o, cap, written, at, error)
@@ -371,6 +454,9 @@ impl Caller {
     fn free(&mut self, kind: Kind, which: u8) {
         let object = self.object(kind, which);
         self.objects[kind as usize].retain(|known| *known != object);
+        if self.shared.contains(&object) {
+            return;
+        }
         let free = match kind {
             Kind::Key => sealwax_key_free,
             Kind::Ring => sealwax_ring_free,
@@ -409,5 +495,48 @@ impl Drop for Caller {
                 self.free(kind, 0);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_is_told_what_it_lent() {
+        let mut caller = Caller::default();
+        caller.begin();
+        let text = |text: &str| Text::new(&Given::Bytes(text.as_bytes()), &[]);
+        let [method, target, json, alice] = ["tools/call", "t", "{}", "alice"].map(text);
+        let none = Text::new(&Given::Absent, &[]);
+        let codec = caller.object(Kind::Codec, 0);
+        caller.machine(codec, ptr::null(), &Text::frame(1, 0, &[&json]));
+        let guard = caller.object(Kind::Machine, 0);
+        let begin = |caller: &mut Caller, token: &Text| {
+            let texts = [&method, &target, &json, token, &none, &none, &alice];
+            let lent = caller.machine(ptr::null(), guard, &Text::frame(2, 8, &texts));
+            (caller.object(Kind::Machine, 0), lent)
+        };
+        let tell = |machine: Mut, Slice(frame, size): Slice| {
+            let mut lent = Slice(ptr::null(), 0);
+            let (answer, len) = (&raw mut lent.0, &raw mut lent.1);
+            // SAFETY: as the header says.
+            let status =
+                unsafe { sealwax_machine_on(machine, frame, size, answer, len, ptr::null_mut()) };
+            (status, lent)
+        };
+        // A state that is a frame itself, which seals one.
+        let state = Text::frame(19, 0, &[&text("7")]);
+        let result = Text::frame(17, 0, &[&text("input_required"), &none, &state]);
+        let (exchange, _) = begin(&mut caller, &none);
+        let (status, sealed) = tell(exchange, Slice(result.data(), result.len()));
+        // SAFETY: no call came in between.
+        unsafe { caller.owned(status, sealed.0, sealed.1, true) };
+        let token = Text::new(&Given::Returned(0), &caller.returned);
+        let (exchange, lent) = begin(&mut caller, &token);
+        // The token takes the place of the state while it is read: behind a head, and two lengths.
+        let (status, sealed) = tell(exchange, Slice(lent.0.wrapping_add(12), state.len()));
+        assert_eq!(status, OK);
+        assert_eq!(tell(exchange, sealed).0, 10);
     }
 }
