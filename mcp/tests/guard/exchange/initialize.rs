@@ -149,7 +149,7 @@ fn a_message_is_read_to_its_end() {
     let guard = guard_with(&clock(), |guard| guard.transport(transport));
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     for (inside, is_read) in [
-        (r#""\"}""#.to_owned(), true),
+        (format!(r#""\"{}""#, "[".repeat(200)), true),
         (deep(126), true),
         (deep(127), false),
     ] {
