@@ -261,9 +261,9 @@ static void check_opening(const vector *v) {
   sealwax_view_free(view);
 }
 
-/* What no vector can say: NULL, and what is no text. (NULL, 0) is absent, and a pointer with the
-   size 0 is empty. What is no UTF-8 is a client's fault in what it sent, and the caller's
-   elsewhere. */
+/* What no vector can say: NULL, a buffer that is a byte too small, and what is no text. (NULL, 0)
+   is absent, and a pointer with the size 0 is empty. What is no UTF-8 is a client's fault in what
+   it sent, and the caller's elsewhere. */
 static void check_texts(void) {
   const sealwax_purpose purpose = {SEALWAX_KIND_SESSION, NULL, 0, NULL, 0, NULL, 0};
   sealwax_key *key;
@@ -271,7 +271,9 @@ static void check_texts(void) {
   sealwax_codec *codec;
   sealwax_view *view = NULL, *none = NULL;
   sealwax_error error;
-  size_t len;
+  char token[256];
+  uint8_t payload[5] = {0};
+  size_t len, token_len;
   subject = "texts";
   CHECK(sealwax_key_generate(&key, NULL) == SEALWAX_OK);
   CHECK(sealwax_ring_new((const sealwax_key *const *)&key, 1, &ring, NULL) == SEALWAX_OK);
@@ -290,6 +292,11 @@ static void check_texts(void) {
         SEALWAX_MALFORMED);
   CHECK(sealwax_open(view, &purpose, NULL, TEXT("sw1."), NULL, 0, NULL, NULL, NULL) ==
         SEALWAX_NULL_POINTER);
+  CHECK(sealwax_seal(view, &purpose, NULL, (const uint8_t *)"hello", 5, token, sizeof token,
+                     &token_len, NULL) == SEALWAX_OK);
+  CHECK(sealwax_open(view, &purpose, NULL, token, token_len, payload, 4, &len, NULL, NULL) ==
+        SEALWAX_BUFFER_TOO_SMALL);
+  CHECK(len == 5 && payload[0] == 0 && payload[4] == 0);
   sealwax_view_free(view);
   sealwax_codec_free(codec);
   sealwax_ring_free(ring);
