@@ -15,6 +15,7 @@ import io.github.sealwax.Principal;
 import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.json.TypeRef;
 import io.modelcontextprotocol.spec.McpSchema.JSONRPCResponse;
+import io.modelcontextprotocol.spec.McpStatelessServerTransport;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
@@ -173,6 +174,12 @@ class AuthorsTest {
             () -> LedgerOptions.DEFAULT.withClockTolerance(HALF).document(false),
             () -> guard.revoke(ALICE, HALF),
             () -> guard.revoke(ALICE, Duration.ZERO)));
+  }
+
+  @Test
+  void aTransportIsFoundAgain() {
+    McpStatelessServerTransport guarded = guard.protect(new Direct());
+    assertEquals(guarded, guarded);
   }
 
   /** It would become another text in UTF-8. */
