@@ -119,17 +119,3 @@ class Wrapped:
 
     def count(self, script: str) -> int:
         return sum(command["script"] == script for command in self.asked)
-
-
-class Deaf(Wrapped):
-    """Does everything, and loses its first answers of a script."""
-
-    def __init__(self, ledger: Ledger, script: str, lost: int) -> None:
-        super().__init__(ledger)
-        self._script, self._lost = script, lost
-
-    async def changed(self, command: Command, reply: list[str]) -> list[str]:
-        if command["script"] == self._script and self._lost:
-            self._lost -= 1
-            raise ConnectionError("of redis://alice:hunter2@ledger.example.com")
-        return reply

@@ -89,6 +89,17 @@ async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
     assert told["error"] == {"code": -32000, "message": "the middleware's own"}
 
 
+async def test_a_fastmcp_says_at_initialize_that_it_has_sessions() -> None:
+    """Its models drop what they do not know."""
+    info = {"name": "raw", "version": "0"}
+    params = {"protocolVersion": wire.LEGACY, "capabilities": {}, "clientInfo": info}
+    async with served("fastmcp", shop={"sessions": {}}) as of:
+        told = await of.raw("initialize", params, revision=wire.LEGACY)
+    capabilities = told["result"]["capabilities"]
+    assert capabilities["sessions"] == capabilities["experimental"]["sessions"] == {}
+    assert "tools" in capabilities
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -84,17 +84,14 @@ async def test_a_short_handle_is_of_a_whole_number() -> None:
     wrong: list[Any] = [-1, 1 << 32, 7.0, True, "7", None]
 
     async def it(ctx: Any) -> Any:
-        rows = of.shop.rows
         for number in wrong:
             with pytest.raises(sealwax.InvalidArgument, match=r"^number: expected a whole number"):
-                await rows.mint_short(ctx, number)
-        handle = await rows.mint_short(ctx, 7)
-        return {"handle": handle, "number": await rows.check_short(ctx, handle)}
+                await of.shop.rows.mint_short(ctx, number)
+        return {"handle": await of.shop.rows.mint_short(ctx, 7)}
 
     async with served("mcpserver", it) as of:
         told: Any = (await of.client.call_tool("it", {})).structured_content
     assert told["handle"].startswith("basket_7_")
-    assert told["number"] == 7
 
 
 @pytest.mark.parametrize("value", [float("nan"), object()])
