@@ -28,7 +28,7 @@ test('a handle tells what it is, and until when', async () => {
   const clock = new TestClock();
   const guard = guardOf({ codec: testCodec(clock), principal: () => ({ subject: 'alice' }) });
   const rows = guard.referenceHandles('row', { maxAge: 60 });
-  const baskets = guard.selfContainedHandles('basket', { ttl: 60 });
+  const baskets = guard.selfContainedHandles('basket', { ttl: 60, maxAge: 65 });
   await inTool(guard, async (ctx) => {
     const [row, first] = [await rows.mint(ctx), await baskets.seal(ctx, ['a'])];
     assert.match(Object.values(row).join(' '), /^row_\S+ [0-9a-f]{32} [\d-]+T[\d:]+Z$/);
@@ -41,6 +41,8 @@ test('a handle tells what it is, and until when', async () => {
       [first.opened.startedAt, 10, 60],
     );
     assert.equal(Date.parse(next.expiresAt), expiresAt * 1000);
+    clock.advance(55);
+    await assert.rejects(baskets.open(ctx, next.handle), { name: 'HandleRefused' });
   });
 });
 
