@@ -87,4 +87,4 @@ def trial(library: Library, system: System | None, vectors: str) -> tuple[str, s
     for name in PROGRAMS:
         library.run(system, library.test(name, "shared"), "shared", vectors)
     linked = ", ".join({"msvc": "`.lib`"}.get(form, form) for form in forms(target)[1:])
-    return read, f"the six C tests; {linked}: vectors; the quick start"
+    return read, f"the C tests; {linked}: vectors; the quick start"
