@@ -1,7 +1,7 @@
 //! Each typed sealer binds what its name says, and equals the untyped one for that purpose.
 
-use crate::common::{alice, ring};
-use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext, Token};
+use crate::common::{Clock, alice, ring};
+use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext, SessionMetadata, Token};
 
 #[test]
 fn each_typed_sealer_is_a_purpose() {
@@ -99,4 +99,28 @@ fn a_text_field_has_1024_bytes_at_most() {
         alice.cursor(&"é".repeat(513)).seal(b"").unwrap_err().code(),
         "invalid_argument"
     );
+}
+
+/// SPEC.md, section 5: at most 32 bits, where they stop.
+#[test]
+fn the_generation_and_the_age_stop_where_no_larger_ones_fit() {
+    let most = u32::MAX;
+    let view = Clock::at_ms(2000 * u64::from(most)).view("alice");
+    let session = view.session();
+    let opened = session.open(session.renew_from(0, most, b"").unwrap());
+    let opened = opened.unwrap();
+    let stopped = (opened.generation(), opened.started_at());
+    assert_eq!(stopped, (most, u64::from(most)));
+
+    let sessions = view.sessions();
+    let begun = sessions.create(b"").unwrap();
+    let id = view.verify_session_id(&begun.session_id, None).unwrap();
+    let state = view
+        .state(&id)
+        .renew_from(2 * u64::from(most), most, b"")
+        .unwrap();
+    let sent = SessionMetadata::new(begun.session_id, Some(state.into_string()));
+    let renewed = sessions.renew(&sessions.open(&sent).unwrap(), b"").unwrap();
+    let reopened = sessions.open(&renewed).unwrap();
+    assert_eq!(reopened.state().generation(), most);
 }

@@ -105,6 +105,8 @@ fn settings_are_right_or_refused() {
         falls_back(json!("model")),
         falls_back(json!(true)),
         json!({"confirmTtl": 86_401}),
+        json!({"confirmTtl": 0}),
+        json!({"transport": {"idle": 0}, "ledger": {}}),
         json!({"timeLimitMs": 0}),
         json!({"timeLimitMs": 60_001}),
         // A lifetime that is contradicted was read.

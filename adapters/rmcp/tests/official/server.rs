@@ -50,7 +50,7 @@ impl Server {
 
     fn held(&self) -> SelfContainedHandles {
         let held = self.guard.self_contained_handles(self.handle_type);
-        held.max_age(HOUR)
+        held.max_age(HOUR).ttl(HOUR / 60)
     }
 
     #[tool(description = "Asks again and again")]
@@ -139,7 +139,10 @@ impl ServerHandler for Server {
         let opened = self.held().open::<String>(&context, &sealed.handle).await?;
         assert_eq!(opened.value, "something");
         self.rows().mint(&context)?;
-        Ok(ListResourcesResult::default())
+        let listed = ListResourcesResult::default();
+        Ok(listed
+            .with_cache_scope(CacheScope::Public)
+            .with_ttl_ms(60_000))
     }
 
     #[expect(deprecated, reason = "a method whose result rmcp leaves empty")]
@@ -169,7 +172,7 @@ impl ServerHandler for Server {
             "notes/read" => {
                 let session = Session::<String>::of(&context.extensions)?;
                 let session = session.ok_or(ErrorData::invalid_request("no session", None))?;
-                json!({"saw": session.value(), "id": session.id(), "ulid": session.ulid()})
+                json!({"saw": session.value(), "id": session.id(), "ulid": session.ulid(), "cacheScope": "public", "ttlMs": 60_000})
             }
             _ if params["requestState"].is_string() => json!({"saw": params["requestState"]}),
             _ => json!({"resultType": "input_required", "requestState": "kept"}),

@@ -18,9 +18,11 @@ async fn the_server_says_that_it_has_sessions_beside_what_it_says_itself() {
     }
     // No cache serves to others what a session was told.
     let meta = json!({"_meta": {SESSION: create(&alice).await}});
-    let told = raw(&alice, "server/discover", meta).await.unwrap();
-    let found = (&told["cacheScope"], &told["ttlMs"]);
-    assert_eq!(found, (&json!("private"), &json!(0)));
+    for method in ["server/discover", "resources/list", "notes/read"] {
+        let told = raw(&alice, method, meta.clone()).await.unwrap();
+        let found = (&told["cacheScope"], &told["ttlMs"]);
+        assert_eq!(found, (&json!("private"), &json!(0)), "{method}");
+    }
 }
 
 #[tokio::test]

@@ -10,8 +10,9 @@ use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
 use sealwax::Principal;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
 use sealwax_rmcp::{Guard, State};
+use serde_json::json;
 
-use crate::server::server;
+use crate::server::{server, tool};
 
 /// The server under test: what `main` serves.
 struct Rounds;
@@ -56,6 +57,21 @@ async fn an_answer_is_for_its_user_for_ten_minutes_and_once()
     clock.advance(Duration::from_secs(599));
     assert!(answer().await.is_ok());
     assert!(answer().await.is_err()); // the ledger has it
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_handle_ends_with_its_time() -> Result<(), Box<dyn std::error::Error>> {
+    let clock = TestClock::new();
+    let guard = Guard::builder(codec(&clock)?, |_: &_| Principal::subject("alice")).build()?;
+    let server = guard.protect(server(&guard, "basket"));
+    let client = connect(server, ClientConfig::default()).await?;
+    let held = tool(&client, "hold", json!({})).await;
+    let sent = json!({"handle": held["structuredContent"]["handle"]});
+    for (later, ended) in [(59, false), (1, true)] {
+        clock.advance(Duration::from_secs(later));
+        assert_eq!(tool(&client, "look", sent.clone()).await["isError"], ended);
+    }
     Ok(())
 }
 
