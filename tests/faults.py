@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SHARES = 2
 
 #: The tests that read data: a crate, a test binary of it, and modules of that.
-CODEC = ("sealwax", "codec", ["vectors", "requests", "sessions", "keys"])
+CODEC = ("sealwax", "codec", ["vectors", "requests", "sealers", "sessions", "keys"])
 GUARD = ("sealwax-mcp", "guard", ["exchange", "documents", "machines", "wire"])
 LEDGER = ("sealwax-mcp", "guard", ["ledger", "ledger_vectors", "exchange"])
 CANONICAL = ("sealwax", "codec", ["canonical"])

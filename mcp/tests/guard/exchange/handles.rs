@@ -20,6 +20,14 @@ fn a_handle_tells_its_ulid_and_its_end() {
             (minted.id, minted.expires_at)
         );
     }
+    let sealed = HandleOpKind::Seal {
+        value: "1",
+        ttl: seconds(60),
+        predecessor: None,
+        once: false,
+    };
+    let sealed = done(operate(&exchange, "basket", sealed).1);
+    assert_eq!(sealed.expires_at.as_deref(), Some("2027-01-15T08:01:00Z"));
 }
 
 /// An id is logged of a handle that was verified, and of a token as it claims it; any other text has none.
