@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -168,6 +169,9 @@ def main(scratch: pathlib.Path, python: str, every: str = "1", group: str | None
             ]
             missed = [fault for share in shares for fault in share.result()]
         print(f"{len(tried) - len(missed)} passed, {len(missed)} failed; all {len(faults)} are in the sources")
+        if not missed:
+            for name, seen in Counter(fault.group for fault in tried).items():
+                print(f"figure: {seen} in {name}")
     for fault in missed:
         print(fault)
     sys.exit(bool(missed))
