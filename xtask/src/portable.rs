@@ -8,7 +8,7 @@ use std::{env, fs};
 use crate::module::{Result, nameless_sources, root, run, wasm_opt};
 
 const TARGET: &str = "wasm32-wasip1";
-/// What Node 20, wazero, wasm2go and Endive read. They are listed one by one, because with
+/// What Node 20, Wasmtime, wasm2go and Endive read. They are listed one by one, because with
 /// `--all-features` wasm-opt writes what none of them does.
 const FEATURES: [&str; 6] = [
     "--enable-bulk-memory",
