@@ -29,7 +29,7 @@ export function protect(server: sdk.AnyServer, policy: Handled): void {
   const { connect } = low;
   low.connect = (transport: sdk.Transport) => {
     // If the server is already connected, the SDK throws.
-    if (!isConnected(low)) new GuardedTransport(transport, policy);
+    if (!isConnected(low)) new GuardedTransport(transport, policy).attach();
     return connect.call(low, transport as never);
   };
   protectors.set(low, policy);
@@ -65,6 +65,11 @@ class GuardedTransport {
     this.#policy = policy;
     this.#send = transport.send.bind(transport);
     this.#questions = new Questions(policy, this.#send);
+  }
+
+  /** Stands between the transport and the server that is connected to it next. */
+  attach(): void {
+    const transport = this.#transport;
     const { start } = transport;
     transport.start = () => {
       this.#listen();

@@ -169,7 +169,8 @@ class SelfContainedHandles(_Handles):
     async def renew(self, ctx: Any, before: OpenedHandle, value: Any) -> SelfContainedHandle:
         """Make the next handle of a chain, which keeps its start and counts its generation.
 
-        With `single_use` a second renewal of the same handle raises :class:`HandleRefused`.
+        With `single_use` a second renewal of the same handle raises :class:`HandleRefused`. One
+        that handles of another type opened is a `TypeError`.
         """
         handle_type = self._settings["type"]
         if before._type != handle_type:
