@@ -6,16 +6,18 @@ import { connect, createServer } from 'node:net';
 import { Transform } from 'node:stream';
 import { test } from 'node:test';
 
-import { aged, closing, served, started, until } from './stores.mjs';
+import { RedisLedger } from 'sealwax/mcp';
+import { clients, closing, served, started, until } from './stores.mjs';
 
 for (const client of ['ioredis', 'redis']) {
-  const redis = (url) => aged({ engine: 'redis', url, client });
+  const ledger = (url) => new RedisLedger(clients[client](url));
 
   test(`${client}: while a replica hangs, the ends of one user hold up nobody`, async () => {
     const master = await started();
     const replica = await started({ replicaof: `127.0.0.1 ${master.port}` });
     await until(async () => /state=online/.test(await master.admin.info('replication')));
-    const { call, minted } = served(redis(master.url), { timeLimit: 60 });
+    const ledgerOptions = { acceptIssuedSince: 1 };
+    const { call, minted } = served(ledger(master.url), { timeLimit: 60, ledgerOptions });
     replica.pause();
     closing.push(() => replica.resume());
     let least = 0;
@@ -40,7 +42,8 @@ for (const client of ['ioredis', 'redis']) {
 
   test(`${client}: a store that is 100 ms away serves, as soon as it is connected`, async () => {
     const store = await started();
-    const { again, asked } = served(redis(await between(store.port, 50)), { timeLimit: 1 });
+    const options = { timeLimit: 1, ledgerOptions: { clockTolerance: 0 } };
+    const { again, asked } = served(ledger(await between(store.port, 50)), options);
     for (let tries = 1; !(await again(await asked())).result; tries += 1) assert.ok(tries < 100);
   });
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { LedgerUnfit, SqliteLedger } from 'sealwax/mcp';
 import { TestClock, testCodec, testLedger } from 'sealwax/testing';
-import { database, noSqlite } from './ledgers.mjs';
+import { database, noSqlite } from './stores.mjs';
 import { guardOf, telling } from './wire.mjs';
 
 const alice = { subject: 'alice' };

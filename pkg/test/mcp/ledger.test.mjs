@@ -1,27 +1,29 @@
 // A guard with a ledger in a real store, at two replicas of one service.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { noSqlite } from './ledgers.mjs';
-import { aged, closing, served, started } from './stores.mjs';
+import { RedisLedger, SqliteLedger } from 'sealwax/mcp';
+import { sleep } from './client.mjs';
+import { clients, database, file, noSqlite, served, started } from './stores.mjs';
 import { door, modern, overHttp } from './wire.mjs';
 
 const META = 'io.modelcontextprotocol/session';
 
-/** By engine, what makes a ledger that replicas share. */
+/** By engine, what makes the ledger of each replica. */
 const engines = {
   sqlite() {
-    const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
-    closing.push(() => rmSync(folder, { recursive: true, force: true }));
-    return { engine: 'sqlite', path: join(folder, 'shared.db') };
+    const path = file();
+    return () => new SqliteLedger(database(path));
   },
-  ioredis: async () => ({ engine: 'redis', url: (await started()).url, client: 'ioredis' }),
-  redis: async () => ({ engine: 'redis', url: (await started()).url, client: 'redis' }),
+  ioredis: () => shared('ioredis'),
+  redis: () => shared('redis'),
 };
+
+async function shared(client) {
+  const { url } = await started();
+  return () => new RedisLedger(clients[client](url));
+}
 
 /** Lets two go once both have come. */
 function meeting() {
@@ -41,15 +43,15 @@ async function sent({ factory }, method, params) {
 }
 const created = async (server) => within((await sent(server, 'sessions/create')).session);
 
-for (const [engine, shared] of Object.entries(engines)) {
+for (const [engine, begun] of Object.entries(engines)) {
   test(`${engine}: what is used, written, ended or revoked at one replica is so at all`, {
     skip: engine === 'sqlite' && noSqlite,
   }, async () => {
-    const config = await shared();
+    const ledgerOf = await begun();
     const meet = meeting();
     const replica = (subject) => {
-      const ledgerOptions = { label: engine };
-      return served(aged(config), { meet, ledgerOptions, principal: () => ({ subject }) });
+      const ledgerOptions = { label: engine, clockTolerance: 0 };
+      return served(ledgerOf(), { meet, ledgerOptions, principal: () => ({ subject }) });
     };
     const [alice, there, bob] = ['alice', 'alice', 'bob'].map(replica);
     const assertRefused = async (code, ...works) => {
@@ -63,6 +65,9 @@ for (const [engine, shared] of Object.entries(engines)) {
       }
     };
 
+    // It begins with the first request, and knows nothing of what was made in that second.
+    await alice.again(await alice.asked());
+    await sleep(1100);
     const requestState = await alice.asked();
     assert.ok((await there.again(requestState)).result);
     await assertRefused('used', () => there.again(requestState));

@@ -9,7 +9,7 @@ import { anonymous, Codec } from 'sealwax';
 import { Guard, HandleRefused, LinkRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { first, second } from './majors.mjs';
-import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
+import { exchanges, initSync } from './node_modules/sealwax/dist/esm/raw.js';
 
 const [former] = process.argv.slice(2);
 const sdk = former ? await first(former) : await second();
@@ -22,6 +22,7 @@ Date.now = () => now * 1000;
 
 /** A guard by a transcript's settings, and its server. */
 class Stage {
+  codec;
   #guard;
   #transport;
   #sessions;
@@ -36,8 +37,9 @@ class Stage {
     this.#tools = tools;
     this.#transport = transport ?? {};
     if (ledger) this.#ledger = new ScriptedLedger(ledger, ledgerOptions);
+    this.codec = new Codec({ keys, audience, payloadLimit: 4096 });
     this.#guard = new Guard({
-      codec: new Codec({ keys, audience, payloadLimit: 4096 }),
+      codec: this.codec,
       principal: nobody ? () => anonymous : () => this.#principal(),
       onRefused: ({ code, kind, message, ...more }) => {
         if (!message) throw new Error('a refusal says why');
@@ -325,6 +327,21 @@ const doing = {
     stage.at(told);
   },
   revoke: ({ whom }) => stage.revoke(whom),
+  keys: ({ keys }) => stage.codec.setKeys(keys),
+  async heap() {
+    for (let turn = 0; turn < 3; turn += 1) {
+      globalThis.gc();
+      // Finalisers run between turns of the event loop.
+      await new Promise(setImmediate);
+    }
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    // How far the module's memory is filled: the highest of some new allocations.
+    const module = initSync();
+    const taken = Array.from({ length: 16 }, () => module.__wbindgen_malloc(1024, 1));
+    for (const at of taken) module.__wbindgen_free(at, 1024, 1);
+    const { byteLength } = module.memory.buffer;
+    return { heap: heapUsed + arrayBuffers, module: byteLength, filled: Math.max(...taken) };
+  },
   /** What a notification's handler does is waited for by nobody. */
   async settle() {
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);

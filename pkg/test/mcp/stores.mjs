@@ -1,12 +1,16 @@
 // Servers behind a guard whose ledger is a store of the test's own.
 
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach } from 'node:test';
 import { inspect } from 'node:util';
 
-import { RedisLedger } from 'sealwax/mcp';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
 import { sleep } from './client.mjs';
-import { clients, ledgerOf } from './ledgers.mjs';
 import { valkey } from './valkey.mjs';
 import { called, factoryOf, telling, text } from './wire.mjs';
 
@@ -29,19 +33,50 @@ export async function until(isSo) {
   for (let tries = 0; tries < 200 && !(await isSo()); tries += 1) await sleep(50);
 }
 
-/** A ledger on a client that is closed after the test. */
-export function connected(client, url) {
-  const made = clients[client](url);
-  closing.push(() => (client === 'ioredis' ? made.disconnect() : made.destroy()));
-  return new RedisLedger(made);
+const require = createRequire(import.meta.url);
+const hasNodeSqlite = Number(process.versions.node.split('.')[0]) >= 22;
+
+/** Why SQLite is left out, if it is: the package had to be compiled, and there was no compiler of C++. */
+export const noSqlite = hasNodeSqlite ? false : whyNot();
+
+function whyNot() {
+  try {
+    database(':memory:').close();
+    return false;
+  } catch ({ message }) {
+    return `better-sqlite3: ${message.split('\n', 1)}`;
+  }
 }
 
-/** A ledger that began an hour ago, by its config. */
-export function aged(config) {
-  const ledger = ledgerOf(config);
-  closing.push(() => ledger.close?.());
-  return ledger;
+/** A database of a file, by the package that this Node can load. */
+export function database(path) {
+  if (hasNodeSqlite) return new (require('node:sqlite').DatabaseSync)(path);
+  return new (require('better-sqlite3'))(path);
 }
+
+/** A file in a folder that is gone after the test. */
+export function file() {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  closing.push(() => rmSync(folder, { recursive: true, force: true }));
+  return join(folder, 'ledger.db');
+}
+
+/** Clients of one server, as LEDGER's users have them: they hear at once that it is gone. They are closed after the test. */
+export const clients = {
+  ioredis(url) {
+    const client = new Redis(url, { enableOfflineQueue: true, maxRetriesPerRequest: 1 });
+    client.on('error', () => {});
+    closing.push(() => client.disconnect());
+    return client;
+  },
+  redis(url) {
+    const client = createClient({ url });
+    client.on('error', () => {});
+    client.connect().catch(() => {});
+    closing.push(() => client.destroy());
+    return client;
+  },
+};
 
 const isLate = (message) => /in time/.test(message);
 

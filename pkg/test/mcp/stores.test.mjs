@@ -2,9 +2,8 @@
 // failed, and the log says why, without the store's credentials.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, stat, statSync } from 'node:fs';
+import { chmodSync, stat, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 
@@ -14,9 +13,19 @@ import { createCluster } from 'redis';
 import { anonymous } from 'sealwax';
 import { LedgerUnfit, RedisLedger, SqliteLedger } from 'sealwax/mcp';
 import { TestClock, testCodec, testLedger } from 'sealwax/testing';
-import { clients, database, noSqlite } from './ledgers.mjs';
 import { rest } from './rest.mjs';
-import { closing, connected, fails, SECRET, served, started, until } from './stores.mjs';
+import {
+  clients,
+  closing,
+  database,
+  fails,
+  file,
+  noSqlite,
+  SECRET,
+  served,
+  started,
+  until,
+} from './stores.mjs';
 import { freePort } from './valkey.mjs';
 
 for (const client of ['ioredis', 'redis']) {
@@ -30,14 +39,14 @@ for (const client of ['ioredis', 'redis']) {
       [down, /ledger: expected an answer, found ECONNREFUSED/],
       [locked.url.replace(':x@', `:${SECRET}@`), /ledger: .*, found (NOAUTH|WRONGPASS)/],
     ]) {
-      const { guard } = await fails(connected(client, url), why);
+      const { guard } = await fails(new RedisLedger(clients[client](url)), why);
       const error = await guard.revoke({ subject: 'alice' }).catch((error) => error);
       assert.match(error.message, why);
       assert.doesNotMatch(inspect(error, { depth: 9 }), new RegExp(SECRET));
     }
     const why = /maxmemory-policy: expected noeviction, found allkeys-lru/;
     const unfit = (error) => error instanceof LedgerUnfit && why.test(error.message);
-    await assert.rejects(connected(client, evicting.url).check(), unfit);
+    await assert.rejects(new RedisLedger(clients[client](evicting.url)).check(), unfit);
   });
 }
 
@@ -137,7 +146,10 @@ test('Upstash: by REST, where texts stay texts', async () => {
     return url;
   };
   const url = await restOf();
-  const ledger = new RedisLedger(clients.upstash(url));
+  const token = SECRET;
+  const upstash = (given) => new Upstash({ token, retry: false, ...given });
+  const asTexts = { automaticDeserialization: false };
+  const ledger = new RedisLedger(upstash({ url, ...asTexts }));
   const server = served(ledger, { ledgerOptions: { acceptIssuedSince: 1 } });
   await ends(server);
   const handle = await server.minted();
@@ -145,12 +157,8 @@ test('Upstash: by REST, where texts stay texts', async () => {
   assert.equal((await server.steady('check', { handle })).error.code, -32602);
   assert.equal(server.events.at(-1).code, 'revoked');
 
-  const parsing = new Upstash({ url, token: SECRET, retry: false });
-  await fails(new RedisLedger(parsing), /set automaticDeserialization: false/);
-  const unasked = new Upstash({
-    ...{ url: await restOf(['INFO']), token: SECRET, retry: false },
-    automaticDeserialization: false,
-  });
+  await fails(new RedisLedger(upstash({ url })), /set automaticDeserialization: false/);
+  const unasked = upstash({ url: await restOf(['INFO']), ...asTexts });
   await fails(new RedisLedger(unasked), /ledger: expected an answer, found/);
 });
 
@@ -158,7 +166,6 @@ test('a Cluster that forbids INFO in scripts is none', async () => {
   const store = await started();
   await store.admin.acl('SETUSER', 'app', 'on', `>${SECRET}`, '~*', '+@all', '-info');
   const client = clients.ioredis(store.url.replace('redis://', `redis://app:${SECRET}@`));
-  closing.push(() => client.disconnect());
   // The server's settings are told by a user who may ask.
   const info = await store.admin.info();
   const one = { call: (name, ...args) => (name === 'info' ? info : client.call(name, ...args)) };
@@ -167,13 +174,6 @@ test('a Cluster that forbids INFO in scripts is none', async () => {
 });
 
 // ---- SQLite ----
-
-/** A file in a folder that is gone after the test. */
-function file(name = 'ledger.db') {
-  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
-  closing.push(() => rmSync(folder, { recursive: true }));
-  return join(folder, name);
-}
 
 test('SQLite: a file that another process sets up is waited for, and others are served', {
   skip: noSqlite,
