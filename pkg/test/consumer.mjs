@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 
-import { countVectors } from './consumer/vectors.mjs';
+import { countVectors, FILES } from './consumer/vectors.mjs';
 
 export const CONSUMER = new URL('../../build/npm/consumer/', import.meta.url).pathname;
 /** The one beside it that has the official SDKs too. */
@@ -14,5 +14,5 @@ export const INSTALLED = `${CONSUMER}node_modules/sealwax/`;
 export const manifest = JSON.parse(readFileSync(`${INSTALLED}package.json`, 'utf8'));
 
 export const expectedCount = countVectors(
-  ['v1', 'more'].map((name) => JSON.parse(readFileSync(`${CONSUMER}vectors/${name}.json`, 'utf8'))),
+  FILES.map((path) => JSON.parse(readFileSync(CONSUMER + path, 'utf8'))),
 );

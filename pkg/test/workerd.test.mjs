@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'vite';
 
+import { FILES } from './consumer/vectors.mjs';
 import { CONSUMER, expectedCount, INSTALLED, MCP, manifest } from './consumer.mjs';
 
 const WORKERD = fileURLToPath(new URL('node_modules/.bin/workerd', import.meta.url));
@@ -56,7 +57,7 @@ test('workerd passes every vector', async (t) => {
     ...['worker.mjs', 'guard-of.mjs', 'vectors.mjs', ...files].map((name) =>
       embed('esModule', name),
     ),
-    ...['vectors/v1.json', 'vectors/more.json'].map((name) => embed('json', name)),
+    ...FILES.map((name) => embed('json', name)),
     embed('wasm', 'node_modules/sealwax/dist/sealwax.wasm'),
     `(name = "sealwax", esModule = "export * from '${entry('.')}';")`,
     `(name = "sealwax/mcp", esModule = "export * from '.${entry('./mcp')}';")`,

@@ -1,8 +1,14 @@
-// A codec and a user for the tests of the API, and how they check a refusal.
+// The vectors; a codec and a user for the tests of the API, and how they check a refusal.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 
 import { Codec, Key, KeyRing, SealwaxError } from 'sealwax';
+import { FILES } from './vectors.mjs';
+
+export const vectors = FILES.map((path) =>
+  JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')),
+);
 
 export const key = Key.generate();
 export const keys = new KeyRing([key]);

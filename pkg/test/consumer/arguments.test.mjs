@@ -45,6 +45,7 @@ test('a value of the wrong type is a TypeError, and so is a misspelt option', ()
     () => codec.view({ subject: 'alice', iss: 'x' }),
     () => sealer.seal(payload, { noexpiry: true }),
     () => alice.custom('x', { sessionID: 'x' }),
+    () => requestContext('tools/call', 'x', { id: 7 }, { only: 'id' }),
   ]) {
     assert.throws(act, TypeError, `${act}`);
   }
@@ -91,6 +92,10 @@ test('mistakes are the core’s to refuse', () => {
     ...['{"id":7}', Number.NaN, [Number.POSITIVE_INFINITY], { n: 2 ** 53 }, () => {}].map(
       (args) => [() => requestContext('tools/call', 'x', args)],
     ),
+    // No names, and one that has NUL.
+    [() => requestContext('tools/call', 'x', { '': 7 }, { only: [] })],
+    [() => requestContextFromJson('tools/call', 'x', '{"":7}', { only: [] })],
+    [() => requestContext('tools/call', 'x', { id: 7 }, { only: ['i\0d'] })],
     [() => sealer.sealJson({ n: Number.NaN })],
     [() => sealer.sealJson(undefined)],
   ]) {
@@ -114,6 +119,7 @@ test('lone surrogates are refused before they become one another', () => {
     refused('invalid_argument', act, /lone surrogate/);
   }
   refused('invalid_argument', () => requestContext('x', 'x', { [lone]: 1 }));
+  refused('invalid_argument', () => requestContextFromJson('x', 'x', `{"a":"${lone}"}`));
   refused('malformed', () => alice.session().open(lone));
   refused('malformed', () => alice.verifySessionId(lone));
   refused('malformed', () => alice.verifyHandle('tx', `tx_${lone}`));
@@ -147,4 +153,6 @@ test('arguments are one request however they are written', () => {
     const found = requestContext('tools/call', 'x', value);
     assert.deepEqual(found, requestContextFromJson('tools/call', 'x', text), text);
   }
+  const twice = requestContextFromJson('m', 'x', '{"id":7,"n":1,"n":2}', { only: ['id'] });
+  assert.deepEqual(twice, requestContext('m', 'x', { id: 7 }));
 });

@@ -2,9 +2,8 @@
 
 import * as sealwax from 'sealwax';
 
-import { runVectors } from './vectors.mjs';
+import { FILES, runVectors } from './vectors.mjs';
 
-const paths = ['/vectors/v1.json', '/vectors/more.json'];
-globalThis.outcome = Promise.all(paths.map(async (path) => (await fetch(path)).json())).then(
+globalThis.outcome = Promise.all(FILES.map(async (path) => (await fetch(`/${path}`)).json())).then(
   (files) => runVectors(sealwax, files),
 );

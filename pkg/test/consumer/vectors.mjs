@@ -3,6 +3,9 @@
 // The clock and the randomness have no place in the package's interface, so the vectors put
 // themselves in front of those of the host.
 
+/** The files of vectors, from the folder of this one. */
+export const FILES = ['v1', 'more', 'requests'].map((name) => `vectors/${name}.json`);
+
 /** Runs every vector of the files; throws at the first that fails, and counts those it ran. */
 export async function runVectors(sealwax, files) {
   const count = {};
@@ -109,6 +112,29 @@ const SECTIONS = {
   request_context_reject({ requestContextFromJson }, vector) {
     const { method = 'tools/call', target = 'x', arguments: args } = vector;
     refused(vector.error, () => requestContextFromJson(method, target, args));
+  },
+
+  tokenFields({ tokenFields }, { method, tokenFields: expected }) {
+    const { kind, param, result, target = null, needsCaller = false } = tokenFields(method) ?? {};
+    const found = kind ? { kind, param, result, target } : null;
+    equal(JSON.stringify(found), JSON.stringify(expected));
+    equal(needsCaller, expected?.kind === 'request-state');
+  },
+
+  claims({ principalFromClaims }, vector) {
+    const principal = () => {
+      const { issuer, client, subject } = principalFromClaims(vector.claims);
+      return JSON.stringify([issuer, client ?? null, subject]);
+    };
+    if (vector.error) return refused(vector.error, principal);
+    equal(principal(), JSON.stringify(vector.principal));
+  },
+
+  // Which arguments count.
+  only({ requestContext }, { arguments: args, only, same, error }) {
+    const found = () => hex(requestContext('tools/call', 'x', args, { only }));
+    if (error) return refused(error, found);
+    equal(found(), hex(requestContext('tools/call', 'x', same)));
   },
 
   accept(sealwax, vector, file) {

@@ -4,6 +4,7 @@ import * as sealwax from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { guardOf } from './guard-of.mjs';
 import more from './vectors/more.json';
+import requests from './vectors/requests.json';
 import v1 from './vectors/v1.json';
 import { runVectors } from './vectors.mjs';
 
@@ -20,6 +21,6 @@ export default {
       throw new Error(`at the global scope: ${scope}`);
     }
     guardOf(sealwax, Guard);
-    return Response.json(await runVectors(sealwax, [v1, more]));
+    return Response.json(await runVectors(sealwax, [v1, more, requests]));
   },
 };
