@@ -7,10 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.sealwax.Codec;
 import io.github.sealwax.InvalidArgumentException;
-import io.github.sealwax.Key;
-import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.mcp.internal.Json;
 import io.modelcontextprotocol.json.TypeRef;
@@ -37,15 +34,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * What an author sets, in the types of Java; and whatever an author's function throws is a refusal,
  * of which the client hears nothing.
  */
-class AuthorsTest {
+class AuthorsTest extends Guarded {
   private static final String SECRET = "hunter2";
   private static final Duration HALF = Duration.ofMillis(500);
   private static final Principal ALICE = Principal.subject("alice");
-  private static final Map<String, Object> NO_PARAMS = Map.of();
   private static final Map<String, Object> NO_CURSOR = Map.of("cursor", "2");
-
-  private final Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com");
-  private final List<Refusal> refusals = new ArrayList<>();
 
   static List<Throwable> thrown() {
     // A checked exception comes of Kotlin, Scala or Lombok.
@@ -63,10 +56,6 @@ class AuthorsTest {
     refusals.clear();
     Log.LINES.clear();
     Log.failure = null;
-  }
-
-  private Guard.Builder builder() {
-    return Guard.builder(codec).principal(context -> ALICE).onRefused(refusals::add);
   }
 
   private static Direct listing(Guard guard) {

@@ -7,9 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.sealwax.Codec;
-import io.github.sealwax.Key;
-import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.mcp.internal.Caller;
 import io.github.sealwax.mcp.internal.Json;
@@ -57,10 +54,7 @@ import reactor.core.publisher.Mono;
  * is asked while a call waits. The transcripts have the other answers.
  */
 @Timeout(60) // What never comes is waited for.
-class ConnectionsTest {
-  private static final String SESSION = "io.modelcontextprotocol/session";
-
-  private final Codec codec = Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com");
+class ConnectionsTest extends Guarded {
   private final Shop shop =
       new Shop(codec, builder -> builder.anonymous().confirm("delete", "Delete note {id}?"));
   private OutputStream toServer;
@@ -182,7 +176,7 @@ class ConnectionsTest {
       assertEquals(1, called.get("id"));
       assertEquals(answer.startsWith("\"result"), text(called).equals("deleted"));
     }
-    assertEquals(List.of("unconfirmed"), shop.refusals.stream().map(Refusal::code).toList());
+    assertEquals(List.of("unconfirmed"), codes(shop.refusals));
   }
 
   @Test
@@ -278,9 +272,7 @@ class ConnectionsTest {
       Direct server = Direct.answering(silent.guard, context -> none);
       Map<String, Object> told = server.result("alice", "tools/call", Map.of("name", "read"));
       assertTrue(told.toString().contains("read was not run"), told.toString());
-      assertEquals(
-          List.of("invalid_argument", "unconfirmed"),
-          silent.refusals.stream().map(Refusal::code).toList());
+      assertEquals(List.of("invalid_argument", "unconfirmed"), codes(silent.refusals));
     }
   }
 

@@ -7,16 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.sealwax.Codec;
 import io.github.sealwax.Inspected;
 import io.github.sealwax.InvalidArgumentException;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
 import io.github.sealwax.Principal;
 import io.github.sealwax.SealwaxException;
-import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
-import io.github.sealwax.internal.Library;
 import io.github.sealwax.internal.Shards;
 import io.github.sealwax.mcp.internal.Failures;
 import io.github.sealwax.mcp.internal.Json;
@@ -33,45 +30,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 
 /** What a handler gets, and what becomes of its errors and of what it cannot seal. */
-class HandlersTest {
-  private static final Map<String, Object> NO_PARAMS = Map.of();
-  private static final String SESSION = "io.modelcontextprotocol/session";
+class HandlersTest extends Guarded {
   private static final String LONE = "Jos\ud800";
 
-  private final Counting counting = new Counting();
-  private final Library library = Library.of(counting, 2);
-  private final Codec codec =
-      Access.build(
-          Codec.builder("https://mcp.example.com")
-              .keys(KeyRing.of(Key.generate()))
-              .payloadLimit(1024),
-          library);
-  private final List<Refusal> refusals = new ArrayList<>();
-  private final Guard guard = guard(it -> it);
+  private final Guard guard = builder().build();
   private final ReferenceHandles rows = guard.referenceHandles("row");
-
-  private Guard guard(UnaryOperator<Guard.Builder> more) {
-    Guard.Builder builder =
-        Guard.builder(codec)
-            .principal(context -> Principal.subject((String) context.get("user")))
-            .onRefused(refusals::add);
-    return more.apply(builder).build();
-  }
-
-  private List<String> codes() {
-    return refusals.stream().map(Refusal::code).toList();
-  }
 
   @Test
   void theContextHasTheAuthorsOwnAndIsInTheOneOfReactorToo() {
@@ -90,7 +62,7 @@ class HandlersTest {
 
   @Test
   void aContextIsOfOneGuardUntilItsRequestWasAnswered() {
-    ReferenceHandles others = guard(it -> it).referenceHandles("row");
+    ReferenceHandles others = builder().build().referenceHandles("row");
     List<McpTransportContext> kept = new ArrayList<>();
     Direct server =
         Direct.serving(
@@ -113,7 +85,9 @@ class HandlersTest {
         Direct.answering(
             guard,
             context -> {
-              assertThrows(HandleRefused.class, () -> rows.check(context, "row_x"));
+              HandleRefused refused =
+                  assertThrows(HandleRefused.class, () -> rows.check(context, "row_x"));
+              assertEquals("malformed", refused.code());
               return Mono.error(new McpError(new JSONRPCError(-32000, "its own", null)));
             });
     assertEquals(-32000, catching.ask("alice", "tools/call", NO_PARAMS).error().code());
@@ -146,19 +120,19 @@ class HandlersTest {
     AtomicInteger asked = new AtomicInteger();
     CompletableFuture<Thread> second = new CompletableFuture<>();
     Guard asking =
-        guard(
-            it ->
-                it.principal(
-                    context -> {
-                      if (asked.incrementAndGet() == 1) {
-                        // Until the other thread waits for this answer, or asks for its own.
-                        Thread waiting = second.join();
-                        while (waiting.getState() != Thread.State.WAITING && asked.get() == 1) {
-                          Thread.onSpinWait();
-                        }
-                      }
-                      return Principal.subject("alice");
-                    }));
+        builder()
+            .principal(
+                context -> {
+                  if (asked.incrementAndGet() == 1) {
+                    // Until the other thread waits for this answer, or asks for its own.
+                    Thread waiting = second.join();
+                    while (waiting.getState() != Thread.State.WAITING && asked.get() == 1) {
+                      Thread.onSpinWait();
+                    }
+                  }
+                  return Principal.subject("alice");
+                })
+            .build();
     ReferenceHandles handles = asking.referenceHandles("row");
     Direct server =
         Direct.serving(
@@ -180,8 +154,10 @@ class HandlersTest {
   @Test
   void settingsOfHandlesAddUpAndNumbersAreNotCut() {
     TestClock clock = new TestClock(Instant.ofEpochSecond(1_800_000_000));
-    Guard timed = Guard.builder(TestCodec.of(clock)).anonymous().build();
+    Guard timed =
+        Guard.builder(TestCodec.of(clock)).principal(context -> Principal.subject("alice")).build();
     SelfContainedHandles<Integer> handles = timed.selfContainedHandles("basket", Integer.class);
+    ReferenceHandles numbers = timed.referenceHandles("row");
     Duration minute = Duration.ofMinutes(1);
     Duration hour = Duration.ofHours(1);
     Direct server =
@@ -196,23 +172,17 @@ class HandlersTest {
                 clock.advance(minute.plusSeconds(1));
                 assertThrows(HandleRefused.class, () -> some.open(context, made.handle()));
               }
-              ReferenceHandle row =
-                  timed.referenceHandles("row").maxAge(hour).maxAge(minute).mint(context);
+              ReferenceHandle row = numbers.maxAge(hour).maxAge(minute).mint(context);
               assertEquals(clock.instant().plus(minute), row.expiresAt());
+              for (long none : List.of(-1L, 1L << 32)) {
+                assertThrows(
+                    InvalidArgumentException.class, () -> numbers.mintShort(context, none));
+              }
+              long last = (1L << 32) - 1;
+              assertEquals(last, numbers.checkShort(context, numbers.mintShort(context, last)));
               return NO_PARAMS;
             });
     assertNotNull(server.ask("alice", "demo/play", NO_PARAMS).result());
-    Direct numbers =
-        Direct.serving(
-            guard,
-            context -> {
-              for (long none : List.of(-1L, 1L << 32)) {
-                assertThrows(InvalidArgumentException.class, () -> rows.mintShort(context, none));
-              }
-              long last = (1L << 32) - 1;
-              return Map.of("row", rows.checkShort(context, rows.mintShort(context, last)));
-            });
-    assertEquals(4294967295L, numbers.result("alice", "tools/call", NO_PARAMS).get("row"));
   }
 
   // What cannot be sealed reaches the handler, the log and the model.
@@ -233,12 +203,11 @@ class HandlersTest {
         Direct.serving(
             guard,
             context -> {
-              try {
-                return Map.of("requestState", guard.state(context, "x".repeat(2000)));
-              } catch (SealwaxException failure) {
-                caught.add(failure.code().toString());
-                throw failure;
-              }
+              SealwaxException failure =
+                  assertThrows(
+                      SealwaxException.class, () -> guard.state(context, "x".repeat(2000)));
+              caught.add(failure.code().toString());
+              throw failure;
             });
     Map<String, Object> told = server.result("alice", "tools/call", params);
     assertEquals(true, told.get("isError"));
@@ -288,22 +257,19 @@ class HandlersTest {
     assertNotNull(server.ask("alice", "tools/call", params).result());
   }
 
-  /** Has a handler check a handle on a ledger; returns what it was refused for. */
-  private Object checked(Duration timeLimit, Ledger ledger) {
-    Guard remembering = guard(it -> it.ledger(ledger).timeLimit(timeLimit));
+  /** Has a handler check a handle on a ledger; returns why that was refused. */
+  private List<String> checked(Duration timeLimit, Ledger ledger) {
+    refusals.clear();
+    Guard remembering = builder().ledger(ledger).timeLimit(timeLimit).build();
     ReferenceHandles handles = remembering.referenceHandles("row");
     Direct server =
         Direct.serving(
             remembering,
-            context -> {
-              String row = handles.mint(context).handle();
-              try {
-                return Map.of("row", handles.check(context, row).handle());
-              } catch (HandleRefused refused) {
-                return Map.of("code", refused.code());
-              }
-            });
-    return server.result("alice", "tools/call", NO_PARAMS).get("code");
+            context ->
+                Map.of("row", handles.check(context, handles.mint(context).handle()).handle()));
+    server.ask("alice", "tools/call", NO_PARAMS);
+    // That it was not opened either is of the message.
+    return codes(refusals.stream().filter(refusal -> refusal.kind().equals("handle")).toList());
   }
 
   @Test
@@ -315,22 +281,22 @@ class HandlersTest {
           within.add(command.within());
           return CompletableFuture.completedFuture(passed);
         };
-    assertNull(checked(Duration.ofSeconds(60), ledger));
+    assertEquals(List.of(), checked(Duration.ofSeconds(60), ledger));
     assertTrue(within.get(0).compareTo(Duration.ofSeconds(1)) > 0, () -> "" + within);
     assertTrue(within.get(0).compareTo(Duration.ofSeconds(18)) <= 0, () -> "" + within);
     Ledger late =
         command -> {
-          Executor then =
-              CompletableFuture.delayedExecutor(
-                  command.within().toMillis() + 1, TimeUnit.MILLISECONDS);
-          return CompletableFuture.completedFuture(
-              CompletableFuture.supplyAsync(() -> passed, then).join());
+          new CompletableFuture<>()
+              .completeOnTimeout(null, command.within().toMillis() + 1, TimeUnit.MILLISECONDS)
+              .join();
+          return CompletableFuture.completedFuture(passed);
         };
-    assertEquals("ledger_unavailable", checked(Duration.ofMillis(100), late));
+    List<String> unavailable = List.of("ledger_unavailable");
+    assertEquals(unavailable, checked(Duration.ofMillis(100), late));
     Ledger silent = command -> new CompletableFuture<>();
     assertTimeoutPreemptively(
         Duration.ofSeconds(10),
-        () -> assertEquals("ledger_unavailable", checked(Duration.ofMillis(200), silent)));
+        () -> assertEquals(unavailable, checked(Duration.ofMillis(200), silent)));
   }
 
   @Test

@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.sealwax.Codec;
-import io.github.sealwax.Key;
-import io.github.sealwax.KeyRing;
 import io.opentelemetry.api.GlobalOpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
@@ -24,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Metrics by OpenTelemetry, under the names that every language has. */
-class InstrumentsTest {
+class InstrumentsTest extends Guarded {
   private static final Set<String> KNOWN =
       Set.of("sealwax.event", "sealwax.kind", "sealwax.key.id", "mcp.method.name", "error.type");
 
@@ -49,12 +46,7 @@ class InstrumentsTest {
     OpenTelemetrySdk.builder()
         .setMeterProvider(SdkMeterProvider.builder().registerMetricReader(reader).build())
         .buildAndRegisterGlobal();
-    Guard guard =
-        Guard.builder(Codec.of(KeyRing.of(Key.generate()), "https://mcp.example.com"))
-            .anonymous()
-            .onEvent(instruments::happened)
-            .onRefused(instruments::refused)
-            .build();
+    Guard guard = builder().onEvent(instruments::happened).onRefused(instruments::refused).build();
     Links<Integer> links = guard.links("report", Integer.class);
     Direct server = Direct.serving(guard, context -> Map.of("link", links.seal(context, 7)));
     Object link = server.result("alice", "tools/call", Map.of("name", "it")).get("link");

@@ -5,12 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.sealwax.Codec;
-import io.github.sealwax.Key;
-import io.github.sealwax.KeyRing;
-import io.github.sealwax.internal.Access;
 import io.github.sealwax.internal.Frame;
-import io.github.sealwax.internal.Library;
 import io.modelcontextprotocol.common.McpTransportContext;
 import java.time.Duration;
 import java.util.Map;
@@ -21,17 +16,12 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
 /** Whatever becomes of a request, its exchange is freed. */
-class LeaksTest {
+class LeaksTest extends Guarded {
   private static final int MANY = 1000;
   private static final Map<String, Object> PLAY = Map.of("name", "play");
 
-  private final Counting counting = new Counting();
-  private final Codec codec =
-      Access.build(
-          Codec.builder("https://mcp.example.com").keys(KeyRing.of(Key.generate())),
-          Library.of(counting, 2));
   private Guard guard =
-      Guard.builder(codec)
+      builder()
           .anonymous()
           .ledger(command -> new CompletableFuture<>())
           .timeLimit(Duration.ofMillis(1))
