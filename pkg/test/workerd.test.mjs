@@ -54,9 +54,7 @@ test('workerd passes every vector', async (t) => {
   const entry = (name) =>
     manifest.exports[name].workerd.default.replace('./', './node_modules/sealwax/');
   const url = await served(t, CONSUMER, [
-    ...['worker.mjs', 'guard-of.mjs', 'vectors.mjs', ...files].map((name) =>
-      embed('esModule', name),
-    ),
+    ...['worker.mjs', 'vectors.mjs', ...files].map((name) => embed('esModule', name)),
     ...FILES.map((name) => embed('json', name)),
     embed('wasm', 'node_modules/sealwax/dist/sealwax.wasm'),
     `(name = "sealwax", esModule = "export * from '${entry('.')}';")`,

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 
 import { answer, Codec, Key, KeyRing, requestContext, requestContextFromJson } from 'sealwax';
+import { Guard } from 'sealwax/mcp';
 import { alice, codec, keys, payload, refused } from './api.mjs';
 
 test('whatever a client sends for a session is refused as malformed', () => {
@@ -71,9 +72,14 @@ test('an object of another copy of the package is told as such', () => {
   const other = createRequire(import.meta.url)('sealwax');
   const message = /of another: load sealwax by import everywhere, or by require everywhere/;
   const theirs = new other.KeyRing([other.Key.generate()]);
-  assert.throws(() => new Codec({ keys: theirs, audience: 'a' }), { name: 'TypeError', message });
-  assert.throws(() => new other.Codec({ keys, audience: 'a' }), { name: 'TypeError', message });
-  assert.throws(() => new KeyRing([other.Key.generate()]), { name: 'TypeError', message });
+  const codec = new other.Codec({ keys: theirs, audience: 'a' });
+  for (const act of [
+    () => new Codec({ keys: theirs, audience: 'a' }),
+    () => new other.Codec({ keys, audience: 'a' }),
+    () => new KeyRing([other.Key.generate()]),
+    () => new Guard({ codec, principal: 'anonymous' }),
+  ])
+    assert.throws(act, { name: 'TypeError', message });
 });
 
 test('mistakes are the core’s to refuse', () => {

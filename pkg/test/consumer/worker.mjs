@@ -2,7 +2,6 @@
 
 import * as sealwax from 'sealwax';
 import { Guard } from 'sealwax/mcp';
-import { guardOf } from './guard-of.mjs';
 import more from './vectors/more.json';
 import requests from './vectors/requests.json';
 import v1 from './vectors/v1.json';
@@ -20,7 +19,8 @@ export default {
     if (scope?.code !== 'entropy_unavailable' || !scope.message.includes('global scope')) {
       throw new Error(`at the global scope: ${scope}`);
     }
-    guardOf(sealwax, Guard);
+    const codec = new sealwax.Codec({ keys: sealwax.Key.generate(), audience: 'a' });
+    new Guard({ codec, principal: 'anonymous' });
     return Response.json(await runVectors(sealwax, [v1, more, requests]));
   },
 };
