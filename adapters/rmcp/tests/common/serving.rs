@@ -6,12 +6,12 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
-use rmcp::ServerHandler;
 use rmcp::model::*;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use sealwax::{Codec, Key, KeyRing, Principal};
-use sealwax_rmcp::{Refusal, VerifiedClaims};
+use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
+use sealwax::{Codec, Key, KeyRing};
+use sealwax_rmcp::{Refusal, State, VerifiedClaims};
 use serde_json::json;
 
 pub fn codec(keys: &[&Key]) -> Codec {
@@ -23,15 +23,27 @@ pub fn fresh() -> Codec {
     codec(&[&Key::generate().unwrap()])
 }
 
-/// The principal of a bearer token that says `alice`.
-pub fn alice() -> Principal {
-    let alice = Principal::subject("alice").with_client("cli");
-    alice.with_issuer("https://idp.example.com")
-}
-
 pub fn text(text: &str) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(text)])
 }
+
+/// A server with one tool, which asks back once.
+#[derive(Clone)]
+pub struct Rounds;
+
+#[tool_router]
+impl Rounds {
+    #[tool(description = "Takes two rounds")]
+    async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
+        match state.get() {
+            None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
+            Some(_) => Ok(text("done").into()),
+        }
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Rounds {}
 
 /// The refusals that the hook has received.
 #[derive(Clone, Default)]

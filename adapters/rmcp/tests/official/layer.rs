@@ -18,8 +18,8 @@ use tower_service::Service as _;
 use crate::clients::{SESSION, client, legacy};
 use crate::own_ledger::{How, LIMIT, Own};
 use crate::pipe::{hello, modern, request};
-use crate::server::{Running, server, sessions, tool};
-use crate::serving::{Refusals, alice, authenticate, fresh, listen};
+use crate::server::{Running, alice, server, sessions, tool};
+use crate::serving::{Refusals, authenticate, fresh, listen};
 
 type Change = fn(SessionLayer) -> SessionLayer;
 

@@ -18,8 +18,8 @@ use serde_json::json;
 
 use crate::clients::{SESSION, call, client, create, json_of, legacy};
 use crate::pipe::Server;
-use crate::server::{internal, start_as};
-use crate::serving::{self, Refusals, authenticate, fresh, listen, until};
+use crate::server::{self, internal, start_as};
+use crate::serving::{Refusals, authenticate, fresh, listen, until};
 
 /// What a function says of its failure may contain the rejected credential.
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn claims_give_the_principal_of_the_core() {
     let server = start_as(Guard::builder(codec.clone(), from_claims)).await;
     let alice = client(&server.uri, "alice").await;
     let cursor = alice.list_tools(None).await.unwrap().next_cursor.unwrap();
-    let view = codec.view(&serving::alice()).unwrap();
+    let view = codec.view(&server::alice()).unwrap();
     let opened = view.cursor("tools/list").open(&cursor).unwrap();
     assert_eq!(opened.payload(), b"page 2");
 }

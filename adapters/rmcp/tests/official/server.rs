@@ -8,6 +8,7 @@ use rmcp::model::*;
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
+use sealwax::Principal;
 use sealwax_mcp::Profile;
 use sealwax_rmcp::{
     Guard, GuardBuilder, HandleRefused, ReferenceHandle, ReferenceHandles, SelfContainedHandles,
@@ -203,6 +204,12 @@ pub async fn tool(client: &Client, tool: &'static str, args: Value) -> Value {
 /// Returns the answer to a request that failed in the server.
 pub fn internal(profile: Profile) -> Value {
     answer(profile.internal_error())
+}
+
+/// The principal of a bearer token that says `alice`.
+pub fn alice() -> Principal {
+    let alice = Principal::subject("alice").with_client("cli");
+    alice.with_issuer("https://idp.example.com")
 }
 
 /// A running server.

@@ -2,34 +2,14 @@
 
 use std::time::Duration;
 
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientConfig, ContentBlock,
-    InputRequiredResult,
-};
-use rmcp::{ErrorData, ServerHandler, tool, tool_handler, tool_router};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ClientConfig, InputRequiredResult};
 use sealwax::Principal;
+use sealwax_rmcp::Guard;
 use sealwax_rmcp::testing::{TestClock, TestPrincipal, codec, connect, ledger};
-use sealwax_rmcp::{Guard, State};
 use serde_json::json;
 
 use crate::server::{server, tool};
-
-/// The server under test: what `main` serves.
-struct Rounds;
-
-#[tool_router]
-impl Rounds {
-    #[tool(description = "Takes two rounds")]
-    async fn count(&self, state: State<u32>) -> Result<CallToolResponse, ErrorData> {
-        match state.get() {
-            None => Ok(InputRequiredResult::from_request_state(state.write(&1)?).into()),
-            Some(_) => Ok(CallToolResult::success(vec![ContentBlock::text("done")]).into()),
-        }
-    }
-}
-
-#[tool_handler]
-impl ServerHandler for Rounds {}
+use crate::serving::Rounds;
 
 #[tokio::test]
 async fn an_answer_is_for_its_user_for_ten_minutes_and_once()

@@ -116,17 +116,13 @@ fn no_member_of_a_request_has_another_name() {
     let folder = std::fs::read_dir(root.join("model")).unwrap();
     let files = folder.map(|file| file.unwrap().path());
     let texts = files.chain([root.join("model.rs")]);
-    let texts = texts.map(|file| std::fs::read_to_string(file).unwrap());
-    let aliases: Vec<_> = texts
-        .flat_map(|text| {
-            let lines = text.lines().filter(|line| line.contains("alias = \""));
-            lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
-        })
+    let text: String = texts
+        .map(|file| std::fs::read_to_string(file).unwrap())
         .collect();
     // This one is in the schema of an elicitation, which the server sends.
-    assert_eq!(
-        aliases,
-        [r#"#[serde(rename = "anyOf", alias = "oneOf")]"#],
+    let others = text.replace(r#"rename = "anyOf", alias = "oneOf""#, "");
+    assert!(
+        !others.contains("alias = \""),
         "rmcp {version} reads a member by another name: is it one that carries a token?"
     );
 }

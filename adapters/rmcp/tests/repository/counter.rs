@@ -1,27 +1,34 @@
 //! `examples/sessions.rs` in a process, on stdio and on HTTP: logical sessions, which outlive the
 //! process that began them.
 
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::LazyLock;
 
 use rmcp::model::*;
 use rmcp::{ClientServiceExt as _, ServiceExt as _};
 use serde_json::{Value, json};
 
 use crate::clients::{Client, SESSION, client, create, json_of, legacy, modern};
-use crate::ledger::call_in;
 use crate::programs::{built, key, process, served};
 
-static COUNTER: LazyLock<PathBuf> = LazyLock::new(|| built("sessions"));
-
 async fn stdio(key: &str, revision: &str) -> Client {
-    let (client, process) = (ClientConfig::default(), process(&COUNTER, key));
+    let (client, process) = (ClientConfig::default(), process("sessions", key));
     match revision {
         "2026-07-28" => client.serve_with_lifecycle(process, modern()).await,
         _ => client.serve(process).await,
     }
     .unwrap()
+}
+
+/// Calls a tool in a session.
+async fn call_in(
+    client: &Client,
+    tool: &str,
+    args: Value,
+    session: &Value,
+) -> Result<Value, Value> {
+    let params = json!({"name": tool, "arguments": args, "_meta": {SESSION: session}});
+    let params: CallToolRequestParams = serde_json::from_value(params).unwrap();
+    json_of(client.call_tool(params).await)
 }
 
 /// A conversation, as a host keeps it.
@@ -90,7 +97,7 @@ async fn on_stdio_sessions_go_from_process_to_process() {
 async fn on_http_sessions_go_from_replica_to_replica() {
     let key = key();
     let [here, there] = [(); 2].map(|()| {
-        let mut command = Command::new(&*COUNTER);
+        let mut command = Command::new(built("sessions"));
         served(command.env_remove("SEALWAX_LEDGER"), &key, None)
     });
     let [one, two] = [&here.uri, &there.uri];

@@ -1,7 +1,6 @@
 //! `examples/notes.rs` in a process, on stdio and on HTTP.
 
-use std::path::PathBuf;
-use std::sync::LazyLock;
+use std::process::Command;
 
 use rmcp::model::*;
 use rmcp::service::{RequestContext, RoleClient, RunningService};
@@ -40,14 +39,14 @@ impl ClientHandler for User {
 
 type Session = RunningService<RoleClient, User>;
 
+const OURS: &str = "https://notes.example.com";
+
 fn yes() -> User {
     User(ElicitationAction::Accept, true)
 }
 
-static NOTES: LazyLock<PathBuf> = LazyLock::new(|| built("notes"));
-
 async fn stdio(key: &str, user: User) -> Session {
-    let session = user.serve_with_lifecycle(process(&NOTES, key), modern());
+    let session = user.serve_with_lifecycle(process("notes", key), modern());
     session.await.unwrap()
 }
 
@@ -105,7 +104,7 @@ async fn on_stdio_of_2026_07_28() {
 
 #[tokio::test]
 async fn on_stdio_of_2025_11_25() {
-    let session = yes().serve(process(&NOTES, &key())).await.unwrap();
+    let session = yes().serve(process("notes", &key())).await.unwrap();
     tour(&session, false).await;
     session.cancel().await.unwrap();
 }
@@ -144,33 +143,42 @@ async fn on_stdio_what_is_refused_looks_alike() {
 /// More of users is in examples/demo/fleet_requests.py.
 #[tokio::test]
 async fn on_http_for_the_user_of_the_token() {
-    let mut server = served(
-        &mut std::process::Command::new(&*NOTES),
-        &key(),
-        Some("secret"),
-    );
+    let mut server = served(&mut Command::new(built("notes")), &key(), Some("secret"));
     // It answers all the same, also whom it refuses.
     server.log = None;
-    let as_user = async |token: String| {
+    let as_user = async |name| {
+        let token = jwt(&OURS.into(), "secret", name, 600);
         let config = StreamableHttpClientTransportConfig::with_uri(&*server.uri).auth_header(token);
         let connection = StreamableHttpClientTransport::from_config(config);
-        yes().serve_with_lifecycle(connection, modern()).await
+        let session = yes().serve_with_lifecycle(connection, modern());
+        session.await.unwrap()
     };
-    let ours = json!("https://notes.example.com");
-    let good = |name| jwt(&ours, "secret", name, 600);
-    let alice = as_user(good("alice")).await.unwrap();
+    let alice = as_user("alice").await;
     tour(&alice, true).await;
-    let mallory = as_user(good("mallory")).await.unwrap();
     let stolen = list(&alice, None).await.unwrap().next_cursor;
-    let stolen = list(&mallory, stolen).await;
+    let stolen = list(&as_user("mallory").await, stolen).await;
     assert_eq!(stolen.unwrap_err(), refusal(Profile::Cursor));
-    for bad in [
-        jwt(&ours, "another", "alice", 600),
-        jwt(&ours, "secret", "alice", -600),
-        jwt(&Value::Null, "secret", "alice", 600),
-        jwt(&json!("https://other.example.com"), "secret", "alice", 600),
-        String::new(),
-    ] {
-        assert!(as_user(bad).await.is_err());
+}
+
+/// And of examples/http.rs.
+#[tokio::test]
+async fn on_http_for_nobody_else() {
+    for example in ["notes", "http"] {
+        let server = served(&mut Command::new(built(example)), &key(), Some("secret"));
+        for (token, is_good) in [
+            (jwt(&OURS.into(), "secret", "alice", 600), true),
+            (jwt(&OURS.into(), "another", "alice", 600), false),
+            (jwt(&OURS.into(), "secret", "alice", -600), false),
+            (jwt(&Value::Null, "secret", "alice", 600), false),
+            (
+                jwt(&"https://other.example.com".into(), "secret", "alice", 600),
+                false,
+            ),
+            (String::new(), false),
+        ] {
+            let request = reqwest::Client::new().post(&server.uri).body("{}");
+            let answer = request.bearer_auth(&token).send().await.unwrap();
+            assert_eq!(answer.status() != 401, is_good, "{example}: {token}");
+        }
     }
 }

@@ -15,6 +15,5 @@ mod readme;
 #[path = "../common/serving.rs"]
 mod serving;
 mod stores;
-mod tally;
 mod valkey;
 mod wire;

@@ -8,8 +8,7 @@ use sealwax_rmcp::{Guard, from_claims};
 use serde_json::json;
 
 use crate::clients::{call, client, raw, state};
-use crate::serving::{Refusals, codec};
-use crate::tally::replica;
+use crate::serving::{Refusals, Rounds, codec, serve};
 
 #[tokio::test]
 async fn a_rotation_is_seen_by_the_id_of_each_key() {
@@ -21,21 +20,20 @@ async fn a_rotation_is_seen_by_the_id_of_each_key() {
     let [old, new] = [(); 2].map(|()| Key::generate().unwrap());
     let server = async |keys: &[&Key]| {
         let guard = Guard::builder(codec(keys), from_claims).on_refused(refusals.hook());
-        replica(guard.instruments(&provider.meter("sealwax")))
-            .await
-            .0
+        let guard = guard.instruments(&provider.meter("sealwax"));
+        serve(guard.build().unwrap().protect(Rounds)).await
     };
     let (before, after) = (server(&[&old]).await, server(&[&new, &old]).await);
 
     let alice = client(&before, "alice").await;
-    let sealed = state(&alice, call("sure", json!({}))).await;
+    let sealed = state(&alice, call("count", json!({}))).await;
     let alice = client(&after, "alice").await;
     for _ in 0..3 {
-        let again = call("sure", json!({})).with_request_state(&sealed);
+        let again = call("count", json!({})).with_request_state(&sealed);
         alice.call_tool_once(again).await.unwrap();
     }
     let mallory = client(&after, "mallory").await;
-    let stolen = call("sure", json!({})).with_request_state(&sealed);
+    let stolen = call("count", json!({})).with_request_state(&sealed);
     assert!(mallory.call_tool_once(stolen).await.is_err());
     // A client may make up any number of methods.
     for method in ["x/1", "x/2"] {
@@ -81,7 +79,7 @@ async fn a_rotation_is_seen_by_the_id_of_each_key() {
     assert!(written.contains(&bucket), "{written}");
     // Neither whose token it was, nor which one.
     assert_eq!(refusals.take().len(), 3);
-    for private in ["alice", "mallory", "idp.example.com", "sure", "x/1"] {
+    for private in ["alice", "mallory", "idp.example.com", "\"count\"", "x/1"] {
         assert!(!written.contains(private), "{private} in {written}");
     }
 }

@@ -1,7 +1,7 @@
 //! The examples, built, and in processes of their own.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,30 +10,14 @@ use rmcp::transport::TokioChildProcess;
 use sealwax::Key;
 use serde_json::{Value, json};
 
-/// Builds an example, because `cargo test --tests` does not, and returns its path. The packages and features are those
-/// of `make test-rust`, so that nothing is compiled twice.
+/// Returns the path of an example. `make programs` and `cargo test` build them, `cargo test --test` does not.
 pub fn built(example: &str) -> PathBuf {
-    // What cargo tells a test of its package: `ring` and all that uses it would be compiled again, and then once more.
-    let of_this_package = std::env::vars_os().map(|(name, _)| name).filter(|name| {
-        let name = name.to_string_lossy();
-        name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
-    });
-    let mut command = Command::new(env!("CARGO"));
-    of_this_package.for_each(|name| {
-        command.env_remove(name);
-    });
-    let packages = "sealwax sealwax-mcp sealwax-cli sealwax-rmcp sealwax-fuzz-targets format-model ledger-model";
-    let built = command
-        .args(["build", "--quiet", "--offline", "--all-features"])
-        .args(packages.split(' ').flat_map(|name| ["--package", name]))
-        .args(["--example", example, "--message-format", "json"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .stderr(Stdio::inherit())
-        .output()
-        .unwrap();
-    let told = serde_json::Deserializer::from_slice(&built.stdout).into_iter::<Value>();
-    let mut programs = told.filter_map(|told| told.unwrap()["executable"].as_str().map(Into::into));
-    programs.next().expect("the example was not built")
+    let test = std::env::current_exe().unwrap();
+    test.ancestors()
+        .nth(2)
+        .unwrap()
+        .join("examples")
+        .join(example)
 }
 
 pub fn key() -> String {
@@ -41,8 +25,8 @@ pub fn key() -> String {
 }
 
 /// A process on stdio.
-pub fn process(program: &Path, key: &str) -> TokioChildProcess {
-    let mut command = tokio::process::Command::new(program);
+pub fn process(example: &str, key: &str) -> TokioChildProcess {
+    let mut command = tokio::process::Command::new(built(example));
     command.env("SEALWAX_KEYS", key);
     command.env_remove("PORT").env_remove("SEALWAX_LEDGER");
     TokioChildProcess::new(command).unwrap()

@@ -1,6 +1,6 @@
 //! The connections of a ledger to a Valkey that is far away, has a replica, or would forget; tests/ledger has stores that fail.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sealwax::Principal;
 use sealwax_rmcp::ledger::Redis;
@@ -9,12 +9,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
 
 use crate::clients::{call, client, state};
-use crate::ledger::sure;
-use crate::serving::{Refusals, fresh, until};
-use crate::tally::{another_second, one_clock, replica};
+use crate::ledger::{again, another_second, one_clock};
+use crate::serving::{Refusals, Rounds, fresh, serve, until};
 use crate::valkey::Valkey;
 
 /// Returns the port of a proxy that delays everything: `round_trip` is the way there and back.
@@ -34,19 +32,10 @@ async fn far(port: u16, round_trip: Duration) -> u16 {
 }
 
 async fn delay(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, by: Duration) {
-    let (tell, mut told) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
-    tokio::spawn(async move {
-        while let Some((at, bytes)) = told.recv().await {
-            tokio::time::sleep_until(at.into()).await;
-            if to.write_all(&bytes).await.is_err() {
-                return;
-            }
-        }
-    });
     let mut bytes = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut bytes).await {
-        let at = Instant::now() + by;
-        if tell.send((at, bytes[..read].to_vec())).is_err() {
+        tokio::time::sleep(by).await;
+        if to.write_all(&bytes[..read]).await.is_err() {
             return;
         }
     }
@@ -68,11 +57,11 @@ async fn served_from(round_trip: Duration) {
         .time_limit(Duration::from_secs(2))
         .on_refused(refusals.hook())
         .ledger_with(Redis::open(&url).unwrap(), one_clock());
-    let (uri, _) = replica(guard).await;
-    let alice = client(&uri, "alice").await;
+    let server = guard.build().unwrap().protect(Rounds);
+    let alice = client(&serve(server).await, "alice").await;
     let served = async || {
-        let sealed = state(&alice, call("sure", json!({}))).await;
-        sure(&alice, &sealed).await.is_ok()
+        let sealed = state(&alice, call("count", json!({}))).await;
+        again(&alice, &sealed).await.is_ok()
     };
     let mut tries = 0;
     while !served().await {

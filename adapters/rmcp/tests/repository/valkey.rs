@@ -1,20 +1,17 @@
 //! A Valkey server for a test, which ends with the test.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The path of `valkey-server`; `make test-rust` sets it.
-const BINARY: &str = "VALKEY_SERVER";
+use redis::{Client, RedisResult};
+use tempfile::TempDir;
 
 pub struct Valkey {
     child: Child,
     pub port: u16,
-    folder: PathBuf,
+    _folder: TempDir,
 }
 
 impl Valkey {
@@ -24,21 +21,35 @@ impl Valkey {
 
     /// Starts one with more settings, as on its command line.
     pub fn with(settings: &[&str]) -> Self {
-        let folder = folder("valkey");
+        let binary = std::env::var_os("VALKEY_SERVER");
+        let binary = binary.expect("the path of a valkey-server, which `make test-rust` sets");
+        let folder = TempDir::new().unwrap();
         // Another process may take a port that was free a moment ago.
         for _ in 0..20 {
-            // Below those that the system gives to clients, so that it stays free while the server is down.
+            // A node of a cluster needs a port 10,000 above, too.
             let port = 10_000 + (RandomState::new().build_hasher().finish() % 22_000) as u16;
             if TcpListener::bind(("127.0.0.1", port)).is_err() {
                 continue;
             }
-            let mut child = spawn(port, &folder, settings);
+            let port_text = port.to_string();
+            let ours = [
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--port",
+                &port_text,
+                "--dir",
+            ];
+            let mut command = Command::new(&binary);
+            let command = command.args(ours).arg(folder.path()).args(settings);
+            let mut child = command.stdout(Stdio::null()).spawn().unwrap();
             while child.try_wait().unwrap().is_none() {
-                if answers(port) {
+                if answers(port).is_ok() {
                     return Self {
                         child,
                         port,
-                        folder,
+                        _folder: folder,
                     };
                 }
                 std::thread::sleep(Duration::from_millis(10));
@@ -53,12 +64,9 @@ impl Valkey {
 
     /// Runs a command, as an operator types it.
     pub fn ask<T: redis::FromRedisValue>(&self, command: &str) -> T {
-        let client = redis::Client::open(self.url()).unwrap();
-        let mut words = command.split(' ');
-        let mut asked = redis::cmd(words.next().unwrap());
-        words.for_each(|word| {
-            asked.arg(word);
-        });
+        let client = Client::open(self.url()).unwrap();
+        let mut asked = redis::Cmd::new();
+        asked.arg(command.split(' ').collect::<Vec<_>>());
         asked.query(&mut client.get_connection().unwrap()).unwrap()
     }
 
@@ -73,46 +81,16 @@ impl Drop for Valkey {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-fn spawn(port: u16, folder: &Path, settings: &[&str]) -> Child {
-    let binary = std::env::var_os(BINARY).unwrap_or_else(|| {
-        panic!("{BINARY}: expected the path of a valkey-server: run `make test-rust`")
-    });
-    let port = port.to_string();
-    let mut command = Command::new(binary);
-    command.args([
-        "--port",
-        &port,
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--dir",
-    ]);
-    let command = command.arg(folder).args(settings).stdout(Stdio::null());
-    command.spawn().unwrap()
-}
-
-/// Returns whether it answers. A node of a cluster that finds its second port taken listens, and then ends.
-fn answers(port: u16) -> bool {
-    let ask = || -> std::io::Result<usize> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
-        stream.write_all(b"PING\r\n")?;
-        stream.read(&mut [0; 8])
-    };
-    ask().is_ok_and(|read| read > 0)
-}
-
-/// Creates a new folder.
-pub fn folder(name: &str) -> PathBuf {
-    static LAST: AtomicUsize = AtomicUsize::new(0);
-    let own = LAST.fetch_add(1, Ordering::Relaxed);
-    let folder = format!("sealwax-{name}-{}-{own}", std::process::id());
-    let folder = std::env::temp_dir().join(folder);
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
+/// A node of a cluster that finds its second port taken listens, and then ends.
+fn answers(port: u16) -> RedisResult<()> {
+    let client = Client::open(format!("redis://127.0.0.1:{port}/"))?;
+    let mut connection = client.get_connection_with_timeout(Duration::from_secs(20))?;
+    match redis::cmd("PING").exec(&mut connection) {
+        // Of one that wants a password.
+        Err(refused) if refused.code() == Some("NOAUTH") => Ok(()),
+        answer => answer,
+    }
 }
