@@ -115,11 +115,9 @@ impl Connections {
 }
 
 impl Store {
-    /// Connects in time, and warns once.
+    /// Connects, and warns once.
     async fn connected(self: Arc<Self>, key: String) -> Result<Arc<dyn Connection>, LedgerError> {
-        let connected = timeout(CONNECT, self.connect(&key)).await;
-        let late = |_| LedgerError::Unavailable(format!("redis: no connection in {CONNECT:?}"));
-        let (connection, warnings) = connected.map_err(late)??;
+        let (connection, warnings) = self.connect(&key).await?;
         self.warned.call_once(|| {
             for warning in warnings {
                 warn(&format!("ledger: {warning}"));
@@ -128,8 +126,13 @@ impl Store {
         Ok(connection)
     }
 
-    /// Returns a connection whose server has been checked, and which of its settings may lose records.
+    /// Returns in time a connection whose server has been checked, and which of its settings may lose records.
     async fn connect(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
+        let late = |_| LedgerError::Unavailable(format!("redis: no connection in {CONNECT:?}"));
+        timeout(CONNECT, self.checked(key)).await.map_err(late)?
+    }
+
+    async fn checked(&self, key: &str) -> Result<(Arc<dyn Connection>, Vec<String>), LedgerError> {
         let connection = (self.connect)().await.map_err(failed)?;
         let (mut check, mut next) = self.machines.check();
         while let Next::Send(send) = next {

@@ -122,6 +122,17 @@ async fn one_that_would_forget_is_unfit() {
     assert!(warnings[0].contains("appendonly"), "{warnings:?}");
 }
 
+/// The checks of a program that starts wait for nobody.
+#[tokio::test]
+async fn one_that_says_nothing_is_unavailable() {
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("redis://{}/", silent.local_addr().unwrap());
+    let ledger = Redis::open(&url).unwrap();
+    let checked = tokio::time::timeout(Duration::from_secs(60), ledger.check());
+    let failed = checked.await.expect("in time").unwrap_err();
+    assert_eq!(failed.code(), "ledger_unavailable");
+}
+
 #[tokio::test]
 async fn its_password_is_nowhere() {
     let valkey = Valkey::with(&["--requirepass", "right"]);
