@@ -19,14 +19,12 @@ use tokio::task::JoinHandle;
 use crate::cancelled::Counted;
 use crate::serving::{Refusals, text};
 
-/// Counts notifications and calls of its tools, waits in a method, and refuses one client.
+/// Counts notifications and calls of its tools, and refuses one client.
 #[derive(Clone, Default)]
 pub struct Server {
     pub served: Arc<AtomicU32>,
     /// How often `initialize` was accepted, or would have been.
     pub initialized: Arc<AtomicU32>,
-    /// Ends a wait.
-    pub go_on: Arc<Notify>,
     pub begun: Arc<Notify>,
     /// A session that outlives its request.
     pub kept: Arc<Mutex<Option<Session<Counted>>>>,
@@ -45,9 +43,6 @@ impl ServerHandler for Server {
     ) -> Result<CustomResult, ErrorData> {
         if let Some(session) = Session::of(&context.extensions)? {
             return self.in_session(&request.method, session, &context).await;
-        }
-        if request.method == "wait" {
-            self.go_on.notified().await;
         }
         Ok(CustomResult::new(json!({
             "version": context.protocol_version(),

@@ -60,29 +60,6 @@ async fn a_lifetime_that_is_none_is_told_to_the_author() {
     assert_eq!(codes, ["invalid_argument"; 3]);
 }
 
-/// rmcp answers nothing to what its client cancelled, and the id may be used again.
-#[tokio::test]
-async fn an_id_is_free_once_its_request_is_answered_or_cancelled() {
-    let codec = fresh();
-    let there = pipe(codec.clone(), Streams::sep1359).begin().await;
-    let mut alice = pipe(codec, Streams::sep1359);
-    let here = alice.begin().await;
-    let wait = |session: &str| named(request(7, "wait", json!({})), session);
-    alice.send(wait(&here)).await;
-    let params = json!({"requestId": 7, "reason": "late"});
-    alice.send(notification("cancelled", params)).await;
-    assert_eq!(alice.ask(ping()).await["id"], "p");
-    alice.server.go_on.notify_one();
-    assert_eq!(alice.ask(ping()).await["id"], "p");
-    for session in [&there, &here] {
-        alice.send(wait(session)).await;
-        alice.server.go_on.notify_one();
-        let waited = alice.next().await;
-        let found = (&waited["id"], &waited["result"]["sessionId"]);
-        assert_eq!(found, (&json!(7), &json!(session)));
-    }
-}
-
 #[tokio::test]
 async fn what_rmcp_cannot_read_is_answered_as_it_may_be() {
     let mut alice = pipe(fresh(), Streams::sep1359);
