@@ -1,6 +1,8 @@
 // Official clients, with what went over the wire.
 
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 
 import { Client } from '@modelcontextprotocol/client';
 
@@ -17,6 +19,20 @@ export async function listen(listener) {
   await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
   const url = new URL(`http://127.0.0.1:${server.address().port}/mcp`);
   return { url, close: () => server.closeAllConnections() ?? server.close() };
+}
+
+/** Begins a request of HTTP. */
+export function sending(url, { method = 'POST', headers }) {
+  const sent = request(url, { method, headers });
+  // A server may answer and go before the whole body is sent.
+  return sent.on('error', () => {});
+}
+
+/** What is answered to a request: its status, headers and text. */
+export async function answerTo(sent) {
+  const [response] = await once(sent, 'response');
+  const { statusCode: status, headers } = response;
+  return { status, headers, text: `${await buffer(response)}` };
 }
 
 /** An official client that shows the last message as it came over the wire, but for its id. */

@@ -2,12 +2,11 @@
 // every transcript: scenario.mjs looks.
 
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import { test } from 'node:test';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
-import { LEGACY, listen } from './client.mjs';
+import { LEGACY, listen, sending } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 import { door, factoryOf, guardOf, initialize, inMemory, requestOf, text } from './wire.mjs';
 
@@ -120,13 +119,9 @@ for (const [major, listenerOf] of Object.entries(listeners)) {
     const listener = listenerOf(guard, factoryOf({ 'tools/call': tool }, guard));
     const { url, close } = await listen(listener);
     t.after(close);
-    const headers = {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-    };
+    const headers = Object.fromEntries(requestOf({}).headers);
     for (let id = 1; id <= 5; id += 1) {
-      const sent = request(url, { method: 'POST', headers });
-      sent.on('error', () => {});
+      const sent = sending(url, { headers });
       sent.end(JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: name }));
       while (came < id) await turn();
       sent.destroy();

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request as send } from 'node:http';
 import { connect as connect2, createServer as createServer2 } from 'node:http2';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -11,7 +10,7 @@ import { after, test } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import express from 'express';
-import { listen } from './client.mjs';
+import { answerTo, listen, sending } from './client.mjs';
 import { door, guardOf, text } from './wire.mjs';
 
 const lines = [];
@@ -35,27 +34,22 @@ after(() => closing.map((close) => close()));
 async function serving(listener) {
   const { url, close } = await listen(listener);
   closing.push(close);
-  return url.port;
+  return url;
 }
 
 /** Posts a body, and returns the request. */
-function posting(port, body, options = {}) {
-  const headers = {
+function posting(url, body, { headers, ...options } = {}) {
+  const common = {
     'content-type': 'application/json',
     accept: 'application/json, text/event-stream',
-    ...options.headers,
   };
-  const sent = send({ port, path: '/mcp', method: 'POST', ...options, headers });
-  // A server may answer and go before the whole body is sent.
-  sent.on('error', () => {});
-  return sent.end(body);
+  return sending(url, { ...options, headers: { ...common, ...headers } }).end(body);
 }
 
 /** What a server answers, as far as it is its own. */
-async function answerOf(port, body, options) {
-  const [response] = await once(posting(port, body, options), 'response');
-  const { statusCode: status, headers } = response;
-  return { status, type: headers['content-type'], text: `${await buffer(response)}` };
+async function answerOf(url, body, options) {
+  const { status, headers, text } = await answerTo(posting(url, body, options));
+  return { status, type: headers['content-type'], text };
 }
 
 test('it answers as the listener of the SDK does', async () => {
@@ -79,12 +73,12 @@ test('it answers as the listener of the SDK does', async () => {
 });
 
 test('an address that is none is refused, and one of two slashes names no other host', async () => {
-  const port = await serving(guard.node(async ({ url }) => new Response(url)));
-  const socket = connect(port, '127.0.0.1');
+  const url = await serving(guard.node(async ({ url }) => new Response(url)));
+  const socket = connect(url.port, '127.0.0.1');
   socket.end('GET /mcp HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
   assert.match(`${await buffer(socket)}`, /^HTTP\/1.1 400 /);
-  const { text } = await answerOf(port, '{}', { path: '//elsewhere.example/mcp' });
-  assert.equal(text, `http://localhost:${port}//elsewhere.example/mcp`);
+  const { text } = await answerOf(`${url.origin}//elsewhere.example/mcp`, '{}');
+  assert.equal(text, `${url.origin}//elsewhere.example/mcp`);
 });
 
 test('what others read before is taken: the user, the message or a body; or it is refused', {
@@ -133,13 +127,13 @@ test('what a handler throws is logged, and answered; in a stream that began it i
 });
 
 test('nothing that a response refuses ends the process', async () => {
-  const port = await serving((request, response) =>
+  const url = await serving((request, response) =>
     guard.node(fetch)(
       request,
       Object.assign(response, { setHeader: () => assert.fail('its own') }),
     ),
   );
-  await assert.rejects(answerOf(port, '{}'));
+  await assert.rejects(answerOf(url, '{}'));
 });
 
 test('a stream that begins after its client has left is cancelled', {

@@ -9,9 +9,6 @@ import { fileURLToPath } from 'node:url';
 
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { Client as FormerClient } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport as FormerTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { compiled, LEGACY, MODERN } from './client.mjs';
 
 const PROBE = fileURLToPath(new URL('probe.mjs', import.meta.url));
@@ -19,30 +16,21 @@ const form = { elicitation: { form: {} } };
 const apps = { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } };
 const yes = { action: 'accept', content: { choice: 'yes' } };
 
-const earlier = { revision: LEGACY, asks: 'elicitation/create' };
-const official = (mode) => ({
-  ...{ Transport: StdioClientTransport, request: 'elicitation/create', ...earlier },
-  connects: (capabilities) =>
-    new Client({ name: 'user', version: '1|2' }, { capabilities, versionNegotiation: { mode } }),
-});
-const MODERN_CLIENT = { ...official({ pin: MODERN }), revision: MODERN, asks: 'input_required' };
-const LEGACY_CLIENT = official('legacy');
-const FORMER_CLIENT = {
-  ...{ Transport: FormerTransport, request: ElicitRequestSchema, ...earlier },
-  connects: (capabilities) => new FormerClient({ name: 'user', version: '1|2' }, { capabilities }),
-};
+/** The official client, by its revisions: what it asks its user by. */
+const asks = { [MODERN]: 'input_required', [LEGACY]: 'elicitation/create' };
 
 /** Plays a user and a model that sees all of a result but `_meta`, and returns the report's rows. */
-async function probed({ connects, Transport, request }, capabilities, answers, t) {
+async function probed(revision, capabilities, answers, t) {
   const TMPDIR = mkdtempSync(join(tmpdir(), 'probe-test-'));
   t.after(() => rmSync(TMPDIR, { recursive: true }));
-  const client = connects(capabilities);
+  const mode = revision === MODERN ? { pin: MODERN } : 'legacy';
+  const options = { capabilities, versionNegotiation: { mode } };
+  const client = new Client({ name: 'user', version: '1|2' }, options);
   const left = [...answers];
-  if (answers.length > 0) client.setRequestHandler(request, () => left.shift());
+  if (answers.length > 0) client.setRequestHandler('elicitation/create', () => left.shift());
   const env = { ...compiled, TMPDIR };
-  await client.connect(
-    new Transport({ command: process.execPath, args: [PROBE], env, stderr: 'ignore' }),
-  );
+  const command = { command: process.execPath, args: [PROBE], env, stderr: 'ignore' };
+  await client.connect(new StdioClientTransport(command));
   t.after(() => client.close());
   const call = (name, more = {}) => client.callTool({ name, arguments: {}, ...more });
 
@@ -58,13 +46,12 @@ async function probed({ connects, Transport, request }, capabilities, answers, t
   );
 }
 
-for (const [name, kind] of Object.entries({ MODERN_CLIENT, LEGACY_CLIENT, FORMER_CLIENT })) {
-  const { revision, asks } = kind;
+for (const revision of [MODERN, LEGACY]) {
   const NOT_RUN = 'did not run: ask_me was not run: .* this client did not ask for it\\..*';
 
-  test(`${name}: what was answered, and what came of it`, async (t) => {
+  test(`${revision}: what was answered, and what came of it`, async (t) => {
     const answers = [yes, { action: 'cancel' }, { action: 'accept', content: {} }];
-    const rows = await probed(kind, { ...form, extensions: apps }, answers, t);
+    const rows = await probed(revision, { ...form, extensions: apps }, answers, t);
     assert.equal(rows.client, 'user 1\\|2');
     assert.equal(rows.revision, revision);
     assert.equal(rows.elicits, 'form');
@@ -78,17 +65,20 @@ for (const [name, kind] of Object.entries({ MODERN_CLIENT, LEGACY_CLIENT, FORMER
       // It shows the pages of servers, so that the card comes next.
       ['question 3', 'accept {}', 'did not run: \\[card\\] The user is asked on a card\\..*'],
     ]) {
-      assert.match(rows[row], new RegExp(`^${asks}; ${answer} after \\d+ ms; ${outcome}$`));
+      assert.match(
+        rows[row],
+        new RegExp(`^${asks[revision]}; ${answer} after \\d+ ms; ${outcome}$`),
+      );
     }
   });
 
-  test(`${name} that does not elicit, or says so and asks nobody: it is not asked`, async (t) => {
-    const rows = await probed(kind, {}, [], t);
+  test(`${revision}: a client that does not elicit, or says so and asks nobody, is not asked`, async (t) => {
+    const rows = await probed(revision, {}, [], t);
     assert.deepEqual([rows.elicits, rows['MCP Apps']], ['no', 'no']);
     assert.match(rows['question 1'], new RegExp(`^not asked; ${NOT_RUN}$`));
-    const said = await probed(kind, { elicitation: {} }, [], t);
+    const said = await probed(revision, { elicitation: {} }, [], t);
     assert.equal(said.elicits, 'form');
     const none = '(no answer|Method not found after \\d+ ms); did not run';
-    assert.match(said['question 1'], new RegExp(`^${asks}; ${none}`));
+    assert.match(said['question 1'], new RegExp(`^${asks[revision]}; ${none}`));
   });
 }

@@ -2,19 +2,16 @@
 // may end anywhere, and no exchange is left in the module's memory.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { request as send } from 'node:http';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 
 import { deserializeMessage } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
-import { listen } from './client.mjs';
+import { answerTo, listen, sending } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 
 const alice = { subject: 'alice' };
@@ -27,14 +24,10 @@ const NEGOTIATED = {
 const { cases } = JSON.parse(readFileSync(new URL('wire.json', import.meta.url), 'utf8'));
 
 /** Sends a request; a header that is there several times has an array. */
-async function answerOf(url, { method, headers, body }) {
-  const sent = send(url, { method, headers });
-  // A server may answer and go before the whole body is sent.
-  sent.on('error', () => {});
+async function answerOf(url, { body, ...head }) {
+  const sent = sending(url, head);
   await inPieces(sent, body);
-  sent.end();
-  const [answer] = await once(sent, 'response');
-  return { status: answer.statusCode, headers: answer.headers, text: `${await buffer(answer)}` };
+  return answerTo(sent.end());
 }
 
 /** Writes some bytes one by one, but those of a large body at once. */
