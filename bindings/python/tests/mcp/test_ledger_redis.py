@@ -6,7 +6,7 @@ import importlib
 import os
 import signal
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -71,10 +71,10 @@ def made_of(module: str, path: str = "asyncio", kind: str = "") -> Any:
 
 
 def eventually(holds: Any) -> None:
-    for _ in range(600):
+    for _ in range(1200):
         if holds():
             return
-        time.sleep(0.1)
+        time.sleep(0.05)
     raise AssertionError
 
 
@@ -87,6 +87,27 @@ def port(valkey: int) -> int:
     """The port of a Valkey whose ledger is an hour old."""
     age(Redis(client("redis", valkey)), keys(), port=valkey)
     return valkey
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[tuple[int, int]]:
+    """The ports of a Cluster's master and its replica, which begins to write after two seconds."""
+    config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
+    with valkey(**config) as one, valkey(**config) as other:
+        nodes: list[Any] = [redis.Redis(port=of.port, decode_responses=True) for of in (one, other)]
+        master, replica = nodes
+        master.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        replica.execute_command("CLUSTER", "MEET", "127.0.0.1", one.port)
+        name = master.execute_command("CLUSTER", "MYID")
+        # Until the handshake is over, a node is listed under another name.
+        eventually(lambda: name in str(replica.execute_command("CLUSTER", "NODES")))
+        replica.execute_command("CLUSTER", "REPLICATE", name)
+        linked = "master_link_status"
+        eventually(lambda: replica.info("replication").get(linked) == "up")
+        eventually(lambda: is_ok(master) and is_ok(replica))
+        eventually(lambda: len(master.execute_command("CLUSTER NODES")) == 2)
+        age(Redis(client("redis", one.port)), keys(), port=one.port)
+        yield one.port, other.port
 
 
 async def test_a_connection_that_broke_refuses_nobody(module: str, port: int) -> None:
@@ -140,26 +161,21 @@ def test_a_client_that_stops_other_requests_is_refused(module: str) -> None:
 
 
 #: One command may take three tenths of it: more than one round trip, and less than two.
-LIMIT, DELAY = 3.0, 0.3
+LIMIT, DELAY = 1.3, 0.1
 
 
 @contextmanager
-def at_a_distance(module: str, kind: str) -> Iterator[tuple[Redis, Far, int]]:
-    """Give the ledger in a store at a distance, and the store's own port."""
-    with ExitStack() as stack:
-        made = stack.enter_context(valkey(**({"cluster-enabled": "yes"} if kind else {})))
-        port, proxy = stack.enter_context(far(made.port, DELAY))
+def at_a_distance(module: str, kind: str, of: int) -> Iterator[tuple[Redis, Far]]:
+    """Give the ledger in a store, at a distance."""
+    with far(of, DELAY) as (port, proxy):
+        driver = client(module, port)
         if kind:
-            server(made.port).execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-            eventually(lambda: is_ok(server(made.port)))
             driver = made_of(module, "asyncio.cluster", kind)(
-                host="127.0.0.1", port=port, address_remap=lambda _: ("127.0.0.1", port)
+                host="127.0.0.1",
+                port=port,
+                address_remap=lambda at: ("127.0.0.1", port) if at[1] == of else at,
             )
-        else:
-            driver = client(module, port)
-        ledger = Redis(driver)
-        age(ledger, keys(), port=made.port)
-        yield ledger, proxy, made.port
+        yield Redis(driver), proxy
 
 
 async def served_again(of: shop.Served) -> int:
@@ -184,8 +200,9 @@ async def at_once(of: shop.Served, number: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "Cluster"])
-async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
-    with at_a_distance(module, kind) as (ledger, proxy, port):
+async def test_a_store_that_is_far_or_silent(module: str, kind: str, request: Any) -> None:
+    port = request.getfixturevalue("cluster")[0] if kind else request.getfixturevalue("port")
+    with at_a_distance(module, kind, port) as (ledger, proxy):
         async with shop.served(ledger=ledger, time_limit=LIMIT) as of:
             assert await served_again(of) <= 10
             # What succeeded is kept.
@@ -203,68 +220,44 @@ async def test_a_store_that_is_far_or_silent(module: str, kind: str) -> None:
             assert await served_again(of) <= 1
 
 
-def linked(port: int) -> None:
-    eventually(lambda: server(port).info("replication").get("master_link_status") == "up")
-
-
 async def test_nothing_is_confirmed_on_a_connection_that_wrote_nothing(
-    module: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    module: str,
+    cluster: tuple[int, int],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """`WAIT` counts any replica there; a client that checks its connections makes another one."""
-    with valkey() as master, valkey() as replica:
-        server(replica.port).replicaof("127.0.0.1", master.port)
-        linked(replica.port)
-        ledger = Redis(client(module, master.port, health_check_interval=3600))
-        age(ledger, keys(), port=master.port)
-        guard = shop.guard(ledger=ledger, time_limit=20)
+    master, replica = cluster
+    ledger = Redis(client(module, master, health_check_interval=3600))
+    guard = shop.guard(ledger=ledger, time_limit=4)
+    await guard.revoke("anonymous")
+    assert "ledger_unconfirmed" not in caplog.text
+    with stopped(replica):
         await guard.revoke("anonymous")
-        assert "ledger_unconfirmed" not in caplog.text
-        with stopped(replica.port):
+        (said,) = (one.message for one in caplog.records if "ledger_unconfirmed" in one.message)
+        assert 'message="no replica confirmed it' in said
+        execute = Connection.execute
+
+        async def cut(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
+            if name == "WAIT":
+                # As if the script had taken an hour.
+                self._connection.next_health_check = 0
+                server(master).execute_command("CLIENT", "KILL", "TYPE", "normal")
+            return await execute(self, name, *rest)
+
+        monkeypatch.setattr(Connection, "execute", cut)
+        with pytest.raises(LedgerUnavailable, match="found ConnectionError"):
             await guard.revoke("anonymous")
-            (said,) = (one.message for one in caplog.records if "ledger_unconfirmed" in one.message)
-            assert 'message="no replica confirmed it' in said
-            execute = Connection.execute
-
-            async def cut(self: Connection, name: str, *rest: Any) -> dict[str, Any]:
-                if name == "WAIT":
-                    # As if the script had taken an hour.
-                    self._connection.next_health_check = 0
-                    server(master.port).execute_command("CLIENT", "KILL", "TYPE", "normal")
-                return await execute(self, name, *rest)
-
-            monkeypatch.setattr(Connection, "execute", cut)
-            with pytest.raises(LedgerUnavailable, match="found ConnectionError"):
-                await guard.revoke("anonymous")
 
 
-@contextmanager
-def cluster() -> Iterator[tuple[int, int]]:
-    """Run a Cluster of a master and its replica; give their ports."""
-    config = {"cluster-enabled": "yes", "cluster-node-timeout": "2000"}
-    with valkey(**config) as one, valkey(**config) as other:
-        nodes: list[Any] = [redis.Redis(port=of.port, decode_responses=True) for of in (one, other)]
-        master, replica = nodes
-        master.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
-        replica.execute_command("CLUSTER", "MEET", "127.0.0.1", one.port)
-        name = master.execute_command("CLUSTER", "MYID")
-        # Until the handshake is over, a node is listed under another name.
-        eventually(lambda: name in str(replica.execute_command("CLUSTER", "NODES")))
-        replica.execute_command("CLUSTER", "REPLICATE", name)
-        linked(other.port)
-        eventually(lambda: is_ok(master) and is_ok(replica))
-        eventually(lambda: len(master.execute_command("CLUSTER NODES")) == 2)
-        age(Redis(client("redis", one.port)), keys(), port=one.port)
-        yield one.port, other.port
-
-
-async def test_a_cluster(module: str) -> None:
-    with cluster() as (master, replica):
-        ledger = Redis(made_of(module, "asyncio.cluster", "Cluster")(host="127.0.0.1", port=master))
-        async with served(ledger=ledger, ledger_options={"clock_tolerance": 0}) as of:
-            await works(of)
+async def test_a_cluster(module: str, cluster: tuple[int, int]) -> None:
+    master, replica = cluster
+    ledger = Redis(made_of(module, "asyncio.cluster", "Cluster")(host="127.0.0.1", port=master))
+    async with served(ledger=ledger, ledger_options={"clock_tolerance": 0}, time_limit=4) as of:
+        await works(of)
+        assert await ended(of)
+        assert of.codes == ["used", "ended"]
+        of.refusals.clear()
+        with stopped(replica):
             assert await ended(of)
-            assert of.codes == ["used", "ended"]
-            of.refusals.clear()
-            with stopped(replica):
-                assert await ended(of)
-            assert of.codes == ["ledger_unconfirmed", "ended"]
+        assert of.codes == ["ledger_unconfirmed", "ended"]
