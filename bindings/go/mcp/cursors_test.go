@@ -12,22 +12,21 @@ import (
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
 
-// hiddenParams and hiddenResult read and write JSON by themselves, and show no cursor.
+// hidden reads and writes JSON by itself, and shows no cursor.
+type hidden struct{ rest map[string]any }
+
+func (h *hidden) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &h.rest) }
+func (h *hidden) MarshalJSON() ([]byte, error)    { return json.Marshal(h.rest) }
+
 type hiddenParams struct {
 	mcp.ParamsBase
-	rest map[string]any
+	hidden
 }
-
-func (h *hiddenParams) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &h.rest) }
-func (h *hiddenParams) MarshalJSON() ([]byte, error)    { return json.Marshal(h.rest) }
 
 type hiddenResult struct {
 	mcp.ResultBase
-	rest map[string]any
+	hidden
 }
-
-func (h *hiddenResult) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &h.rest) }
-func (h *hiddenResult) MarshalJSON() ([]byte, error)    { return json.Marshal(h.rest) }
 
 // ownParams reads JSON by itself too, and takes no cursor.
 type ownParams struct {
@@ -69,14 +68,14 @@ func own[In pointer[I], P pointer[O], R mcp.Result, I, O any](t *testing.T, s *s
 
 // A cursor that a type of the author's hides is not passed on unverified, and does not leave as it is.
 func TestAHiddenCursorIsRefused(t *testing.T) {
-	sent := &hiddenParams{rest: map[string]any{"cursor": "of nobody", "Word": "x"}}
+	sent := &hiddenParams{hidden: hidden{map[string]any{"cursor": "of nobody", "Word": "x"}}}
 	served := 0
 	takes := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
 	ask := own[*hiddenParams, *hiddenParams](t, takes, func(*hiddenParams) *hiddenResult { served++; return &hiddenResult{} })
 	told := toldOf(ask(sent))
 	makes := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
 	members := map[string]any{"nextCursor": "10"}
-	ask = own[*ownParams, *hiddenParams](t, makes, func(*ownParams) *hiddenResult { return &hiddenResult{rest: members} })
+	ask = own[*ownParams, *hiddenParams](t, makes, func(*ownParams) *hiddenResult { return &hiddenResult{hidden: hidden{members}} })
 	told += toldOf(ask(sent))
 	if strings.Count(told, "-32603") != 2 || strings.Contains(told, "nextCursor") || served != 0 {
 		t.Errorf("told %s", told)

@@ -14,51 +14,25 @@ import (
 )
 
 // exampleCodec has a key of its own; a server of yours has its keys of the environment, by sealwax.FromEnv.
-func exampleCodec() *sealwax.Codec {
-	key, err := sealwax.GenerateKey()
-	if err != nil {
-		log.Fatal(err)
-	}
-	ring, err := sealwax.NewKeyRing(key)
-	if err != nil {
-		log.Fatal(err)
-	}
-	codec, err := sealwax.New(ring, "https://notes.example.com")
-	if err != nil {
-		log.Fatal(err)
-	}
-	return codec
-}
+func exampleCodec() *sealwax.Codec { return codecOf(freshKeys()) }
 
 func exampleGuard() *sealwaxmcp.Guard {
-	guard, err := sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return guard
+	return must(sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous))
 }
 
 // exampleCall calls a tool by the official client, whose user accepts whatever is asked, and chooses yes.
 func exampleCall(server *mcp.Server, tool string, arguments any) {
 	ctx := context.Background()
 	theirs, ours := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(ctx, theirs, nil); err != nil {
-		log.Fatal(err)
-	}
+	must(server.Connect(ctx, theirs, nil))
 	client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1.0.0"}, &mcp.ClientOptions{
-		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
-			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"choice": "yes"}}, nil
+		ElicitationHandler: func(_ context.Context, asked *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return yes(asked.Params), nil
 		},
 	})
-	session, err := client.Connect(ctx, ours, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	session := must(client.Connect(ctx, ours, nil))
 	defer session.Close()
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	if err != nil {
-		log.Fatal(err)
-	}
+	result := must(session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments}))
 	fmt.Println(result.Content[0].(*mcp.TextContent).Text)
 }
 

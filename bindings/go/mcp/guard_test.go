@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -197,48 +196,6 @@ func TestFromToken(t *testing.T) {
 		if found != one.expected || (err != nil) != (one.info != nil && found.IsNobody()) {
 			t.Errorf("%s: %v %v", name, found, err)
 		}
-	}
-}
-
-// Nothing stays of a request, however it ended.
-func TestNothingLeaks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("for long")
-	}
-	const rounds, users = 2000, 8
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous)
-	c := within(t, s.server)
-	mint, token := rows.good(t, c), states.good(t, c)
-	visit := func() {
-		states.good(t, c)
-		states.present(t, c, token)
-		states.present(t, c, token+"=")
-		rows.present(t, c, mint)
-		// Nobody waits for the answer.
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, _ = c.CallTool(ctx, &mcp.CallToolParams{Name: "ask", Arguments: note{7}})
-	}
-	run := func() uint64 {
-		var wait sync.WaitGroup
-		for range users {
-			wait.Go(func() {
-				for range rounds / users {
-					visit()
-				}
-			})
-		}
-		wait.Wait()
-		runtime.GC()
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		s.told()
-		return stats.HeapAlloc
-	}
-	before := run()
-	if after := run(); after > before+4<<20 {
-		t.Errorf("%d rounds took %d MiB more than as many before", rounds, (after-before)>>20)
 	}
 }
 

@@ -10,14 +10,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	sealwax "github.com/sealwax/sealwax-go"
-	"github.com/sealwax/sealwax-go/ledger"
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
 
 // What a guard seals opens for whom it was made, at every replica, and the client gets one answer to everything else.
 func TestWhatIsSealedOpensForWhomItWasMade(t *testing.T) {
 	for revision, carriers := range map[string][]carrier{
-		newest: {states, cursors, rows, baskets}, older: {cursors, rows, baskets},
+		newest: {states, cursors, baskets}, older: {cursors, baskets},
 	} {
 		for way, connect := range ways(t, revision) {
 			alices, again, bobs := connect(t, "alice"), connect(t, "alice"), connect(t, "bob")
@@ -65,31 +64,6 @@ func TestTheOfficialClientAsksItsUser(t *testing.T) {
 	}
 }
 
-// What is used or has ended at one of two replicas is so at both.
-func TestAStateIsUsedOnce(t *testing.T) {
-	codec, records := codecOf(freshKeys()), sealwaxmcp.WithLedger(must(ledger.NewMemory()))
-	url := listening(t, newShop(codec, sealwaxmcp.FromToken, records), newShop(codec, sealwaxmcp.FromToken, records))
-	c := overHTTP(t, url, "alice", newest)
-	token := states.good(t, c)
-	if told := states.present(t, c, token); !strings.Contains(told, states.taken) {
-		t.Errorf("first: %s", told)
-	}
-	ended := rows.good(t, c)
-	if result, err := call(t, c, "end", handle{ended}); err != nil || result.IsError {
-		t.Fatalf("not ended: %s", toldOf(result, err))
-	}
-	// The second time each is asked at the other replica.
-	for range 2 {
-		if told := states.present(t, c, token); told != states.present(t, c, token+"=") {
-			t.Errorf("again: %s", told)
-		}
-		if told := rows.present(t, c, ended); told != rows.present(t, c, ended+"a") {
-			t.Errorf("ended: %s", told)
-		}
-		rows.good(t, c)
-	}
-}
-
 // calls posts a call of the newest revision, with these members of its params, and returns the message that answers it.
 func calls(t *testing.T, url, tool, members string) string {
 	t.Helper()
@@ -102,32 +76,6 @@ func calls(t *testing.T, url, tool, members string) string {
 	return body
 }
 
-// What the SDK's types refuse, or cannot tell from an absent member, never reaches the guard, nor a handler; what a client spells in
-// another manner neither. Around HTTP that is refused (tests/vectors/wire.json).
-func TestWhatTheSDKRefusesByItself(t *testing.T) {
-	const asks, refused, forged = `"resultType":"input_required"`, `"error":`, `"{\"asked\":9}"`
-	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
-	url := serves(t, s.handler(true))
-	for sent, expected := range map[string]string{
-		`"requestState":7`: refused, `"requestState":true`: refused, `"requestState":["x"]`: refused, `"requestState":{"x":1}`: refused,
-		`"requestState":""`: asks, `"RequestState":` + forged: asks, `"requeststate":` + forged: asks, `"requestState ":` + forged: asks,
-	} {
-		if told := calls(t, url, "ask", `"arguments":{"id":7},`+sent); !strings.Contains(told, expected) {
-			t.Errorf("%s: %s", sent, told)
-		}
-	}
-	if refusals := s.told(); len(refusals) != 0 {
-		t.Errorf("logged %v", refusals)
-	}
-	// Of a member that is sent twice, the guard and the handler see the same one.
-	sealed := `"` + states.good(t, overHTTP(t, url, "alice", newest)) + `"`
-	for _, twice := range []string{sealed + `,"requestState":` + forged, forged + `,"requestState":` + sealed} {
-		if told := calls(t, url, "ask", `"arguments":{"id":7},"requestState":`+twice); strings.Contains(told, `"asked":9`) {
-			t.Errorf("%s", told)
-		}
-	}
-}
-
 // A refused handle is a result of the tool in every kind of tool, complete for clients that want to know. A tool that catches it
 // finds the reason, and nothing of it in the error's text.
 func TestARefusedHandleIsAResult(t *testing.T) {
@@ -136,11 +84,11 @@ func TestARefusedHandleIsAResult(t *testing.T) {
 	// A low-level tool, whose errors the SDK makes no results of.
 	s.server.AddTool(&mcp.Tool{Name: "low", InputSchema: map[string]any{"type": "object"}},
 		func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			caught = failure(s.rows.Check(ctx, "row_of_nobody"))
+			caught = failure(s.baskets.Open(ctx, "basket_of_nobody"))
 			return nil, caught
 		})
 	url := listening(t, s)
-	typed, low := calls(t, url, "check", `"arguments":{"handle":"row_x"}`), calls(t, url, "low", `"arguments":{}`)
+	typed, low := calls(t, url, "add", `"arguments":{"handle":"basket_x"}`), calls(t, url, "low", `"arguments":{}`)
 	if typed != low || !strings.Contains(low, `"resultType":"complete"`) || !strings.Contains(low, `"isError":true`) {
 		t.Errorf("%s, and %s", typed, low)
 	}

@@ -25,7 +25,7 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 		"a runtime's error": func() { empty["password=hunter2"] = 1 },
 	} {
 		s := newShop(codecOf(freshKeys()), principal(func() sealwaxmcp.Principal { panics(); return alice() }))
-		told := toldOf(call(t, within(t, s.server), "mint", nil))
+		told := toldOf(call(t, within(t, s.server), "seal", nil))
 		if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || strings.Contains(told, "panic") {
 			t.Errorf("%s: told %s", name, told)
 		}

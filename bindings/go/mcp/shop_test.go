@@ -68,7 +68,6 @@ type shop struct {
 	guard   *sealwaxmcp.Guard
 	server  *mcp.Server
 	counts  *sealwaxmcp.Sessions[int]
-	rows    *sealwaxmcp.ReferenceHandles
 	baskets *sealwaxmcp.SelfContainedHandles[[]string]
 
 	mu       sync.Mutex
@@ -88,7 +87,6 @@ func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Pri
 	s.guard = must(sealwaxmcp.New(codec, who, options...))
 	s.counts = must(sealwaxmcp.NewSessions(s.guard, func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil },
 		sealwaxmcp.RequiredTools("count")))
-	s.rows = must(s.guard.ReferenceHandles("row", sealwaxmcp.MaxAge(time.Hour)))
 	s.baskets = must(sealwaxmcp.NewSelfContainedHandles[[]string](s.guard, "basket", sealwaxmcp.HandleTTL(time.Hour)))
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, &mcp.ServerOptions{
 		PageSize: pageSize, Logger: quiet,
@@ -167,43 +165,26 @@ type handle struct {
 	Handle string `json:"handle,omitempty"`
 }
 
-type row struct {
+type basket struct {
 	Handle string   `json:"handle"`
-	ULID   string   `json:"ulid,omitempty"`
 	Items  []string `json:"items,omitempty"`
 }
 
 // onHandles adds the tools that make and take them.
 func (s *shop) onHandles() {
-	for name, work := range map[string]func(context.Context, string) (row, error){
-		"mint": func(ctx context.Context, _ string) (row, error) {
-			made, err := s.rows.Mint(ctx)
-			return row{Handle: made.Handle, ULID: made.ULID}, err
-		},
-		"check": func(ctx context.Context, handle string) (row, error) {
-			made, err := s.rows.Check(ctx, handle)
-			return row{Handle: made.Handle, ULID: made.ULID}, err
-		},
-		"end": func(ctx context.Context, handle string) (row, error) { return row{}, s.rows.End(ctx, handle) },
-		"seal": func(ctx context.Context, _ string) (row, error) {
-			made, err := s.baskets.Seal(ctx, []string{})
-			return row{Handle: made.Handle}, err
-		},
-		"add": func(ctx context.Context, handle string) (row, error) {
-			before, err := s.baskets.Open(ctx, handle)
-			if err != nil {
-				return row{}, err
-			}
-			items := append(before.Value, fmt.Sprint("item ", before.Generation))
-			made, err := s.baskets.Renew(ctx, before, items)
-			return row{Handle: made.Handle, Items: items}, err
-		},
-	} {
-		mcp.AddTool(s.server, &mcp.Tool{Name: name}, func(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, row, error) {
-			made, err := work(ctx, in.Handle)
-			return nil, made, err
-		})
-	}
+	mcp.AddTool(s.server, &mcp.Tool{Name: "seal"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, basket, error) {
+		made, err := s.baskets.Seal(ctx, []string{})
+		return nil, basket{Handle: made.Handle}, err
+	})
+	mcp.AddTool(s.server, &mcp.Tool{Name: "add"}, func(ctx context.Context, _ *mcp.CallToolRequest, in handle) (*mcp.CallToolResult, basket, error) {
+		before, err := s.baskets.Open(ctx, in.Handle)
+		if err != nil {
+			return nil, basket{}, err
+		}
+		items := append(before.Value, fmt.Sprint("item ", before.Generation))
+		made, err := s.baskets.Renew(ctx, before, items)
+		return nil, basket{made.Handle, items}, err
+	})
 }
 
 func (s *shop) delete(_ context.Context, req *mcp.CallToolRequest, _ note) (*mcp.CallToolResult, any, error) {
@@ -427,24 +408,6 @@ type carrier struct {
 	taken string
 }
 
-// handles are those that one tool makes and another one takes.
-func handles(name, makes, takes, taken string) carrier {
-	return carrier{
-		name: name, taken: taken,
-		good: func(t *testing.T, c *mcp.ClientSession) string {
-			result, err := call(t, c, makes, nil)
-			made, ok := must(result, err).StructuredContent.(map[string]any)
-			if !ok {
-				t.Fatalf("no handle: %s", toldOf(result, nil))
-			}
-			return made["handle"].(string)
-		},
-		present: func(t *testing.T, c *mcp.ClientSession, token string) string {
-			return toldOf(call(t, c, takes, handle{token}))
-		},
-	}
-}
-
 var (
 	states = carrier{
 		name: "requestState", taken: `"asked":7`,
@@ -472,6 +435,18 @@ var (
 			return toldOf(c.ListResources(t.Context(), &mcp.ListResourcesParams{Cursor: token}))
 		},
 	}
-	rows    = handles("reference handle", "mint", "check", `"ulid"`)
-	baskets = handles("self-contained handle", "seal", "add", `"item 0"`)
+	baskets = carrier{
+		name: "self-contained handle", taken: `"item 0"`,
+		good: func(t *testing.T, c *mcp.ClientSession) string {
+			result, err := call(t, c, "seal", nil)
+			made, ok := must(result, err).StructuredContent.(map[string]any)
+			if !ok {
+				t.Fatalf("no handle: %s", toldOf(result, nil))
+			}
+			return made["handle"].(string)
+		},
+		present: func(t *testing.T, c *mcp.ClientSession, token string) string {
+			return toldOf(call(t, c, "add", handle{token}))
+		},
+	}
 )
