@@ -76,6 +76,24 @@ func calls(t *testing.T, url, tool, members string) string {
 	return body
 }
 
+// What the SDK's types refuse, or cannot tell from an absent member, never reaches the guard, nor a handler. Around HTTP that is refused
+// (tests/vectors/wire.json).
+func TestWhatTheSDKRefusesByItself(t *testing.T) {
+	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
+	url := serves(t, s.handler(true))
+	const refused = `"error":`
+	for sent, expected := range map[string]string{
+		`7`: refused, `true`: refused, `["x"]`: refused, `{"x":1}`: refused, `""`: `"resultType":"input_required"`,
+	} {
+		if told := calls(t, url, "ask", `"arguments":{"id":7},"requestState":`+sent); !strings.Contains(told, expected) {
+			t.Errorf("%s: %s", sent, told)
+		}
+	}
+	if refusals := s.told(); len(refusals) != 0 {
+		t.Errorf("logged %v", refusals)
+	}
+}
+
 // A refused handle is a result of the tool in every kind of tool, complete for clients that want to know. A tool that catches it
 // finds the reason, and nothing of it in the error's text.
 func TestARefusedHandleIsAResult(t *testing.T) {
