@@ -8,9 +8,17 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { LEGACY, listen, sending } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
-import { door, factoryOf, guardOf, initialize, inMemory, requestOf, text } from './wire.mjs';
+import {
+  door,
+  factoryOf,
+  guardOf,
+  initialize,
+  inMemory,
+  requestOf,
+  text,
+  within,
+} from './wire.mjs';
 
-const META = 'io.modelcontextprotocol/session';
 const cancelled = 'notifications/cancelled';
 const name = { name: 'x', arguments: {} };
 
@@ -39,9 +47,8 @@ test('what is done in a request after its end is an error to its author', async 
     });
     await send({ id: 0, method: 'sessions/create', params: {} });
     await turn();
-    const { sessionId, state } = answers[0].result.session;
-    const _meta = { [META]: { sessionId, state } };
-    await send({ id: 1, method: 'tools/call', params: { ...name, _meta } });
+    const params = { ...name, ...within(answers[0].result.session) };
+    await send({ id: 1, method: 'tools/call', params });
     await slow.came;
     if (end === 'cancelled') await send({ method: cancelled, params: { requestId: 1 } });
     await settle();

@@ -22,6 +22,7 @@ import {
   overStdio,
   requestOf,
   text,
+  within,
 } from './wire.mjs';
 
 test('a handle tells what it is, and until when', async () => {
@@ -60,9 +61,8 @@ test('the first value of a session is by the parameters of its request', async (
   const sessions = guard.sessions({ initial: ({ params }) => params.from });
   const factory = factoryOf({ 'tools/call': (_, ctx) => text(`${sessions.of(ctx).value}`) }, guard);
   const { messages } = await overHttp(factory, ...modern(1, 'sessions/create', { from: 40 }));
-  const { sessionId, state } = messages[0].result.session;
-  const _meta = { 'io.modelcontextprotocol/session': { sessionId, state } };
-  assert.equal((await called(factory, { _meta })).result.content[0].text, '40');
+  const session = within(messages[0].result.session);
+  assert.equal((await called(factory, session)).result.content[0].text, '40');
 });
 
 test('stdio: the id of a session is that of its token', async () => {

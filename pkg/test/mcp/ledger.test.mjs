@@ -6,9 +6,7 @@ import { test } from 'node:test';
 import { RedisLedger, SqliteLedger } from 'sealwax/mcp';
 import { sleep } from './client.mjs';
 import { clients, database, file, noSqlite, served, started } from './stores.mjs';
-import { door, modern, overHttp } from './wire.mjs';
-
-const META = 'io.modelcontextprotocol/session';
+import { door, modern, overHttp, SESSION, within } from './wire.mjs';
 
 /** By engine, what makes the ledger of each replica. */
 const engines = {
@@ -36,8 +34,7 @@ function meeting() {
   };
 }
 
-const within = ({ sessionId, state }) => ({ _meta: { [META]: { sessionId, state } } });
-const latest = ({ result }) => result._meta[META];
+const latest = ({ result }) => result._meta[SESSION];
 async function sent({ factory }, method, params) {
   return (await overHttp(factory, ...modern(1, method, params))).messages[0].result;
 }

@@ -9,7 +9,7 @@ import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { inspect } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
 import { instruments } from 'sealwax/otel';
-import { called, factoryOf, modern, overHttp, telling, text } from './wire.mjs';
+import { asking, called, factoryOf, modern, overHttp, telling } from './wire.mjs';
 
 const alice = { issuer: 'https://idp.example.com', client: 'cli-7', subject: 'alice' };
 /** A guarded server whose tool takes two rounds, and requests to it. */
@@ -18,11 +18,7 @@ function served(options) {
     ...{ principal: () => alice, ledger: new MemoryLedger(), onRefused() {} },
     ...options,
   });
-  const ask = (_, ctx) =>
-    guard.opened(ctx) === undefined
-      ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
-      : text('done');
-  const factory = factoryOf({ 'tools/call': ask }, guard);
+  const factory = factoryOf({ 'tools/call': asking(guard) }, guard);
   const call = (more) => called(factory, { name: 'ask', ...more });
   return { guard, factory, call, ...told };
 }

@@ -12,7 +12,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { sleep } from './client.mjs';
 import { valkey } from './valkey.mjs';
-import { called, factoryOf, telling, text } from './wire.mjs';
+import { asking, called, factoryOf, telling, text } from './wire.mjs';
 
 /** A password that no log may have. */
 export const SECRET = 'hunter2hunter2';
@@ -111,9 +111,8 @@ export function served(ledger, { meet, ...options } = {}) {
     },
   };
   const tool = async ({ params: { name, arguments: args } }, ctx) => {
-    if (name === 'ask' && guard.opened(ctx) === undefined)
-      return { resultType: 'input_required', requestState: guard.state(ctx, 1) };
-    const said = await tools[name]?.(ctx, args);
+    if (name === 'ask') return asking(guard)(undefined, ctx);
+    const said = await tools[name](ctx, args);
     return text(typeof said === 'string' ? said : 'done');
   };
   const factory = factoryOf({ 'tools/call': tool }, guard);

@@ -15,17 +15,12 @@ import {
   testLedger,
   testPrincipal,
 } from 'sealwax/testing';
-import { factoryOf, text } from './wire.mjs';
+import { asking, factoryOf } from './wire.mjs';
 
 /** The `fetch` of a server of one tool, which takes two rounds. */
 function counting(guard) {
-  const call = (_, ctx) =>
-    guard.opened(ctx) === undefined
-      ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
-      : text('done');
-  return createMcpHandler(
-    factoryOf({ 'tools/call': call, 'tools/list': () => ({ tools: [] }) }, guard),
-  ).fetch;
+  const handlers = { 'tools/call': asking(guard), 'tools/list': () => ({ tools: [] }) };
+  return createMcpHandler(factoryOf(handlers, guard)).fetch;
 }
 
 const first = async (client) =>

@@ -15,6 +15,9 @@ import { anonymous, Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { LEGACY, MODERN } from './client.mjs';
 
+/** The member of `_meta` that has a session. */
+export const SESSION = 'io.modelcontextprotocol/session';
+
 export const codec = new Codec({
   keys: Key.generate().toText(),
   audience: 'https://mcp.example.com',
@@ -69,6 +72,15 @@ export function factoryOf(handlers, guard) {
     return server;
   };
 }
+
+/** A handler of `tools/call` that takes two rounds. */
+export const asking = (guard) => (_, ctx) =>
+  guard.opened(ctx) === undefined
+    ? { resultType: 'input_required', requestState: guard.state(ctx, 1) }
+    : text('done');
+
+/** Parameters with a session, as its client sends it. */
+export const within = ({ sessionId, state }) => ({ _meta: { [SESSION]: { sessionId, state } } });
 
 /** A server in memory, protected where there is a guard, and what it answers. */
 export async function inMemory(guard, handlers) {
