@@ -49,11 +49,12 @@ pub(crate) struct Caller {
     running: Mutex<Option<Running>>,
 }
 
-/// What the transport's guard knows of a request: whose it is, and how long it may still wait.
+/// What the transport's guard knows of a request: whose it is, how long it may still wait, and the id of its session's token.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub caller: Arc<Caller>,
     pub within: Duration,
+    pub session: Option<String>,
 }
 
 impl Caller {

@@ -19,7 +19,7 @@ use sealwax_mcp::{
 
 use super::Passing;
 use super::echo::Echo;
-use super::negotiated::{Negotiated, SessionToken};
+use super::negotiated::Negotiated;
 use crate::guard::Guard;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -97,7 +97,6 @@ fn resume(parts: &mut Parts, deliver: &Deliver) -> Result<(), &'static str> {
         let negotiated: Negotiated = serde_json::from_str(negotiated)
             .map_err(|_| "negotiated: expected the members of rmcp's types")?;
         parts.extensions.insert(negotiated);
-        parts.extensions.insert(SessionToken(deliver.id.clone()));
     }
     if let Some(version) = &deliver.version {
         // Without the header, rmcp assumes the oldest version.

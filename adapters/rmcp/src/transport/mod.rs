@@ -96,6 +96,7 @@ impl Passing {
         Known {
             caller: Arc::clone(&self.caller),
             within: deliver.within,
+            session: deliver.id.clone(),
         }
     }
 }

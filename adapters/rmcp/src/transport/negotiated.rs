@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Context;
-use crate::caller::Caller;
+use crate::caller::{Caller, Known};
 use crate::guard::Guard;
 use crate::principal::parts;
 
@@ -26,10 +26,6 @@ pub struct Negotiated {
     pub server_capabilities: Value,
 }
 
-/// The id of the token of a request's session.
-#[derive(Clone)]
-pub(crate) struct SessionToken(pub Option<String>);
-
 impl Guard {
     /// Returns the id of the session, to key rows of your own: verified, and the same for the session's whole life. It is that
     /// of a data-layer session, or of `Mcp-Session-Id` behind a [`layer`](Guard::layer); `None` for a request without.
@@ -38,7 +34,7 @@ impl Guard {
         let caller = Caller::of(&context.extensions).ok()?;
         let own = caller.within(|running| Ok(running.exchange.session().map(Session::ulid)));
         let parts = parts(&context.extensions);
-        let of_transport = || parts?.extensions.get::<SessionToken>()?.0.clone();
+        let of_transport = || parts?.extensions.get::<Known>()?.session.clone();
         own.ok().flatten().or_else(of_transport)
     }
 
