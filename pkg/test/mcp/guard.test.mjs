@@ -6,7 +6,7 @@ import { test } from 'node:test';
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
-import { InMemoryTransport, inputRequired, McpServer, Server } from '@modelcontextprotocol/server';
+import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { answer } from 'sealwax';
 import { principalFromAuthInfo } from 'sealwax/mcp';
 import { z } from 'zod';
@@ -61,19 +61,6 @@ test('the arguments are bound as they came, whatever a schema or a handler makes
     const { result } = await called(factory, { arguments: { id: '7' }, requestState });
     assert.equal(result.content[0].text, 'asked');
   }
-});
-
-test('a state that came past the guard is refused', async () => {
-  const guard = guardOf();
-  const { verify } = guard;
-  const server = guard.protect(new McpServer(info, { requestState: { verify } }));
-  server.registerTool('x', {}, (ctx) => ({ content: [], state: ctx.mcpReq.requestState() }));
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await Server.prototype.connect.call(server.server, ours);
-  const client = await connected(theirs, LEGACY);
-  const forged = { requestState: '{"forged":true}' };
-  assert.deepEqual(await client.call('x', {}, forged), refused);
-  await client.client.close();
 });
 
 test('stateful HTTP: the server asks by itself', async (t) => {

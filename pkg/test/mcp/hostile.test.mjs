@@ -221,20 +221,6 @@ test('what is sealed is what the array holds', () => {
   });
 });
 
-test('what holds no bytes is a TypeError', () => {
-  check(noArrays, (make) => {
-    const none = make();
-    const may = (error) => error instanceof TypeError || error instanceof Lied;
-    for (const act of [
-      () => alice.session().seal(none),
-      () => alice.requestState(none),
-      () => Key.fromSecret(none),
-    ]) {
-      attempt(() => assert.throws(act, may));
-    }
-  });
-});
-
 test('a value of JSON is sealed as one', () => {
   check(anything, (make) => {
     const value = make();

@@ -28,7 +28,8 @@ test('who forgot to protect is told so, and nothing leaves', async () => {
     }
     await client.client.close();
   }
-  assert.throws(() => guard.state({}, 'x'), { code: 'invalid_argument' });
+  for (const act of [() => guard.state({}, 'x'), () => guard.verify('{"forged":true}', {})])
+    assert.throws(act, { code: 'invalid_argument' });
 });
 
 test('what cannot be protected is refused at once, and logged: the SDK answers 500, and says nothing', async () => {
