@@ -11,24 +11,15 @@ import (
 )
 
 // A server reads its keys from the environment: sealwax.FromEnv("https://mcp.example.com").
-func newCodec() *sealwax.Codec {
-	codec, err := sealwax.New(newRing(), "https://mcp.example.com")
-	if err != nil {
-		log.Fatal(err)
-	}
-	return codec
-}
+func newCodec() *sealwax.Codec { return must(sealwax.New(newRing(), "https://mcp.example.com")) }
 
-func newRing() *sealwax.KeyRing {
-	key, err := sealwax.GenerateKey()
+func newRing() *sealwax.KeyRing { return must(sealwax.NewKeyRing(must(sealwax.GenerateKey()))) }
+
+func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
-	ring, err := sealwax.NewKeyRing(key)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return ring
+	return value
 }
 
 func Example() {
@@ -59,13 +50,7 @@ func Example() {
 }
 
 // view returns alice's, as a server does for each request.
-func view(codec *sealwax.Codec) *sealwax.View {
-	alice, err := codec.View(sealwax.Subject("alice"))
-	if err != nil {
-		log.Fatal(err)
-	}
-	return alice
-}
+func view(codec *sealwax.Codec) *sealwax.View { return must(codec.View(sealwax.Subject("alice"))) }
 
 func ExampleCodec_SetKeys() {
 	codec := newCodec()

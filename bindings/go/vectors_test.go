@@ -2,6 +2,7 @@ package sealwax
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -295,18 +296,11 @@ func checkIdentifier(t *testing.T, found *Identifier, v vector, text string) {
 
 func TestRequestContexts(t *testing.T) {
 	each(t, func(f *vectorFile) []vector { return append(f.RequestContexts, f.RequestContextReject...) }, func(t *testing.T, _ *vectorFile, v vector) {
-		method, target := "tools/call", "x"
-		if v.Method != nil {
-			method = *v.Method
-		}
-		if v.Target != nil {
-			target = *v.Target
-		}
 		var arguments json.RawMessage
 		if v.Arguments != nil {
 			arguments = json.RawMessage(*v.Arguments)
 		}
-		context, err := NewRequestContext(method, target, arguments)
+		context, err := NewRequestContext(*cmp.Or(v.Method, new("tools/call")), *cmp.Or(v.Target, new("x")), arguments)
 		if same(t, "error", codeOf(err), v.Error); err == nil {
 			same(t, "context", context.String(), v.Context)
 		}

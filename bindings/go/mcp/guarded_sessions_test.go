@@ -142,12 +142,7 @@ type heard struct {
 }
 
 // speaking speaks with a server in this process.
-func speaking(t *testing.T, s *shop) *line {
-	t.Helper()
-	return speakingIn(t.Context(), t, s)
-}
-
-func speakingIn(ctx context.Context, t *testing.T, s *shop) *line {
+func speaking(ctx context.Context, t *testing.T, s *shop) *line {
 	t.Helper()
 	reads, in := io.Pipe()
 	out, writes := io.Pipe()
@@ -213,7 +208,7 @@ func TestAHandlerWritesToAnotherClient(t *testing.T) {
 	s.tool("tell", func(ctx context.Context) (string, error) {
 		return "done", other.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "told"})
 	})
-	here, there := speaking(t, s), speaking(t, s)
+	here, there := speaking(t.Context(), t, s), speaking(t.Context(), t, s)
 	session := there.begin()
 	there.call(7, "wait", "{}", session)
 	other = <-waiting
@@ -254,7 +249,7 @@ func TestAServerWithinARequest(t *testing.T) {
 		one.tool("has an id", func(ctx context.Context) (string, error) { return fmt.Sprint(sealwaxmcp.SessionID(ctx) != ""), nil })
 	}
 	must(call(t, overHTTP(t, listening(t, s), "alice", older), "keep", nil))
-	c := speakingIn(outer, t, other)
+	c := speaking(outer, t, other)
 	c.call(2, "has an id", "{}", c.begin())
 	if told := c.hear(); !strings.Contains(told.Text, `"text":"true"`) {
 		t.Errorf("on the streams of another guard: told %s", told.Text)
@@ -297,8 +292,8 @@ func TestAQuestionOnStdioIsOfItsCallsSession(t *testing.T) {
 		<-goOn
 		return "Delete it?", nil
 	}))
-	other := speaking(t, s).begin()
-	c := speaking(t, s)
+	other := speaking(t.Context(), t, s).begin()
+	c := speaking(t.Context(), t, s)
 	own := c.begin()
 	c.call(2, "delete", `{"id":7}`, own)
 	<-asked

@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,17 +158,9 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	codec := newCodec(t)
 	work := func() uint64 {
-		var group sync.WaitGroup
-		for worker := range 4 {
-			group.Go(func() {
-				for n := range 25_000 {
-					if err := Do(seal(newViewOf(codec, fmt.Sprint(worker, n)), []byte("payload"))); err != nil {
-						t.Error(err)
-					}
-				}
-			})
+		for n := range 25_000 {
+			everywhere(t, seal(newViewOf(codec, fmt.Sprint(n)), []byte("payload")))
 		}
-		group.Wait()
 		for range 3 {
 			runtime.GC()
 			time.Sleep(time.Millisecond)

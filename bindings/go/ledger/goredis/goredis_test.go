@@ -91,8 +91,7 @@ func freePort(t *testing.T) int {
 func opened(t *testing.T, client redis.UniversalClient) *goredis.Ledger {
 	t.Helper()
 	t.Cleanup(func() { _ = client.Close() })
-	made := must(goredis.New(client))
-	return made
+	return must(goredis.New(client))
 }
 
 var keys = []string{"swl1:{0}:began", "swl1:{0}:fence", "swl1:{0}:p:x", "swl1:{0}:u:r:1", "swl1:{0}:e:r:1"}
@@ -106,14 +105,13 @@ func admit(mode, attempt string) ledger.Command {
 	}
 }
 
-// since makes a ledger begin long before what is issued now.
-func since(t *testing.T, one *goredis.Ledger, client redis.UniversalClient) {
+// begun returns a ledger that began before the second of what is issued next.
+func begun(t *testing.T, client redis.UniversalClient) *goredis.Ledger {
 	t.Helper()
+	one := opened(t, client)
 	must(one.Run(t.Context(), ledger.Command{Script: "open", Keys: keys[:2], Within: time.Second}))
-	fence := client.Get(t.Context(), keys[1]).Val()
-	_, rest, _ := strings.Cut(fence, " ")
-	client.Set(t.Context(), keys[0], "1000", 0)
-	client.Set(t.Context(), keys[1], "1000 "+rest, 0)
+	time.Sleep(time.Second)
+	return one
 }
 
 func verdict(t *testing.T, one *goredis.Ledger, command ledger.Command) string {
@@ -134,9 +132,7 @@ func TestACluster(t *testing.T) {
 	eventually(t, "a cluster", func() bool {
 		return strings.Contains(node.ClusterInfo(t.Context()).Val(), "cluster_state:ok")
 	})
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}})
-	one := opened(t, client)
-	since(t, one, client)
+	one := begun(t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{address}}))
 	for _, each := range []struct{ mode, attempt, expected string }{{"once", "a", "ok"}, {"once", "b", "used"}, {"force", "c", "ok"}, {"live", "d", "ended"}} {
 		if found := verdict(t, one, admit(each.mode, each.attempt)); found != each.expected {
 			t.Errorf("%s by %s: %s, expected %s", each.mode, each.attempt, found, each.expected)
@@ -207,8 +203,7 @@ func moving(t *testing.T) *moves {
 		},
 		OnConnect: func(ctx context.Context, _ *redis.Conn) error { return m.connects(ctx) },
 	})
-	m.Ledger = opened(t, m.Client)
-	since(t, m.Ledger, m.Client)
+	m.Ledger = begun(t, m.Client)
 	return m
 }
 
