@@ -10,7 +10,6 @@ import pytest
 
 import sealwax
 from sealwax._engine import Guard as Engine
-from sealwax._engine import Told, client_value
 
 #: Any document, as one of another language would be.
 Guard: Any = Engine
@@ -27,16 +26,6 @@ def codec() -> sealwax.Codec:
 def said(step: Any) -> dict[str, Any]:
     """Return the members that a step sets, by their last names."""
     return {path[-1]: value for path, value in step["set"]}
-
-
-def test_an_operation_outlives_what_it_began_in(codec: sealwax.Codec) -> None:
-    guard = Guard(codec, {"ledger": {"local": True}})
-    exchange, _ = guard.message(**CALL, principal=ALICE)
-    handle = codec.view(subject="alice").mint_handle("basket")
-    acting, step = exchange.handle({"op": "check", "type": "basket", "handle": handle})
-    exchange.free()
-    assert (step["name"], step["script"]) == ("ledger", "admit")
-    assert acting.told(Told(b'["ok", "0"]'))["handle"] == handle
 
 
 def test_threads_at_once(codec: sealwax.Codec) -> None:
@@ -62,26 +51,6 @@ def test_threads_at_once(codec: sealwax.Codec) -> None:
     assert len(set(forked)) == 800
     kept = said(exchange.on({"result": {}}))["io.modelcontextprotocol/session"]
     assert codec.view(subject="alice").sessions().open(kept).json() == 2
-
-
-@pytest.mark.parametrize("text", ["", "a\u00e9\U0001f511", '"\\\n\u2028', "\x00"])
-def test_texts_cross_as_they_are(codec: sealwax.Codec, text: str) -> None:
-    assert client_value(text) == text
-    exchange, _ = Guard(codec, {}).message(**CALL, principal=ALICE)
-    members = {"resultType": "input_required", "requestState": text}
-    told = said(exchange.on({"result": {"members": members}}))
-    sealer = codec.view(subject="alice").request_state(
-        sealwax.request_context("tools/call", "t", None)
-    )
-    assert sealer.open(told["requestState"]).payload.decode() == text
-
-
-@pytest.mark.parametrize("value", ["\ud800", 7, True, [], {"a": 1}])
-def test_what_is_no_text_is_told_as_such(codec: sealwax.Codec, value: Any) -> None:
-    assert client_value(value) is True
-    _, step = Guard(codec, {}).message(**CALL, principal=ALICE, token=value)
-    assert [one["code"] for one in step["refused"]] == ["malformed"]
-    assert client_value(None) is None
 
 
 def test_they_hold_keys(codec: sealwax.Codec) -> None:

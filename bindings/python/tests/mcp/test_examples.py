@@ -1,4 +1,4 @@
-"""The examples, and that of the package's page on PyPI, as they are run, with official clients.
+"""The examples as they are run, with official clients.
 
 On HTTP with users and without, on stdio, at two replicas, and by clients of both revisions.
 """
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[4]
 NOTES, SESSIONS = ROOT / "examples/notes.py", ROOT / "examples/sessions.py"
-README = ROOT / "bindings/python/README.md"
 ENVIRONMENT = {**os.environ, "SEALWAX_KEYS": KEYS}
 
 
@@ -133,14 +132,6 @@ async def test_on_stdio(mode: Any) -> None:
         await visit_notes(client, deletes=mode != "legacy")
 
 
-def test_without_keys_it_says_how_to_make_one() -> None:
-    theirs = {name: value for name, value in os.environ.items() if "SEALWAX_KEYS" not in name}
-    command = [sys.executable, str(NOTES)]
-    run = subprocess.run(command, env=theirs, capture_output=True, text=True, check=False)
-    assert run.returncode == 1
-    assert "`python -m sealwax keygen` makes a key" in run.stderr
-
-
 class Conversation:
     """A session, as a host keeps it for its clients."""
 
@@ -206,27 +197,3 @@ async def test_sessions_on_stdio() -> None:
         Client(command, mode="legacy") as other,
     ):
         await visit_sessions(client, other)
-
-
-def test_they_are_short_enough_to_read() -> None:
-    for file in (NOTES, SESSIONS):
-        assert len(file.read_text().splitlines()) < 150
-
-
-async def test_the_server_of_the_page_deletes_what_the_user_agreed_to(tmp_path: Path) -> None:
-    (program,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    (tmp_path / "server.py").write_text(program)
-    asked: list[str] = []
-
-    async def answer(context: Any, params: Any) -> types.ElicitResult:
-        asked.append(params.message)
-        return types.ElicitResult(action="accept" if len(asked) == 1 else "decline", content={})
-
-    server = on_stdio(tmp_path / "server.py")
-    async with Client(server, mode="2026-07-28", elicitation_callback=answer) as client:
-        told = [await client.call_tool("delete_note", {"id": id}) for id in (7, 8)]
-        forged = client.session.call_tool("delete_note", {"id": 7}, request_state='{"asked":7}')
-        assert await outcome(forged) == STATE.refusal
-    assert asked == ["Delete note 7?", "Delete note 8?"]
-    texts = [one.structured_content for one in told]
-    assert texts == [{"result": "Note 7 deleted"}, {"result": "Note 8 kept"}]

@@ -15,7 +15,7 @@ import redis
 import shop
 from carriers import HANDLE, STATE
 from far import far
-from ledgers import age, client, keys, server, valkey
+from ledgers import age, client, server, valkey
 
 import sealwax
 from sealwax._connections import Connection
@@ -85,7 +85,7 @@ def is_ok(node: Any) -> bool:
 @pytest.fixture
 def port(valkey: int) -> int:
     """The port of a Valkey whose ledger is an hour old."""
-    age(Redis(client("redis", valkey)), keys(), port=valkey)
+    age(valkey)
     return valkey
 
 
@@ -106,7 +106,7 @@ def cluster() -> Iterator[tuple[int, int]]:
         eventually(lambda: replica.info("replication").get(linked) == "up")
         eventually(lambda: is_ok(master) and is_ok(replica))
         eventually(lambda: len(master.execute_command("CLUSTER NODES")) == 2)
-        age(Redis(client("redis", one.port)), keys(), port=one.port)
+        age(one.port)
         yield one.port, other.port
 
 
