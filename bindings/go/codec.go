@@ -117,14 +117,6 @@ func (k *codec) setKeys(ring *KeyRing) (changed bool, err error) {
 //
 // Take the principal from a verified credential, by the same rule in every replica: [PrincipalFromClaims].
 func (k *Codec) View(principal Principal) (*View, error) {
-	return k.view(principal)
-}
-
-// Anonymous returns this codec for nobody in particular: anyone who holds its tokens can use them. It is for servers
-// without authentication.
-func (k *Codec) Anonymous() (*View, error) { return k.view(Principal{anonymous: true}) }
-
-func (k *Codec) view(principal Principal) (*View, error) {
 	if k == nil || k.codec == nil {
 		return nil, unmade("codec")
 	}
@@ -147,6 +139,10 @@ func (k *Codec) view(principal Principal) (*View, error) {
 	views[principal] = made
 	return made, nil
 }
+
+// Anonymous returns this codec for nobody in particular: anyone who holds its tokens can use them. It is for servers
+// without authentication.
+func (k *Codec) Anonymous() (*View, error) { return k.View(Principal{anonymous: true}) }
 
 // Close ends the watch of a file of keys, if there is one. The codec stays valid, with its present keys.
 func (k *Codec) Close() error {

@@ -82,8 +82,9 @@ func (x *exchange) begin(token *string) (*engine.Step, error) {
 		request.WithinMs = &x.passed.Step.WithinMs
 	}
 	if x.guard.settings.Sessions != nil {
-		if request.Session = message.Session(params); request.Session != nil {
-			request.Header = message.Header(x.req)
+		request.Session = message.Session(params)
+		if extra := x.req.GetExtra(); request.Session != nil && extra != nil {
+			request.Header = message.Header(extra.Header, message.SessionHeader)
 		}
 	}
 	found, step, err := x.guard.rules.Request(&request)

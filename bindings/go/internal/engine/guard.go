@@ -71,7 +71,8 @@ type Request struct {
 	WithinMs  *uint64
 	Modern    bool
 	Session   *ClientSession
-	Header    *string
+	// Header is Mcp-Session-Id: a text, nil, or true for several.
+	Header any
 	// User is of a call that its user may have to confirm.
 	User *User
 }
@@ -104,7 +105,7 @@ func (g *Guard) Request(r *Request) (*Exchange, *Step, error) {
 	}
 	texts := []text{
 		optional(&r.Method), optional(r.Target), raw(r.Arguments), optional(r.Token), optional(caller.Issuer),
-		optional(caller.Client), optional(caller.Subject), optional(r.Header), value(session.ID), value(session.State), within,
+		optional(caller.Client), optional(caller.Subject), value(r.Header), value(session.ID), value(session.State), within,
 	}
 	if r.User != nil {
 		texts = append(texts, raw(r.User.Capabilities), raw(r.User.Responses))

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"strings"
 	"sync"
@@ -207,14 +208,15 @@ func ClientValue(value any) any {
 	return true
 }
 
-// Header returns the header of a message over HTTP. Several are joined, which never equals the id of the message.
-func Header(req mcp.Request) *string {
-	extra := req.GetExtra()
-	if extra == nil || len(extra.Header.Values(SessionHeader)) == 0 {
+// Header returns a header as the engine takes it: a text, nil, or true for several.
+func Header(header http.Header, name string) any {
+	switch values := header.Values(name); len(values) {
+	case 0:
 		return nil
+	case 1:
+		return values[0]
 	}
-	joined := strings.Join(extra.Header.Values(SessionHeader), ",")
-	return &joined
+	return true
 }
 
 // IsToolCall tells whether a request calls a tool.

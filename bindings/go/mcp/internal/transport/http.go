@@ -35,7 +35,7 @@ func (t *Transport) serve(w http.ResponseWriter, r *http.Request, next http.Hand
 	driver := t.Driver(ctx, &mcp.RequestExtra{TokenInfo: auth.TokenInfoFromContext(ctx), Header: r.Header})
 	x, step, err := t.Rules.HTTP(&engine.HTTPRequest{
 		Method: r.Method, Encoding: strings.Join(r.Header.Values("Content-Encoding"), ","),
-		Version: single(r.Header.Values(versionHeader)), Session: single(r.Header.Values(message.SessionHeader)),
+		Version: message.Header(r.Header, versionHeader), Session: message.Header(r.Header, message.SessionHeader),
 	})
 	if err != nil {
 		return err
@@ -81,17 +81,6 @@ func (t *Transport) serve(w http.ResponseWriter, r *http.Request, next http.Hand
 		return nil
 	}
 	return err
-}
-
-// single returns the value of a header as the engine takes it.
-func single(values []string) any {
-	switch len(values) {
-	case 0:
-		return nil
-	case 1:
-		return values[0]
-	}
-	return true
 }
 
 // read returns the body. One that breaks off is none.
