@@ -21,3 +21,25 @@ export function started(changed = (given) => given) {
   };
   start(new WebAssembly.Module(readFileSync(MODULE)));
 }
+
+/** Fills the stack, then calls at every depth on the way back until one call has the room; returns what the others threw. */
+export function whereFull(call) {
+  const errors = [];
+  let isDone = false;
+  const down = () => {
+    try {
+      down();
+    } catch {
+      // It is full.
+    }
+    if (isDone) return;
+    try {
+      call();
+      isDone = true;
+    } catch (error) {
+      errors.push(error);
+    }
+  };
+  down();
+  return errors;
+}

@@ -18,24 +18,6 @@ const [a, b] = [Key.generate(), Key.generate()];
 const textOf = (...keys) => keys.map((key) => key.toText()).join('\n');
 const sealing = (codec) => codec.view({ subject: 'alice' }).session();
 
-/** What a logger was told. */
-class Log {
-  #said = [];
-
-  /** A watch keeps no process alive, so this does. */
-  async next() {
-    while (this.#said.length === 0) await pass(2);
-    return this.read();
-  }
-
-  read() {
-    return this.#said.shift();
-  }
-
-  info = (line, fields) => this.#said.push({ line, ...fields });
-  warn = this.info;
-}
-
 /** A file of one key, and its folder's end with the test. */
 function fileOf(t) {
   const folder = mkdtempSync(join(tmpdir(), 'sealwax-keys-'));
@@ -45,12 +27,18 @@ function fileOf(t) {
   return path;
 }
 
-/** A codec that follows a new file, and what it tells. */
+/** A codec that follows a new file, what it has told, and what it tells next: a watch keeps no process alive, so this does. */
 function following(t) {
   const path = fileOf(t);
-  const logger = new Log();
+  const told = [];
+  const info = (line, fields) => told.push({ line, ...fields });
+  const logger = { info, warn: info };
   const make = () => new Codec({ keysFile: path, keysInterval: 0.01, logger, audience });
-  return { path, logger, make };
+  const next = async () => {
+    while (told.length === 0) await pass(2);
+    return told.shift();
+  };
+  return { path, told, next, make };
 }
 
 function replace(path, text) {
@@ -72,11 +60,11 @@ test('keys that are set are those of new views, and old views keep theirs', () =
 });
 
 test('a codec follows its file, and keeps its keys while the file is bad', async (t) => {
-  const { path, logger, make } = following(t);
+  const { path, told, next, make } = following(t);
   const codec = make();
   const token = sealing(codec).seal(payload);
   replace(path, textOf(b, a));
-  const { time, ...changed } = await logger.next();
+  const { time, ...changed } = await next();
   assert.equal(new Date(time).toISOString(), time);
   const message = `keys file ${path}: ${b.id} seals, ${b.id} ${a.id} open`;
   const line = `sealwax: keys_changed message=${JSON.stringify(message)}`;
@@ -90,7 +78,7 @@ test('a codec follows its file, and keeps its keys while the file is bad', async
   ]) {
     if (bad === undefined) rmSync(path);
     else replace(path, bad);
-    const { code, level, message } = await logger.next();
+    const { code, level, message } = await next();
     assert.deepEqual([code, level], ['invalid_key', 'warn']);
     assert.match(message, said);
     assert.ok(message.startsWith(`keys file ${path}: `) && !message.includes(half.slice(5, 30)));
@@ -98,20 +86,20 @@ test('a codec follows its file, and keeps its keys while the file is bad', async
     assert.equal(sealing(codec).open(token).needsReseal, true);
     // It is read again, and said once.
     await pass(50);
-    assert.equal(logger.read(), undefined);
+    assert.deepEqual(told, []);
   }
   replace(path, textOf(b));
-  assert.match((await logger.next()).message, new RegExp(`${b.id} seals, ${b.id} open$`));
+  assert.match((await next()).message, new RegExp(`${b.id} seals, ${b.id} open$`));
   refused('unknown_key', () => sealing(codec).open(token));
 
   codec.free();
   replace(path, textOf(a));
   await pass(50);
-  assert.equal(logger.read(), undefined);
+  assert.deepEqual(told, []);
 });
 
 test('a codec that nobody has is collected, and its file is followed no more', async (t) => {
-  const { path, logger, make } = following(t);
+  const { path, told, make } = following(t);
   let codec = make();
   const gone = new WeakRef(codec);
   codec = undefined;
@@ -121,11 +109,11 @@ test('a codec that nobody has is collected, and its file is followed no more', a
   }
   replace(path, textOf(b));
   await pass(50);
-  assert.equal(logger.read(), undefined);
+  assert.deepEqual(told, []);
 });
 
 test('what a guard made holds its codec, whose file it follows', async (t) => {
-  const { path, logger, make } = following(t);
+  const { path, next, make } = following(t);
   const handler = (() =>
     new Guard({ codec: make(), principal: 'anonymous' }).fetch(() => new Response('done')))();
   for (let i = 0; i < 20; i++) {
@@ -133,7 +121,7 @@ test('what a guard made holds its codec, whose file it follows', async (t) => {
     globalThis.gc();
   }
   replace(path, textOf(b));
-  assert.equal((await logger.next()).code, 'keys_changed');
+  assert.equal((await next()).code, 'keys_changed');
   assert.equal((await handler(new Request(audience, { method: 'PUT' }))).status, 200);
 });
 

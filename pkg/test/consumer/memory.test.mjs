@@ -5,7 +5,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 
 import { answer, Codec, inspect, Key, KeyRing, requestContext } from 'sealwax/slim';
-import { exported, internal, started } from './exported.mjs';
+import { exported, internal, started, whereFull } from './exported.mjs';
 
 started();
 const { memory, __wbindgen_malloc: allocate } = exported;
@@ -65,26 +65,17 @@ test('what passes between JavaScript and the module is wiped, also where the sta
     [() => requestContext('tools/call', text, {}), text],
   ]) {
     const holds = (text) => Buffer.from(memory.buffer, address, 1 << 12).includes(text);
-    call();
-    assert.ok(!holds(needle) && (answer === undefined || holds(answer)));
-    let [refused, left, isDone] = [0, 0, false];
-    const down = () => {
-      try {
-        down();
-      } catch {
-        // It is full.
-      }
-      if (isDone) return;
+    let left = 0;
+    const watched = () => {
       try {
         call();
-        isDone = true;
-      } catch {
-        refused += 1;
+      } finally {
         if (holds(needle)) left += 1;
       }
     };
-    down();
-    assert.ok(refused > 0);
+    watched();
+    assert.ok(answer === undefined || holds(answer));
+    assert.ok(whereFull(watched).length > 0);
     assert.equal(left, 0);
   }
 });

@@ -3,40 +3,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { started } from './exported.mjs';
+import { started, whereFull } from './exported.mjs';
 import { works } from './works.mjs';
 
 started();
 const calls = await works();
 
-/** Fills the stack, then calls at every depth on the way back until one call has the room. */
-function fill(call, shift) {
-  if (shift > 0) return fill(call, shift - 1);
-  const errors = [];
-  let isDone = false;
-  const down = () => {
-    try {
-      down();
-    } catch {
-      // It is full.
-    }
-    if (isDone) return;
-    try {
-      call();
-      isDone = true;
-    } catch (error) {
-      errors.push(error);
-    }
-  };
-  down();
-  return errors;
+/** From another place on the stack. */
+function shifted(shift, call) {
+  return shift > 0 ? shifted(shift - 1, call) : whereFull(call);
 }
 
 for (const [name, call] of Object.entries(calls)) {
   test(`${name} where the stack is full`, () => {
     call();
     for (let shift = 0; shift < 40; shift += 1) {
-      const errors = fill(call, shift);
+      const errors = shifted(shift, call);
       assert.ok(errors.length > 0);
       for (const error of errors) assert.ok(error instanceof RangeError, String(error));
       for (const after of Object.values(calls)) after();

@@ -21,6 +21,13 @@ export async function listen(listener) {
   return { url, close: () => server.closeAllConnections() ?? server.close() };
 }
 
+/** The same until a test is over; returns its URL. */
+export async function serving(t, listener) {
+  const { url, close } = await listen(listener);
+  t.after(close);
+  return url;
+}
+
 /** Begins a request of HTTP. */
 export function sending(url, { method = 'POST', headers }) {
   const sent = request(url, { method, headers });

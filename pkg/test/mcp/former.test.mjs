@@ -9,7 +9,7 @@ import express from 'express';
 import { Hono } from 'hono';
 import { Key } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
-import { compiled, listen } from './client.mjs';
+import { compiled, serving } from './client.mjs';
 import { modulesOf, PACKAGES, world } from './former.mjs';
 
 const keys = Key.generate().toText();
@@ -42,12 +42,6 @@ async function clientsOf(name, t) {
   return { connected, to };
 }
 
-async function served(listener, t) {
-  const { url, close } = await listen(listener);
-  t.after(close);
-  return url;
-}
-
 /** A replica: the SDK's own example for Express, with the guard put in. */
 async function onExpress(name, t, settings = {}) {
   const { StreamableHTTPServerTransport } = await modulesOf(name, 'server/streamableHttp');
@@ -64,7 +58,7 @@ async function onExpress(name, t, settings = {}) {
       await transport.handleRequest(request, response, request.body);
     }),
   );
-  return served(app, t);
+  return serving(t, app);
 }
 
 const refused = (code) => (error) => error.code === code || `${error}`.includes(`${code}`);
@@ -111,7 +105,8 @@ for (const name of PACKAGES) {
     const stateful = async (server) => {
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
       await server.connect(transport);
-      return to(await served((req, res) => transport.handleRequest(req, res), t), 'alice');
+      const url = await serving(t, (req, res) => transport.handleRequest(req, res));
+      return to(url, 'alice');
     };
     const { client, call, page } = await stateful(factory());
     assert.equal(await page((await client.listResources()).nextCursor), 'page 2');
@@ -152,7 +147,7 @@ for (const name of PACKAGES) {
     app.all('/mcp', (context) => handler(context.req.raw));
     const { to } = await clientsOf(name, t);
     const { client, transport, call, page } = await to(
-      await served(guard.node(app.fetch), t),
+      await serving(t, guard.node(app.fetch)),
       'alice',
     );
     assert.match(transport.sessionId, /^sw1\./);

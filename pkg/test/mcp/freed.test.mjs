@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
-import { LEGACY, listen, sending } from './client.mjs';
+import { LEGACY, sending, serving } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 import {
   door,
@@ -123,9 +123,7 @@ for (const [major, listenerOf] of Object.entries(listeners)) {
       came += 1;
       return new Promise(() => {});
     };
-    const listener = listenerOf(guard, factoryOf({ 'tools/call': tool }, guard));
-    const { url, close } = await listen(listener);
-    t.after(close);
+    const url = await serving(t, listenerOf(guard, factoryOf({ 'tools/call': tool }, guard)));
     const headers = Object.fromEntries(requestOf({}).headers);
     for (let id = 1; id <= 5; id += 1) {
       const sent = sending(url, { headers });

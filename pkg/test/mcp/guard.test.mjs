@@ -10,7 +10,7 @@ import { inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { answer } from 'sealwax';
 import { principalFromAuthInfo } from 'sealwax/mcp';
 import { z } from 'zod';
-import { connected, LEGACY, listen, told } from './client.mjs';
+import { connected, LEGACY, serving, told } from './client.mjs';
 import {
   called,
   factoryOf,
@@ -76,8 +76,7 @@ test('stateful HTTP: the server asks by itself', async (t) => {
   });
   const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: randomUUID });
   await server.connect(transport);
-  const { url, close } = await listen((req, res) => transport.handleRequest(req, res));
-  t.after(close);
+  const url = await serving(t, (req, res) => transport.handleRequest(req, res));
 
   const { client, send, call } = await connected(new StreamableHTTPClientTransport(url), LEGACY);
   const accepted = { action: 'accept', content: { ok: true } };

@@ -10,7 +10,7 @@ import { after, test } from 'node:test';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import express from 'express';
-import { answerTo, listen, sending } from './client.mjs';
+import { answerTo, sending, serving } from './client.mjs';
 import { door, guardOf, text } from './wire.mjs';
 
 const lines = [];
@@ -28,15 +28,6 @@ const encoded = (text) => new TextEncoder().encode(text);
 /** A stream of events. */
 const streaming = (source) => new Response(new ReadableStream(source), { headers: events });
 
-const closing = [];
-after(() => closing.map((close) => close()));
-
-async function serving(listener) {
-  const { url, close } = await listen(listener);
-  closing.push(close);
-  return url;
-}
-
 /** Posts a body, and returns the request. */
 function posting(url, body, { headers, ...options } = {}) {
   const common = {
@@ -53,8 +44,8 @@ async function answerOf(url, body, options) {
 }
 
 test('it answers as the listener of the SDK does', async () => {
-  const ours = await serving(guard.node(fetch));
-  const theirs = await serving(toNodeHandler({ fetch }));
+  const ours = await serving({ after }, guard.node(fetch));
+  const theirs = await serving({ after }, toNodeHandler({ fetch }));
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   for (const [body, options] of [
     ...[ping, `[${ping}]`, '{', '', '7', 'null'].map((body) => [body]),
@@ -73,7 +64,10 @@ test('it answers as the listener of the SDK does', async () => {
 });
 
 test('an address that is none is refused, and one of two slashes names no other host', async () => {
-  const url = await serving(guard.node(async ({ url }) => new Response(url)));
+  const url = await serving(
+    { after },
+    guard.node(async ({ url }) => new Response(url)),
+  );
   const socket = connect(url.port, '127.0.0.1');
   socket.end('GET /mcp HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
   assert.match(`${await buffer(socket)}`, /^HTTP\/1.1 400 /);
@@ -98,19 +92,22 @@ test('what others read before is taken: the user, the message or a body; or it i
     for (const handler of [fetch, guard.fetch(fetch, { required: false })]) {
       const app = express();
       app.use(parser, before, guard.node(handler));
-      const answer = await answerOf(await serving(app), body);
+      const answer = await answerOf(await serving({ after }, app), body);
       assert.equal(answer.status, status, answer.text);
       if (status === 200) assert.match(answer.text, /alice/);
     }
   }
   // A handler that passes its options not on has the body.
-  const alone = await serving(guard.node((request) => fetch(request)));
+  const alone = await serving(
+    { after },
+    guard.node((request) => fetch(request)),
+  );
   assert.match((await answerOf(alone, call)).text, /nobody/);
 });
 
 test('what a handler throws is logged, and answered; in a stream that began it is logged', async () => {
   const fails = () => Promise.reject(new Error('of hunter2'));
-  const { status, text } = await answerOf(await serving(guard.node(fails)), '{}');
+  const { status, text } = await answerOf(await serving({ after }, guard.node(fails)), '{}');
   assert.equal(status, 500);
   assert.equal(JSON.parse(text).error.code, -32603);
   assert.ok(!text.includes('hunter2'));
@@ -122,12 +119,20 @@ test('what a handler throws is logged, and answered; in a stream that began it i
     if (pulls > 1) throw new RangeError('of hunter2');
     to.enqueue(encoded(':\n\n'));
   };
-  await assert.rejects(answerOf(await serving(guard.node(async () => streaming({ pull }))), '{}'));
+  await assert.rejects(
+    answerOf(
+      await serving(
+        { after },
+        guard.node(async () => streaming({ pull })),
+      ),
+      '{}',
+    ),
+  );
   assert.match(lines.at(-1), /handler: expected a response, found RangeError/);
 });
 
 test('nothing that a response refuses ends the process', async () => {
-  const url = await serving((request, response) =>
+  const url = await serving({ after }, (request, response) =>
     guard.node(fetch)(
       request,
       Object.assign(response, { setHeader: () => assert.fail('its own') }),
@@ -145,7 +150,7 @@ test('a stream that begins after its client has left is cancelled', {
     await once(signal, 'abort');
     return streaming({ cancel: () => void cancelled.pass() });
   });
-  const sent = posting(await serving(listener), '{}');
+  const sent = posting(await serving({ after }, listener), '{}');
   await begun.came;
   sent.destroy();
   await cancelled.came;
@@ -155,7 +160,7 @@ const chunk = encoded(`data: ${'x'.repeat(65_000)}\n\n`);
 
 /** Reads the head of a stream, and waits until what the sockets hold is full: nothing moves any more. */
 async function untilFull(listener, moved) {
-  const [response] = await once(posting(await serving(listener), '{}'), 'response');
+  const [response] = await once(posting(await serving({ after }, listener), '{}'), 'response');
   response.pause();
   for (let before = -1; before !== moved() || before === 0; ) {
     before = moved();

@@ -162,17 +162,6 @@ test('Upstash: by REST, where texts stay texts', async () => {
   await fails(new RedisLedger(unasked), /ledger: expected an answer, found/);
 });
 
-test('a Cluster that forbids INFO in scripts is none', async () => {
-  const store = await started();
-  await store.admin.acl('SETUSER', 'app', 'on', `>${SECRET}`, '~*', '+@all', '-info');
-  const client = clients.ioredis(store.url.replace('redis://', `redis://app:${SECRET}@`));
-  // The server's settings are told by a user who may ask.
-  const info = await store.admin.info();
-  const one = { call: (name, ...args) => (name === 'info' ? info : client.call(name, ...args)) };
-  const cluster = { ...one, isCluster: true, nodes: () => [one] };
-  await fails(new RedisLedger(cluster), /scripts: expected a server that allows INFO in them/);
-});
-
 // ---- SQLite ----
 
 test('SQLite: a file that another process sets up is waited for, and others are served', {

@@ -11,7 +11,7 @@ import { deserializeMessage } from '@modelcontextprotocol/server';
 import { Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
-import { answerTo, listen, sending } from './client.mjs';
+import { answerTo, sending, serving } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 
 const alice = { subject: 'alice' };
@@ -74,8 +74,7 @@ for (const one of cases.filter(({ http }) => http)) {
       };
       return new Response(content, { status, headers });
     };
-    const { url, close } = await listen(guard.node(guard.fetch(handler, one.settings.transport)));
-    t.after(close);
+    const url = await serving(t, guard.node(guard.fetch(handler, one.settings.transport)));
 
     const { method, body, version, session, encoding } = one.http;
     const header = (name, value, several) =>
