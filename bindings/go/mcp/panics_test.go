@@ -45,13 +45,8 @@ func TestAPanicOfAnAuthorsFunctionIsARefusal(t *testing.T) {
 	if !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") || len(s.deleted) != 0 {
 		t.Errorf("a question: %s", told)
 	}
-	guard := must(sealwaxmcp.New(codecOf(freshKeys()), sealwaxmcp.Anonymous))
-	must(sealwaxmcp.NewSessions(guard, func(context.Context, *mcp.RequestExtra) (int, error) { panic("password=hunter2") }))
-	server := mcp.NewServer(&mcp.Implementation{Name: "x"}, nil)
-	if err := guard.Protect(server); err != nil {
-		t.Fatal(err)
-	}
-	_, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), within(t, server), "sessions/create", &customParams{})
+	s.begins = func() { panic("password=hunter2") }
+	_, err := mcp.CallCustomMethod[*customParams, *customResult](t.Context(), within(t, s.server), "sessions/create", &customParams{})
 	if told = toldOf(nil, err); !strings.Contains(told, "-32603") || strings.Contains(told, "hunter2") {
 		t.Errorf("a first value: %s", told)
 	}

@@ -69,6 +69,8 @@ type shop struct {
 	server  *mcp.Server
 	counts  *sealwaxmcp.Sessions[int]
 	baskets *sealwaxmcp.SelfContainedHandles[[]string]
+	// begins is called when a session does.
+	begins func()
 
 	mu       sync.Mutex
 	refusals []sealwaxmcp.Refusal
@@ -82,10 +84,10 @@ func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwax
 
 // newShopWith has a middleware inside of the guard.
 func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *shop {
-	s := &shop{}
+	s := &shop{begins: func() {}}
 	options = append([]sealwaxmcp.Option{sealwaxmcp.OnRefused(s.refused), sealwaxmcp.WithLogger(quiet)}, options...)
 	s.guard = must(sealwaxmcp.New(codec, who, options...))
-	s.counts = must(sealwaxmcp.NewSessions(s.guard, func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil },
+	s.counts = must(sealwaxmcp.NewSessions(s.guard, func(context.Context, *mcp.RequestExtra) (int, error) { s.begins(); return 0, nil },
 		sealwaxmcp.RequiredTools("count")))
 	s.baskets = must(sealwaxmcp.NewSelfContainedHandles[[]string](s.guard, "basket", sealwaxmcp.HandleTTL(time.Hour)))
 	s.server = mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, &mcp.ServerOptions{

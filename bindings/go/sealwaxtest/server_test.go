@@ -12,6 +12,13 @@ import (
 	"github.com/sealwax/sealwax-go/sealwaxtest"
 )
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // The server under test.
 func newServer(guard *sealwaxmcp.Guard) (*mcp.Server, error) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1.0.0"}, nil)
@@ -36,39 +43,18 @@ func TestAnAnswerIsForItsUserForTenMinutesAndOnce(t *testing.T) {
 	users := sealwaxmcp.PrincipalFunc(func(context.Context, *mcp.RequestExtra) (sealwaxmcp.Principal, error) {
 		return user.Principal(), nil
 	})
-	memory, err := ledger.NewMemory(ledger.Clock(clock.Now))
-	if err != nil {
-		t.Fatal(err)
-	}
-	guard, err := sealwaxmcp.New(sealwaxtest.NewCodec(t, clock), users, sealwaxmcp.WithLedger(memory))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := newServer(guard)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory := must(ledger.NewMemory(ledger.Clock(clock.Now)))
+	server := must(newServer(must(sealwaxmcp.New(sealwaxtest.NewCodec(t, clock), users, sealwaxmcp.WithLedger(memory)))))
 	// In the same process.
 	here, there := mcp.NewInMemoryTransports()
-	if _, err := server.Connect(ctx, there, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(server.Connect(ctx, there, nil))
 	options := &mcp.ClientOptions{MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true}}
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1.0.0"}, options).Connect(ctx, here, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1.0.0"}, options).Connect(ctx, here, nil))
 	answer := func(state string) error {
 		_, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "clear", RequestState: state})
 		return err
 	}
-	ask := func() string {
-		asked, err := client.CallTool(ctx, &mcp.CallToolParams{Name: "clear"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return asked.RequestState
-	}
+	ask := func() string { return must(client.CallTool(ctx, &mcp.CallToolParams{Name: "clear"})).RequestState }
 
 	state := ask()
 	user.Set(sealwax.Subject("mallory"))
