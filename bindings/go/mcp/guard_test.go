@@ -214,15 +214,12 @@ func TestContract(t *testing.T) {
 		})
 	}
 	var raw string
-	server.AddTool(&mcp.Tool{Name: "raw", InputSchema: map[string]any{"type": "object"}}, func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	mcp.AddTool(server, &mcp.Tool{Name: "raw"}, func(_ context.Context, req *mcp.CallToolRequest, _ any) (*mcp.CallToolResult, any, error) {
 		raw = string(req.Params.Arguments)
-		result := &mcp.CallToolResult{}
-		result.SetError(errors.New("of a typed handler"))
-		return result, nil
+		return nil, nil, errors.New("of a typed handler")
 	})
-	c := within(t, server)
 	arguments := json.RawMessage(`{"n":1e2,"a":"\u00e9"}`)
-	result := must(c.CallTool(t.Context(), &mcp.CallToolParams{Name: "raw", Arguments: arguments}))
+	result := must(call(t, within(t, server), "raw", arguments))
 	if order := fmt.Sprint(order); order != "[outer inner]" {
 		t.Errorf("middleware that was added last is the %s", order)
 	}

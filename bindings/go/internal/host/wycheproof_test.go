@@ -21,8 +21,7 @@ func TestWycheproof(t *testing.T) {
 		Key, Iv, Aad, Msg, Ct, Tag, Result string
 	}
 	var set struct {
-		NumberOfTests int
-		TestGroups    []struct{ Tests []vector }
+		TestGroups []struct{ Tests []vector }
 	}
 	ok(t, json.Unmarshal(text, &set))
 	memory := make([]byte, 1<<16)
@@ -66,7 +65,7 @@ func TestWycheproof(t *testing.T) {
 			}
 		}
 	}
-	if valid != 256 || invalid != 60 || otherNonces != 9 || set.NumberOfTests != 325 {
-		t.Errorf("expected 256, 60, 9 of 325, found %d, %d, %d of %d", valid, invalid, otherNonces, set.NumberOfTests)
+	if valid != 256 || invalid != 60 || otherNonces != 9 {
+		t.Errorf("expected 256, 60, 9, found %d, %d, %d", valid, invalid, otherNonces)
 	}
 }

@@ -113,8 +113,14 @@ func (r request) answer() []string {
 	switch r.op {
 	case "seal":
 		return []string{must(r.sealer().Seal([]byte(r.payload), r.lifetime()...))}
-	case "open", "renew":
-		return r.opened(r.sealer())
+	case "open":
+		opened := must(r.sealer().Open(r.token, r.limit...))
+		return []string{
+			hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag[opened.NeedsReseal()], opened.TokenID(),
+		}
+	case "renew":
+		sealer := r.sealer()
+		return []string{must(sealer.Renew(must(sealer.Open(r.token, r.limit...)), []byte(r.payload), r.lifetime()...))}
 	case "mint-session-id":
 		return []string{must(r.view().MintSessionID())}
 	case "mint-handle":
@@ -125,16 +131,6 @@ func (r request) answer() []string {
 		return verified(must(r.view().VerifyHandle(r.label, r.token, r.limit...)))
 	}
 	return r.session(r.view().Sessions(r.lifetime()...))
-}
-
-func (r request) opened(sealer sealwax.Sealer) []string {
-	opened := must(sealer.Open(r.token, r.limit...))
-	if r.op == "renew" {
-		return []string{must(sealer.Renew(opened, []byte(r.payload), r.lifetime()...))}
-	}
-	return []string{
-		hex.EncodeToString(opened.Payload()), fmt.Sprint(opened.Generation()), flag[opened.NeedsReseal()], opened.TokenID(),
-	}
 }
 
 func verified(found *sealwax.Identifier) []string {
