@@ -155,14 +155,6 @@ def test_request_contexts_refused(file: Vector, vector: Vector) -> None:
         sealwax.request_context(*name, arguments_json=vector["arguments"])
 
 
-@vectors("principal_tags")
-def test_principal_tags(file: Vector, vector: Vector) -> None:
-    """Tags stand inside what comes out the same, so those vectors hold them all."""
-    made = [*file["sealed"], *file["session_ids"], *file["handles"]]
-    keys = {other["key"] for other in made if other["principal"] == vector["principal"]}
-    assert keys == set(range(len(vector["tags"])))
-
-
 @vectors("accept")
 def test_accepted(file: Vector, vector: Vector) -> None:
     found = open_it(file, vector)

@@ -130,16 +130,6 @@ def result_of(response: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-async def test_over_http(kind: str) -> None:
-    world = World(KEYS)
-    with listening(app_of(kind, world)) as url:
-        async with connected(url) as (alice, _), connected(url, "mallory") as (mallory, _):
-            await assert_baskets(alice, mallory)
-    codes = ("unauthentic", "principal_mismatch")
-    assert world.refused == [(code, "handle-state") for code in codes]
-
-
-@pytest.mark.parametrize("kind", KINDS)
 async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) -> None:
     worlds = [World(KEYS), World(KEYS)]
     with contextlib.ExitStack() as stack:
@@ -147,9 +137,14 @@ async def test_a_session_of_the_transport_goes_on_at_another_replica(kind: str) 
         for world in worlds:
             app = app_of(kind, world, wrapped=True, stateless_http=True)
             urls.append(stack.enter_context(listening(app)))
-        async with connected(urls[0]) as (alice, session_id):
+        async with (
+            connected(urls[0]) as (alice, session_id),
+            connected(urls[0], "mallory") as (mallory, _),
+        ):
             assert session_id.startswith("sw1.")
-            await assert_baskets(alice)
+            await assert_baskets(alice, mallory)
+        codes = ("unauthentic", "principal_mismatch")
+        assert worlds[0].refused == [(code, "handle-state") for code in codes]
         call = {"name": "negotiated", "arguments": {}}
         there = await posted(urls[1], session_id, "tools/call", call, "alice")
         assert result_of(there)["result"]["content"][0]["text"] == "mcp"

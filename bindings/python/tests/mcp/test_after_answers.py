@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
-import weakref
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from carriers import ask, call, carried, created
-from ledgers import Wrapped, memory
+from carriers import call, carried, created
 from shop import ALL, served
 
 import sealwax
@@ -33,7 +30,6 @@ class Waiting:
 
     def __init__(self) -> None:
         self.began, self.left, self.told = (threading.Event() for _ in range(3))
-        self.session: weakref.ref[Session] | None = None
 
     async def wait(self) -> None:
         self.began.set()
@@ -54,29 +50,6 @@ async def until(event: threading.Event) -> None:
     with anyio.fail_after(60):
         while not event.is_set():
             await anyio.sleep(0.01)
-
-
-async def test_a_cancelled_request_lets_go_of_its_session() -> None:
-    """And commits nothing: the session's state is the latest one still."""
-    seen, ledger = Waiting(), Wrapped(memory())
-
-    async def it(ctx: Any) -> Any:
-        session = of.shop.sessions.of(ctx)
-        assert session is not None
-        session.write(session.value + 1)
-        seen.session = weakref.ref(session)
-        await seen.wait()
-
-    async with served("mcpserver", it, ledger=ledger, **STATEFUL) as of:
-        session = await created(of.client)
-        await seen.is_cancelled(of.client, session)
-        assert seen.session is not None
-        with anyio.fail_after(60):
-            while seen.session() is not None:
-                gc.collect()
-                await anyio.sleep(0.01)
-        assert "error" not in await ask(of.client, "tools/list", session)
-    assert ledger.count("commit") == 0
 
 
 @ALL

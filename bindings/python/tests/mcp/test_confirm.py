@@ -82,16 +82,10 @@ async def over_http(app: Any, user: Any, mode: Any = "legacy") -> AsyncIterator[
 
 
 @MODES
-@pytest.mark.parametrize("system", ["memory", "mcpserver", "fastmcp"])
+@pytest.mark.parametrize("system", ["mcpserver", "fastmcp"])
 async def test_it_runs_once_the_user_agrees(system: str, mode: Any) -> None:
-    user: Any = User()
-    if system == "memory":
-        of = Notes()
-        connected: Any = Client(of.mcpserver(), mode=mode, elicitation_callback=user)
-    else:
-        of = Notes(principal=principal_from_access_token)
-        connected = over_http(wire.app(system, of, stateless=False), user, mode)
-    async with connected as client:
+    user, of = User(), Notes(principal=principal_from_access_token)
+    async with over_http(wire.app(system, of, stateless=False), user, mode) as client:
         assert await text_of(client, "delete_note", id=7) == "deleted"
         assert await text_of(client, "move_note", **MOVE) == "moved"
         user.choice = "no"

@@ -19,7 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, Elicit, Resolve
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from pydantic import BaseModel
-from shop import Shop, answering, codec, guard, served, view
+from shop import Shop, answering, codec, guard, served
 
 import sealwax
 from sealwax.mcp import SESSION_META_KEY, HandleRefused
@@ -173,15 +173,6 @@ async def test_what_a_middleware_answers_is_sealed_too(state: Any) -> None:
                 assert await STATE.present(client, None) == STATE.internal
     codes = [refusal.code for refusal in refusals]
     assert codes == ([] if state == "plain text" else ["invalid_argument"])
-
-
-async def test_a_request_state_is_its_users_whatever_is_said_of_caches() -> None:
-    asks = {"resultType": "input_required", "requestState": "mine", "cacheScope": "public"}
-    of = guard(principal=lambda _ctx: wire.principal("alice"))
-    with wire.listening(answering(of, lambda _ctx: asks)) as url:
-        told = await wire.raw(url, "resources/read", {"uri": "item:///1"})
-    sealer = view().request_state(sealwax.request_context("resources/read", "item:///1"))
-    assert sealer.open(told["result"]["requestState"]).payload == b"mine"
 
 
 async def test_a_tool_that_is_a_plain_function_runs_in_a_thread_and_is_served() -> None:
