@@ -54,10 +54,7 @@ func view(codec *sealwax.Codec) *sealwax.View { return must(codec.View(sealwax.S
 
 func ExampleCodec_SetKeys() {
 	codec := newCodec()
-	token, err := view(codec).Session().Seal([]byte("kept"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	token := must(view(codec).Session().Seal([]byte("kept")))
 	changed, err := codec.SetKeys(newRing()) // and not the old one
 	fmt.Println(changed, err)
 	_, err = view(codec).Session().Open(token)
@@ -68,16 +65,10 @@ func ExampleCodec_SetKeys() {
 }
 
 func ExampleNewRequestContext() {
-	asked, err := sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id": 7}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	again, err := sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7.0}`))
-	if err != nil {
-		log.Fatal(err)
-	}
+	asked := must(sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id": 7}`)))
+	again := must(sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7.0}`)))
 	fmt.Println(asked == again)
-	_, err = sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7,"id":8}`))
+	_, err := sealwax.NewRequestContext("tools/call", "delete_note", json.RawMessage(`{"id":7,"id":8}`))
 	fmt.Println(errors.Is(err, sealwax.ErrInvalidArgument))
 	// Output:
 	// true
@@ -86,18 +77,9 @@ func ExampleNewRequestContext() {
 
 func ExampleSessions() {
 	sessions := view(newCodec()).Sessions(sealwax.TTL(time.Hour))
-	created, err := sessions.Create([]byte("language=en")) // the result of sessions/create
-	if err != nil {
-		log.Fatal(err)
-	}
-	sent, err := json.Marshal(created)
-	if err != nil {
-		log.Fatal(err)
-	}
-	session, err := sessions.Open(sent) // the client sent it back in _meta
-	if err != nil {
-		log.Fatal(err)
-	}
+	created := must(sessions.Create([]byte("language=en"))) // the result of sessions/create
+	sent := must(json.Marshal(created))
+	session := must(sessions.Open(sent)) // the client sent it back in _meta
 	renewed, err := sessions.Renew(session, []byte("language=go"))
 	fmt.Println(string(session.Payload()), renewed.SessionID == created.SessionID, err)
 	// Output: language=en true <nil>
@@ -121,10 +103,7 @@ func ExamplePrincipalFromClaims() {
 }
 
 func ExampleInspect() {
-	token, err := view(newCodec()).HandleState("basket").Seal(nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	token := must(view(newCodec()).HandleState("basket").Seal(nil))
 	found, err := sealwax.Inspect(token)
 	fmt.Println(found.What, found.Kind, len(found.KeyID), err)
 	// Output: token handle-state 8 <nil>

@@ -171,8 +171,8 @@ func codeOf(err error) Code {
 	return ""
 }
 
-// at stops the clock, and gives these bytes as randomness, until the test ends or calls what it returns.
-func at(t testing.TB, nowMs int64, random ...byte) (restore func()) {
+// at stops the clock, and gives these bytes as randomness, until the test ends.
+func at(t testing.TB, nowMs int64, random ...byte) {
 	t.Helper()
 	now := nowMs * int64(time.Millisecond)
 	e := systemEnvironment
@@ -192,9 +192,7 @@ func at(t testing.TB, nowMs int64, random ...byte) (restore func()) {
 		}
 	}
 	host.SetEnvironment(&e)
-	restore = func() { host.SetEnvironment(nil) }
-	t.Cleanup(restore)
-	return restore
+	t.Cleanup(func() { host.SetEnvironment(nil) })
 }
 
 var systemEnvironment = host.Environment{

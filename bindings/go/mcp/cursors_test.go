@@ -31,15 +31,10 @@ type hiddenResult struct {
 // ownParams reads JSON by itself too, and takes no cursor.
 type ownParams struct {
 	mcp.ParamsBase
-	Word string
+	taken struct{ Word string }
 }
 
-func (o *ownParams) UnmarshalJSON(text []byte) error {
-	var found struct{ Word string }
-	err := json.Unmarshal(text, &found)
-	o.Word = found.Word
-	return err
-}
+func (o *ownParams) UnmarshalJSON(text []byte) error { return json.Unmarshal(text, &o.taken) }
 
 type pointer[T any] interface {
 	*T

@@ -37,10 +37,7 @@ func exampleCall(server *mcp.Server, tool string, arguments any) {
 }
 
 func ExampleWithConfirm() {
-	guard, err := sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirm("delete_note", "Delete note {id}?"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	guard := must(sealwaxmcp.New(exampleCodec(), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirm("delete_note", "Delete note {id}?")))
 	type note struct {
 		ID int `json:"id"`
 	}
@@ -102,10 +99,7 @@ func ExampleOpened() {
 
 func ExampleGuard_ReferenceHandles() {
 	guard := exampleGuard()
-	rows, err := guard.ReferenceHandles("row")
-	if err != nil {
-		log.Fatal(err)
-	}
+	rows := must(guard.ReferenceHandles("row"))
 	check := func(ctx context.Context, _ *mcp.CallToolRequest, in struct{ Row string }) (*mcp.CallToolResult, any, error) {
 		row, err := rows.Check(ctx, in.Row)
 		if err != nil {
@@ -123,10 +117,7 @@ func ExampleGuard_ReferenceHandles() {
 func ExampleNewSessions() {
 	guard := exampleGuard()
 	initial := func(context.Context, *mcp.RequestExtra) (int, error) { return 0, nil }
-	counts, err := sealwaxmcp.NewSessions(guard, initial, sealwaxmcp.RequiredTools("count"))
-	if err != nil {
-		log.Fatal(err)
-	}
+	counts := must(sealwaxmcp.NewSessions(guard, initial, sealwaxmcp.RequiredTools("count")))
 	count := func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		session, err := counts.Of(ctx)
 		if err != nil {

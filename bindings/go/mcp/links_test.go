@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log"
 	"slices"
 	"strings"
 	"testing"
@@ -61,12 +60,9 @@ func TestALinkIsOpenedWhereNoRequestIs(t *testing.T) {
 
 func ExampleNewLinks() {
 	guard := exampleGuard()
-	reports, err := sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(15*time.Minute))
-	if err != nil {
-		log.Fatal(err)
-	}
+	reports := must(sealwaxmcp.NewLinks[int](guard, "report", sealwaxmcp.LinkTTL(15*time.Minute)))
 	// In a handler: link, err := reports.Seal(ctx, 7). At the route of https://notes.example.com/reports/…:
-	_, err = reports.Open(context.Background(), "no link")
+	_, err := reports.Open(context.Background(), "no link")
 	var refused *sealwaxmcp.LinkRefused
 	if errors.As(err, &refused) {
 		fmt.Println(refused.Status, refused)

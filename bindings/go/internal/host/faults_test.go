@@ -63,11 +63,12 @@ func failing(t *testing.T, name string, at int, panics bool) *faulty {
 	return f
 }
 
-// anew drops the instance of pooled instance 0: the next one has the present imports.
+// anew drops all instances: the next ones have the present imports, and nothing of other tests.
 func anew() {
-	if s := pool()[0]; s.in != nil {
-		s.in.drop()
+	for _, s := range pool() {
+		s.mutex.Lock()
 		s.in = nil
+		s.mutex.Unlock()
 	}
 }
 

@@ -228,12 +228,7 @@ func nowhere(t *testing.T, what string, secret []byte) {
 
 func TestWhatACallWroteIsWiped(t *testing.T) {
 	secret := must(hex.DecodeString(secretHex))
-	// Of other tests.
-	for n := range pool() {
-		pool()[n].mutex.Lock()
-		pool()[n].in = nil
-		pool()[n].mutex.Unlock()
-	}
+	anew()
 	payload := []byte("what only the server and this client may read")
 	codec := newCodec(t)
 	view := newViewOf(codec, "alice")
