@@ -87,7 +87,7 @@ for (const era of ['2026-07-28', '2025-11-25']) {
     copyFileSync(`${MCP}node_modules/sealwax/dist/sealwax.wasm`, `${outDir}/sealwax.wasm`);
     const modules = [embed('esModule', 'worker.js'), embed('wasm', 'sealwax.wasm')];
     const url = await served(t, outDir, modules);
-    const { told } = await import(`${MCP}worker-client.mjs`);
-    assert.deepEqual(await told(url, era, 'count', 2), ['1', '2']);
+    const { toldInSession } = await import(`${MCP}client.mjs`);
+    assert.deepEqual(await toldInSession(url, era, 'count', 2), ['1', '2']);
   });
 }

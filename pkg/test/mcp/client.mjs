@@ -4,10 +4,12 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-import { Client } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 export const MODERN = '2026-07-28';
 export const LEGACY = '2025-11-25';
+/** The member of `_meta` that has a session. */
+export const SESSION = 'io.modelcontextprotocol/session';
 
 /** For processes of a test: code that Node has compiled before, if the tests' own process has such a folder. */
 const { NODE_COMPILE_CACHE } = process.env;
@@ -79,6 +81,21 @@ export async function connected(transport, era = MODERN) {
       return this.send('tools/call', { name, arguments: args, ...more });
     },
   };
+}
+
+/** What a tool says at several calls in one session. */
+export async function toldInSession(url, era, name, times) {
+  const client = await connected(new StreamableHTTPClientTransport(url), era);
+  let { session } = (await client.send('sessions/create', {})).result;
+  const texts = [];
+  while (texts.length < times) {
+    const { sessionId, state } = session;
+    const { result } = await client.call(name, {}, { _meta: { [SESSION]: { sessionId, state } } });
+    session = result._meta[SESSION];
+    texts.push(result.content[0].text);
+  }
+  await client.client.close();
+  return texts;
 }
 
 export const ANYTHING = {

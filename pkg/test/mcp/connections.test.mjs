@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
-import { Transform } from 'node:stream';
 import { test } from 'node:test';
 
 import { RedisLedger } from 'sealwax/mcp';
@@ -50,20 +49,17 @@ for (const client of ['ioredis', 'redis']) {
 
 /** A way to a port that takes so many milliseconds. */
 async function between(port, ms) {
-  const later = () =>
-    new Transform({ transform: (chunk, _, taken) => setTimeout(taken, ms, null, chunk) });
-  const sockets = new Set();
   const proxy = createServer((near) => {
     const far = connect(port, '127.0.0.1');
-    near.pipe(later()).pipe(far);
-    far.pipe(later()).pipe(near);
-    for (const one of [near, far]) sockets.add(one.on('error', () => {}));
-    near.on('close', () => far.destroy());
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ]) {
+      from.on('data', (chunk) => setTimeout(() => to.write(chunk), ms));
+      from.on('error', () => {}).on('close', () => to.destroy());
+    }
   });
   await new Promise((listening) => proxy.listen(0, '127.0.0.1', listening));
-  closing.push(() => {
-    for (const one of sockets) one.destroy();
-    proxy.close();
-  });
+  closing.push(() => proxy.close());
   return `redis://127.0.0.1:${proxy.address().port}`;
 }

@@ -10,12 +10,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { SignJWT } from 'jose';
 import { answer, Key } from 'sealwax';
-import { compiled, connected, LEGACY, MODERN, sleep } from './client.mjs';
+import { compiled, connected, LEGACY, MODERN, SESSION, sleep } from './client.mjs';
 
 const [NOTES, COUNTER] = ['notes.js', 'sessions.js'].map((name) =>
   fileURLToPath(new URL(name, import.meta.url)),
 );
-const META = 'io.modelcontextprotocol/session';
 const SEALWAX_KEYS = Key.generate().toText();
 const NOTES_JWT_SECRET = 'a secret of the identity provider, long enough';
 const ISSUER = 'https://idp.example.com';
@@ -146,9 +145,9 @@ async function conversation(client) {
   let metadata = (await client.send('sessions/create', {})).result.session;
   return async (name, args = {}) => {
     const { sessionId, state } = metadata;
-    const _meta = { [META]: { sessionId, state } };
+    const _meta = { [SESSION]: { sessionId, state } };
     const { result } = await client.call(name, args, { _meta });
-    metadata = { ...metadata, ...result._meta[META] };
+    metadata = { ...metadata, ...result._meta[SESSION] };
     return result.isError ? 'isError' : text(result);
   };
 }

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { RedisLedger, SqliteLedger } from 'sealwax/mcp';
-import { sleep } from './client.mjs';
+import { SESSION, sleep } from './client.mjs';
 import { clients, database, file, noSqlite, served, started } from './stores.mjs';
-import { door, modern, overHttp, SESSION, within } from './wire.mjs';
+import { door, modern, overHttp, within } from './wire.mjs';
 
 /** By engine, what makes the ledger of each replica. */
 const engines = {

@@ -13,10 +13,7 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { anonymous, Codec, Key } from 'sealwax';
 import { Guard } from 'sealwax/mcp';
-import { LEGACY, MODERN } from './client.mjs';
-
-/** The member of `_meta` that has a session. */
-export const SESSION = 'io.modelcontextprotocol/session';
+import { LEGACY, MODERN, SESSION } from './client.mjs';
 
 export const codec = new Codec({
   keys: Key.generate().toText(),

@@ -8,11 +8,10 @@ import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 
 import { deserializeMessage } from '@modelcontextprotocol/server';
-import { Codec, Key } from 'sealwax';
-import { Guard } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
 import { answerTo, sending, serving } from './client.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
+import { codec, guardOf } from './wire.mjs';
 
 const alice = { subject: 'alice' };
 const NEGOTIATED = {
@@ -40,7 +39,6 @@ async function inPieces(to, bytes = '') {
 
 /** A guard of Alice's, what it logs, and what the texts of a case stand for. */
 function world() {
-  const codec = new Codec({ keys: Key.generate().toText(), audience: 'https://mcp.example.com' });
   const session = codec.view(alice).session();
   const token = session.sealJson(NEGOTIATED);
   const texts = { '{t}': token, '{bad}': `${token.slice(0, -2)}AA` };
@@ -51,10 +49,8 @@ function world() {
     return of.hex ? Buffer.from(of.hex, 'hex') : Buffer.alloc((4 << 20) + 1);
   };
   const logged = [];
-  const guard = new Guard({
-    ...{ codec, principal: () => alice, logger: { warn() {} } },
-    onRefused: ({ code }) => logged.push(code),
-  });
+  const onRefused = ({ code }) => logged.push(code);
+  const guard = guardOf({ principal: () => alice, onRefused });
   return { guard, logged, texts, told, bytes };
 }
 
