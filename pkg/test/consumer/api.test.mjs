@@ -32,11 +32,7 @@ test('only what was opened can be renewed, and only as the kind it is', () => {
     assert.throws(act, TypeError);
 });
 
-test('anonymous is said by a constant, and never by a text, which may be a name', () => {
-  const token = codec.view(anonymous).session().seal(payload);
-  assert.deepEqual(codec.view({ anonymous: true }).session().open(token).payload, payload);
-  const user = codec.view({ subject: 'anonymous' });
-  refused('principal_mismatch', () => user.session().open(token));
+test('nobody is said by a text, which may be a name', () => {
   for (const name of ['anonymous', 'alice', '']) {
     assert.throws(() => codec.view(name), {
       name: 'TypeError',
@@ -89,7 +85,7 @@ test('a view of one principal is never that of another, kept or not', () => {
     const [issuer, client, subject] = text.split('/').map((part) => part || undefined);
     return { issuer, client, subject };
   };
-  const like = ['/ab/', '/a/b', 'a//b', 'a/b/', 'undefined//b', 'a/bc/d', 'ab/c/d'];
+  const like = ['//anonymous', '/ab/', '/a/b', 'a//b', 'a/b/', 'undefined//b', 'a/bc/d', 'ab/c/d'];
   const users = Array.from({ length: 100 }, (_, at) => `//user-${at}`);
   const principals = [anonymous, ...[...like, ...users].map(parts)];
   const sessions = principals.map((principal) => () => codec.view(principal).session());
@@ -122,7 +118,6 @@ test('the wire gets one answer for every refusal, and another for the server’s
       assert.equal(answer('cursor', { error }).error.code, code);
       return code !== -32602 || error.isRefusal;
     });
-  assert.deepEqual(answer('cursor'), { error: { code: -32602, message: 'Invalid cursor' } });
   assert.deepEqual(answer('mcp-session-id'), { httpStatus: 404 });
   const echoed = answer('data-layer', { sessionId: 'sess_x' });
   assert.deepEqual(echoed.error.data, { sessionId: 'sess_x' });

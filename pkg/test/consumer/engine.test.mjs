@@ -1,4 +1,4 @@
-// What passes between JavaScript and the guard's engine comes through as it was, and is wiped, with a Buffer and without.
+// What passes between JavaScript and the guard's engine comes through as it was, and is wiped, with a Buffer, without, and with another.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -47,13 +47,25 @@ async function tried() {
   assert.equal(raw.exchanges(), 0);
 }
 
-if (process.env.WITHOUT_BUFFER) {
-  delete globalThis.Buffer;
+const { from } = Buffer;
+/** What a page may have in place of Node's. */
+const BUFFERS = {
+  none: undefined,
+  "somebody else's": {
+    from: (given, as) => new Uint8Array(typeof given === 'string' ? from(given, as) : given),
+  },
+};
+
+const { INSTEAD } = process.env;
+if (INSTEAD) {
+  globalThis.Buffer = BUFFERS[INSTEAD];
   await tried();
 } else {
   test('with a Buffer', tried);
-  test('without one', () => {
-    const file = fileURLToPath(import.meta.url);
-    execFileSync(process.execPath, [file], { env: { ...process.env, WITHOUT_BUFFER: '1' } });
-  });
+  for (const INSTEAD of Object.keys(BUFFERS)) {
+    test(`with another: ${INSTEAD}`, () => {
+      const file = fileURLToPath(import.meta.url);
+      execFileSync(process.execPath, [file], { env: { ...process.env, INSTEAD } });
+    });
+  }
 }
