@@ -104,6 +104,14 @@ for name, code, made in [
     case(f"self-contained handle: {name} is refused", "a check of the seal is left out")(
         refused(["open", "basket", handle(payload="1", **made)], code=code, kind="handle-state")
     )
+case("self-contained handle: older than its greatest age is refused", "the age is not compared")(
+    at_a_tool(
+        ["open", "basket", handle(payload="1", age=60), {"maxAge": 60}],
+        ["open", "basket", handle(payload="1", age=59), {"maxAge": 60}],
+        did=[REFUSED, {"value": 1, "generation": 0}],
+        reported=report("expired", "handle-state"),
+    )
+)
 case(
     "self-contained handle: what holds no JSON is refused before the ledger is asked",
     "the payload is read after the ledger was asked",

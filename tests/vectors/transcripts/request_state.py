@@ -72,6 +72,17 @@ case("requestState: what is too large is refused", "the limit is not held")(
 case("requestState: plain JSON, as a forger writes it, is refused", "what a client wrote reaches the handler")(
     refused_again(ASKED, "malformed")
 )
+PUBLIC = {"cacheScope": "public", "ttlMs": 5}
+case("requestState: of a result that is public it is its user's all the same", "it is sealed as a public page's cursor")(
+    call(
+        method="resources/read",
+        handler=[ask_back(ASKED, **PUBLIC)],
+        delivered={"state": None},
+        hears={"requestState": state_token("resources/read", name="got")},
+    ),
+    refused_again({"$token": "got"}, "principal_mismatch", method="resources/read", who="bob"),
+    again({"$token": "got"}, method="resources/read", **gives({"contents": []}, state=ASKED)),
+)
 case("requestState: null is absent", "null is refused")(again(None, **reads(None)))
 case("requestState: the name of the member in another language's manner is none", "an alias reaches the handler")(
     call(params=params_of("tools/call", request_state=ASKED), **reads(None)),

@@ -210,9 +210,9 @@ class Stage:
             return {"handle": await self.guard.cursor(ctx, given[0], **options)}
         if name == "position":
             return {"position": await self.guard.position(ctx, **options)}
-        rows = partial(self.guard.reference_handles, max_age=options.get("maxAge"))
-        single_use = options.get("once", False)
-        held = self.guard.self_contained_handles(given[0], single_use=single_use)
+        max_age, single_use = options.get("maxAge"), options.get("once", False)
+        rows = partial(self.guard.reference_handles, max_age=max_age)
+        held = self.guard.self_contained_handles(given[0], max_age=max_age, single_use=single_use)
         if name == "end":
             await (held if options.get("selfContained") else rows(given[0])).end(ctx, given[1])
             return "ok"

@@ -171,6 +171,7 @@ final class Script {
     SelfContainedHandles<Object> held =
         Values.with(
             options, "once", guard.selfContainedHandles(type, ANY), (it, is) -> it.singleUse());
+    held = Values.with(options, "maxAge", held, (it, age) -> it.maxAge(Stage.seconds(age)));
     return switch ((String) told.get("do")) {
       case "mint" -> Map.of("handle", rows.mint(context).handle());
       case "check" -> Map.of("handle", rows.check(context, value).handle());
