@@ -163,12 +163,9 @@ func sealerOf(t *testing.T, file *vectorFile, v vector) (Sealer, error) {
 	return view.sealer(purpose, nil), err
 }
 
-func codeOf(err error) Code {
-	var told *Error
-	if errors.As(err, &told) {
-		return told.Code
-	}
-	return ""
+func codeOf(err error) (code Code) {
+	_ = errors.As(err, &code)
+	return code
 }
 
 // at stops the clock, and gives these bytes as randomness, until the test ends.

@@ -14,14 +14,6 @@ import (
 	sealwaxmcp "github.com/sealwax/sealwax-go/mcp"
 )
 
-// hears has its user say yes, and keeps the words.
-func hears(words *[]string) user {
-	return func(params *mcp.ElicitParams) *mcp.ElicitResult {
-		*words = append(*words, params.Message)
-		return yes(params)
-	}
-}
-
 // While the SDK's own list hangs or panics, all is asked about, and it is not waited for. The handler sees nothing of the answer.
 func TestAListThatFailsLeavesAllInDoubt(t *testing.T) {
 	for _, revision := range []string{newest, older} {
@@ -29,16 +21,13 @@ func TestAListThatFailsLeavesAllInDoubt(t *testing.T) {
 			"hangs":  func(ctx context.Context) { <-ctx.Done(); time.Sleep(10 * time.Millisecond) },
 			"panics": func(context.Context) { panic("password=hunter2") },
 		} {
-			s := newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler {
-				return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
-					if method == "tools/list" {
-						list(ctx)
-					}
-					return next(ctx, method, req)
-				}
-			}, codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmDestructive())
+			s := newShop(codecOf(freshKeys()), sealwaxmcp.Anonymous, sealwaxmcp.WithConfirmDestructive())
+			s.lists = list
 			var words []string
-			told := toldOf(call(t, asking(t, s.server, revision, hears(&words)), "delete", note{7}))
+			told := toldOf(call(t, asking(t, s.server, revision, func(params *mcp.ElicitParams) *mcp.ElicitResult {
+				words = append(words, params.Message)
+				return yes(params)
+			}), "delete", note{7}))
 			if !strings.Contains(told, "deleted") || !slices.Equal(words, []string{`Run "delete" with {"id":7}?`}) {
 				t.Errorf("%s: a list that %s: asked %q, told %s", revision, name, words, told)
 			}

@@ -69,8 +69,9 @@ type shop struct {
 	server  *mcp.Server
 	counts  *sealwaxmcp.Sessions[int]
 	baskets *sealwaxmcp.SelfContainedHandles[[]string]
-	// begins is called when a session does.
+	// begins is called when a session does, and lists by the SDK's own list of tools.
 	begins func()
+	lists  func(context.Context)
 
 	mu       sync.Mutex
 	refusals []sealwaxmcp.Refusal
@@ -79,12 +80,7 @@ type shop struct {
 }
 
 func newShop(codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *shop {
-	return newShopWith(func(next mcp.MethodHandler) mcp.MethodHandler { return next }, codec, who, options...)
-}
-
-// newShopWith has a middleware inside of the guard.
-func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Principals, options ...sealwaxmcp.Option) *shop {
-	s := &shop{begins: func() {}}
+	s := &shop{begins: func() {}, lists: func(context.Context) {}}
 	options = append([]sealwaxmcp.Option{sealwaxmcp.OnRefused(s.refused), sealwaxmcp.WithLogger(quiet)}, options...)
 	s.guard = must(sealwaxmcp.New(codec, who, options...))
 	s.counts = must(sealwaxmcp.NewSessions(s.guard, func(context.Context, *mcp.RequestExtra) (int, error) { s.begins(); return 0, nil },
@@ -103,7 +99,14 @@ func newShopWith(inside mcp.Middleware, codec *sealwax.Codec, who sealwaxmcp.Pri
 	for item := range items {
 		s.server.AddResource(&mcp.Resource{URI: fmt.Sprintf("item:///%02d", item), Name: fmt.Sprint("item ", item)}, nil)
 	}
-	s.server.AddReceivingMiddleware(inside)
+	s.server.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			if method == "tools/list" {
+				s.lists(ctx)
+			}
+			return next(ctx, method, req)
+		}
+	})
 	if err := s.guard.Protect(s.server); err != nil {
 		panic(err)
 	}
