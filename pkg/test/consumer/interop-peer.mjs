@@ -6,30 +6,27 @@ import { Codec, SealwaxError } from 'sealwax';
 import { hex, sealerOf } from './vectors.mjs';
 
 const OPERATIONS = {
-  seal: (request) => [sealer(request).seal(request.payload, life(request))],
+  seal: (request) => [sealer(request).seal(request.payload, request.life)],
 
   open(request) {
-    const opened = sealer(request).open(utf8(request.token), maxAge(request));
-    const { payload, generation, needsReseal, tokenId } = opened;
+    const { payload, generation, needsReseal, tokenId } = openedToken(request);
     return [hex(payload), generation, Number(needsReseal), tokenId];
   },
 
   renew(request) {
-    const opened = sealer(request).open(utf8(request.token), maxAge(request));
-    return [sealer(request).renew(opened, request.payload, life(request))];
+    return [sealer(request).renew(openedToken(request), request.payload, request.life)];
   },
 
   'mint-session-id': (request) => [view(request).mintSessionId()],
 
   'verify-session-id'(request) {
-    return verified(view(request).verifySessionId(utf8(request.token), maxAge(request)));
+    return verified(view(request).verifySessionId(request.token, request.age));
   },
 
-  'mint-handle': (request) => [view(request).mintHandle(utf8(request.label))],
+  'mint-handle': (request) => [view(request).mintHandle(request.label)],
 
   'verify-handle'(request) {
-    const [type, handle] = [utf8(request.label), utf8(request.token)];
-    return verified(view(request).verifyHandle(type, handle, maxAge(request)));
+    return verified(view(request).verifyHandle(request.label, request.token, request.age));
   },
 
   'session-create': (request) => [JSON.stringify(sessions(request).create(request.payload))],
@@ -46,10 +43,6 @@ const OPERATIONS = {
   'session-fork': (request) => [JSON.stringify(sessions(request).fork(opened(request)))],
 };
 
-for await (const line of createInterface({ input: process.stdin })) {
-  process.stdout.write(`${respond(parse(line)).join('\t')}\n`);
-}
-
 function respond(request) {
   try {
     return ['ok', ...OPERATIONS[request.op](request)];
@@ -62,46 +55,36 @@ function respond(request) {
 function parse(line) {
   const [op, ring, audience, principal, kind, ...rest] = line.split('\t');
   const [label, sessionId, context, ttl, payload, token, maxAge] = rest;
-  const bytes = { ring, audience, label, sessionId, context, payload, token };
-  const decoded = Object.entries(bytes).map(([name, text]) => [name, Buffer.from(text, 'hex')]);
-  return { op, principal, kind, ttl, maxAge, ...Object.fromEntries(decoded) };
+  const texts = { ring, audience, label, session_id: sessionId, token };
+  const decoded = Object.entries(texts).map(([name, hex]) => [name, utf8(hex)]);
+  return {
+    ...{ op, principal, kind, context, payload: Buffer.from(payload, 'hex') },
+    ...Object.fromEntries(decoded),
+    life: ttl === 'none' ? { noExpiry: true } : { ttl: number(ttl) },
+    age: { maxAge: number(maxAge) },
+  };
 }
 
 function view({ ring, audience, principal }) {
-  const codec = new Codec({ keys: utf8(ring), audience: utf8(audience) });
+  const codec = new Codec({ keys: ring, audience });
   if (principal === 'anonymous') return codec.view({ anonymous: true });
-  const parts = utf8(Buffer.from(principal, 'hex')).split('\0');
-  const [issuer, client, subject] = parts.map((part) => part || undefined);
+  const [issuer, client, subject] = utf8(principal)
+    .split('\0')
+    .map((part) => part || undefined);
   return codec.view({ issuer, client, subject });
 }
 
-function sealer(request) {
-  const { kind, label, sessionId, context } = request;
-  const fields = { label: utf8(label), session_id: utf8(sessionId), context: hex(context) };
-  return sealerOf(view(request), { kind, ...fields });
+const sealer = (request) => sealerOf(view(request), request);
+const openedToken = (request) => sealer(request).open(request.token, request.age);
+const sessions = (request) => view(request).sessions(request.life);
+const opened = (request) => sessions(request).open(JSON.parse(request.token));
+const verified = ({ createdAtMs, needsReseal }) => [createdAtMs, Number(needsReseal)];
+const number = (text) => (text === '' ? undefined : Number(text));
+
+function utf8(hex) {
+  return new TextDecoder().decode(Buffer.from(hex, 'hex'));
 }
 
-function sessions(request) {
-  return view(request).sessions(life(request));
-}
-
-function opened(request) {
-  return sessions(request).open(JSON.parse(utf8(request.token)));
-}
-
-function verified({ createdAtMs, needsReseal }) {
-  return [createdAtMs, Number(needsReseal)];
-}
-
-function life({ ttl }) {
-  if (ttl === 'none') return { noExpiry: true };
-  return { ttl: ttl === '' ? undefined : Number(ttl) };
-}
-
-function maxAge({ maxAge }) {
-  return { maxAge: maxAge === '' ? undefined : Number(maxAge) };
-}
-
-function utf8(bytes) {
-  return new TextDecoder().decode(bytes);
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(`${respond(parse(line)).join('\t')}\n`);
 }

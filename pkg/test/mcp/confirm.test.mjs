@@ -127,25 +127,22 @@ test('HTTP with sessions of the SDK: only the user who was asked answers', async
   assert.deepEqual(ran, ['delete_note']);
 });
 
-for (const [how, lists] of [
-  ['hangs', () => new Promise(() => {})],
-  ['comes late', () => new Promise((give) => setTimeout(give, 700, { tools: [] }))],
-]) {
-  test(`stdio: with a list that ${how} all is asked about`, async () => {
-    const { factory, ran, refused } = confirming({ lists });
-    const line = await eliciting(factory);
-    line.request(1, 'tools/call', call);
-    const question = await line.asked();
-    assert.equal(question.params.message, 'Run "delete_note" with {"id":7}?');
-    assert.deepEqual(ran, []);
-    if (how === 'comes late') await new Promise((over) => setTimeout(over, 400));
-    line.send({ id: question.id, result: yes });
-    await line.came.first(({ id }) => id === 1);
-    assert.deepEqual([ran, refused], [['delete_note'], ['invalid_argument']]);
-    assert.ok(!line.came.messages.some(({ result }) => result?.tools));
-    await line.close();
-  });
-}
+test('stdio: while the list does not come, all is asked about', async () => {
+  const lists = () => new Promise((give) => setTimeout(give, 700, { tools: [] }));
+  const { factory, ran, refused } = confirming({ lists });
+  const line = await eliciting(factory);
+  line.request(1, 'tools/call', call);
+  const question = await line.asked();
+  assert.equal(question.params.message, 'Run "delete_note" with {"id":7}?');
+  assert.deepEqual(ran, []);
+  // By then it has come.
+  await new Promise((over) => setTimeout(over, 400));
+  line.send({ id: question.id, result: yes });
+  await line.came.first(({ id }) => id === 1);
+  assert.deepEqual([ran, refused], [['delete_note'], ['invalid_argument']]);
+  assert.ok(!line.came.messages.some(({ result }) => result?.tools));
+  await line.close();
+});
 
 test('stdio: a call that is cancelled while the list is awaited runs nothing', async () => {
   let give;
