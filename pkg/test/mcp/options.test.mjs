@@ -6,27 +6,21 @@ import { test } from 'node:test';
 import { createMcpHandler, InMemoryTransport, McpServer } from '@modelcontextprotocol/server';
 import { Guard, HandleRefused, MemoryLedger } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
-import { connected, LEGACY } from './client.mjs';
-import { codec, factoryOf, guardOf, inTool, modern, requestOf, telling } from './wire.mjs';
+import { called, codec, factoryOf, guardOf, inTool, modern, requestOf, telling } from './wire.mjs';
 
 const info = { name: 'x', version: '1' };
 
 test('who forgot to protect is told so, and nothing leaves', async () => {
   const guard = guardOf();
   const rows = guard.referenceHandles('row');
-  for (const protect of [(server) => server, (server) => guardOf().protect(server)]) {
-    const server = protect(new McpServer(info));
-    server.registerTool('state', {}, (ctx) => ({ requestState: guard.state(ctx, 'secret') }));
-    server.registerTool('mint', {}, (ctx) => rows.mint(ctx));
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    await server.connect(ours);
-    const client = await connected(theirs, LEGACY);
-    for (const tool of ['state', 'mint']) {
-      const { result } = await client.call(tool, {});
-      assert.equal(result.isError, true);
-      assert.match(result.content[0].text, /call guard\.protect\(server\)/);
+  for (const other of [undefined, guardOf()]) {
+    for (const act of [
+      (ctx) => ({ requestState: guard.state(ctx, 'secret') }),
+      (ctx) => rows.mint(ctx),
+    ]) {
+      const { error } = await called(factoryOf({ 'tools/call': (_, ctx) => act(ctx) }, other));
+      assert.match(error.message, /call guard\.protect\(server\)/);
     }
-    await client.client.close();
   }
   for (const act of [() => guard.state({}, 'x'), () => guard.verify('{"forged":true}', {})])
     assert.throws(act, { code: 'invalid_argument' });
