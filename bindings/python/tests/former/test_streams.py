@@ -280,7 +280,7 @@ async def test_what_the_server_asks_its_client_is_answered() -> None:
 
 @pytest.mark.parametrize("error", [RuntimeError("secret"), sealwax.Expired("secret")])
 async def test_a_failure_of_the_guards_own_is_told_to_the_author(
-    monkeypatch: pytest.MonkeyPatch, error: Exception
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     world = World(KEYS)
     async with wired(low_level(world)) as wire:
@@ -292,7 +292,8 @@ async def test_a_failure_of_the_guards_own_is_told_to_the_author(
         await wire.call(1, "state")
         failed = await wire.heard()
         assert failed.error.code == types.INTERNAL_ERROR
-        assert "secret" not in failed.error.message
+        assert "secret" not in f"{failed.error.message}{caplog.text}"
+        assert f"expected an answer, found {type(error).__name__}" in caplog.text
     assert world.refused == [("invalid_argument", "session")]
 
 

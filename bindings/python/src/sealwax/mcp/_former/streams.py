@@ -19,6 +19,7 @@ from mcp.types import (
 )
 
 from ... import InternalError, _json, answer
+from ..._cause import named
 from .._caller import ends
 from .._handler.exchange import REFERENCE, Boundary, Exchange, by_reference
 from .._hooks import report, report_error
@@ -138,7 +139,8 @@ class Connection:
             except BaseException as error:
                 if ends(error):
                     raise
-                report_error(self._config, "request: expected an answer, found an error")
+                why = f"request: expected an answer, found {named(error)}"
+                report_error(self._config, why)
                 found = protocol_error(answer("data-layer", InternalError())["error"]).error
             finally:
                 if self._waiting.get(name) is waiting:
