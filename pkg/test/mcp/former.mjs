@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Codec } from 'sealwax';
 import { Guard, HandleRefused } from 'sealwax/mcp';
 import { sessionStreams } from 'sealwax/mcp/stdio';
+import { first } from './majors.mjs';
 
 export const PACKAGES = ['sdk-1.20', 'sdk-1.25', '@modelcontextprotocol/sdk'];
 
@@ -62,6 +63,5 @@ export async function world(name, { keys, principal = 'anonymous', ...more }) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , name, keys] = process.argv;
   const { guard, factory } = await world(name, { keys });
-  const { StdioServerTransport } = await modulesOf(name, 'server/stdio');
-  await factory().connect(new StdioServerTransport(...sessionStreams(guard)));
+  await (await first(name)).onLines(factory, sessionStreams(guard));
 }

@@ -11,6 +11,7 @@ import { Key } from 'sealwax';
 import { MemoryLedger } from 'sealwax/mcp';
 import { compiled, serving } from './client.mjs';
 import { modulesOf, PACKAGES, world } from './former.mjs';
+import { first } from './majors.mjs';
 
 const keys = Key.generate().toText();
 /** Who calls, by a header: 1.x hands over the headers of the request. */
@@ -43,21 +44,11 @@ async function clientsOf(name, t) {
 }
 
 /** A replica: the SDK's own example for Express, with the guard put in. */
-async function onExpress(name, t, settings = {}) {
-  const { StreamableHTTPServerTransport } = await modulesOf(name, 'server/streamableHttp');
+async function onExpress(name, t, settings) {
   const { guard, factory } = await world(name, { keys, principal, ...settings });
   const app = express();
   app.use(express.json());
-  app.all(
-    '/mcp',
-    guard.listener(async (request, response) => {
-      const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
-      const server = factory();
-      response.on('close', () => server.close());
-      await server.connect(transport);
-      await transport.handleRequest(request, response, request.body);
-    }),
-  );
+  app.all('/mcp', (await first(name)).wrapped(factory, guard));
   return serving(t, app);
 }
 

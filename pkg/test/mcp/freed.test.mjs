@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import { anonymous } from 'sealwax';
 import { LEGACY, sending, serving } from './client.mjs';
+import { first } from './majors.mjs';
 import { exchanges } from './node_modules/sealwax/dist/esm/raw.js';
 import {
   door,
@@ -96,21 +96,12 @@ for (const where of ['principal', 'handler']) {
   }
 }
 
+const former = await first('@modelcontextprotocol/sdk', { enableJsonResponse: true });
 /** Listeners of HTTP, by the major of the SDK. */
 const listeners = {
   '2.x': (guard, factory) => guard.node(createMcpHandler(factory).fetch),
   '1.x, which is to answer with JSON': (guard, factory) =>
-    guard.listener(
-      async (request, response) => {
-        const settings = { sessionIdGenerator: undefined, enableJsonResponse: true };
-        const transport = new StreamableHTTPServerTransport(settings);
-        const server = factory();
-        response.on('close', () => server.close());
-        await server.connect(transport);
-        await transport.handleRequest(request, response, request.body);
-      },
-      { required: false },
-    ),
+    former.wrapped(factory, guard, { required: false }),
 };
 
 for (const [major, listenerOf] of Object.entries(listeners)) {

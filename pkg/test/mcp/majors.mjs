@@ -49,14 +49,15 @@ function listenerOf(fetch) {
   };
 }
 
-/** Of a package of `@modelcontextprotocol/sdk`. */
-export async function first(name) {
+/** Of a package of `@modelcontextprotocol/sdk`; `more` is for its transport of HTTP. */
+export async function first(name, more = {}) {
   const { LATEST_PROTOCOL_VERSION: revision } = await import(`${name}/types.js`);
   const { Server } = await import(`${name}/server/index.js`);
   const { StreamableHTTPServerTransport } = await import(`${name}/server/streamableHttp.js`);
   const { StdioServerTransport } = await import(`${name}/server/stdio.js`);
   const listening = (served) => async (request, response) => {
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    const settings = { sessionIdGenerator: undefined, ...more };
+    const transport = new StreamableHTTPServerTransport(settings);
     const server = served();
     response.on('close', () => server.close());
     await server.connect(transport);
