@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
@@ -37,8 +38,8 @@ type Ledger struct {
 	warnings []string
 	// plain has how scripts are sent whose commands need no store machine.
 	plain map[string]*engine.Plain
-	// watched has the clients of servers, of which each new connection counts.
-	watched map[*redis.Client]*dials
+	// watched has the clients of servers, of which each new connection counts. A Cluster's client drops those of former ones.
+	watched map[weak.Pointer[redis.Client]]*dials
 }
 
 // connecting is the time limit to connect and to check a server.
@@ -53,7 +54,7 @@ func New(client redis.UniversalClient) (*Ledger, error) {
 		return nil, &ledger.Error{Unfit: true, Message: fmt.Sprintf("client: expected a *redis.Client or a *redis.ClusterClient, found %T", client)}
 	}
 	known, err := engine.NewRedis()
-	return &Ledger{client: client, redis: known, plain: map[string]*engine.Plain{}, watched: map[*redis.Client]*dials{}}, err
+	return &Ledger{client: client, redis: known, plain: map[string]*engine.Plain{}, watched: map[weak.Pointer[redis.Client]]*dials{}}, err
 }
 
 // Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
@@ -283,11 +284,11 @@ func (l *Ledger) node(ctx context.Context, key string) (node *redis.Client, of *
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if of = l.watched[node]; of == nil {
+	if of = l.watched[weak.Make(node)]; of == nil {
 		of = &dials{}
 		// Connections from before the hook count as one.
 		of.made.Store(1)
-		l.watched[node] = of
+		l.watched[weak.Make(node)] = of
 		node.AddHook(of)
 	}
 	return node, of, nil
