@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -64,23 +65,19 @@ class ThreadsTest {
   void keysChangeForAllThreads() throws Exception {
     Key stays = Key.generate();
     Codec changing = Codec.of(KeyRing.of(stays), "a");
-    AtomicBoolean isChanging = new AtomicBoolean();
-    AtomicBoolean done = new AtomicBoolean();
-    all(
-        Executors.newFixedThreadPool(5),
-        5,
-        () -> {
-          if (isChanging.compareAndSet(false, true)) {
-            try {
+    CompletableFuture<Void> changes =
+        CompletableFuture.runAsync(
+            () -> {
               for (int index = 0; index < 50; index++) {
                 assertTrue(changing.setKeys(KeyRing.of(Key.generate(), stays)));
                 assertTrue(changing.setKeys(KeyRing.of(stays, Key.generate())));
               }
-            } finally {
-              done.set(true);
-            }
-          }
-          while (!done.get()) {
+            });
+    all(
+        Executors.newFixedThreadPool(4),
+        4,
+        () -> {
+          while (!changes.isDone()) {
             // A view keeps its keys, in whichever pooled instance it is used.
             View view = changing.view(Principal.anonymous());
             for (int again = 0; again < 5; again++) {
@@ -89,6 +86,7 @@ class ThreadsTest {
           }
           return null;
         });
+    changes.join();
   }
 
   @Test

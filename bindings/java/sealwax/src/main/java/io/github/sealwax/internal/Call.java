@@ -232,11 +232,6 @@ public final class Call {
     return instance.read(address, length);
   }
 
-  /** Copies a text from anywhere. */
-  public String text(long address, int length) {
-    return new String(instance.read(address, length), StandardCharsets.UTF_8);
-  }
-
   /** Returns a byte as a truth value. */
   public boolean readBoolean(long address) {
     return instance.readByte(address) != 0;

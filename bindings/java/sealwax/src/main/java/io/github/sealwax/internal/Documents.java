@@ -2,10 +2,12 @@ package io.github.sealwax.internal;
 
 import io.github.sealwax.InvalidArgumentException;
 import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonGenerator;
@@ -124,32 +126,11 @@ public final class Documents {
         .call(
             x -> {
               long context = x.room(CONTEXT);
-              long named = x.bytes(method);
-              long aimed = x.bytes(target);
-              long given = x.bytes(arguments);
-              int size = arguments == null ? 0 : arguments.length;
+              x.withBytes(method, target, arguments);
               if (only == null) {
-                x.call(
-                    Function.REQUEST_CONTEXT,
-                    named,
-                    method.length,
-                    aimed,
-                    target.length,
-                    given,
-                    size,
-                    context);
+                x.call(Function.REQUEST_CONTEXT, context);
               } else {
-                x.call(
-                    Function.REQUEST_CONTEXT_ONLY,
-                    named,
-                    method.length,
-                    aimed,
-                    target.length,
-                    given,
-                    size,
-                    names(x, only),
-                    only.size(),
-                    context);
+                x.call(Function.REQUEST_CONTEXT_ONLY, names(x, only), only.size(), context);
               }
               return x.read(context, CONTEXT);
             });
@@ -171,57 +152,38 @@ public final class Documents {
   /** Returns the members of a method's messages that carry a token. */
   public static @Nullable Map<String, Object> tokenFields(String method) {
     byte[] name = Text.untrusted(method);
-    byte[] found =
-        Library.shared()
-            .call(
-                x -> {
-                  Output out = x.output(TOKEN_FIELDS_MAX);
-                  x.withBytes(name).withOutput(out).call(Function.TOKEN_FIELDS);
-                  return out.bytes();
-                });
-    return read(found);
+    return read(told(TOKEN_FIELDS_MAX, Function.TOKEN_FIELDS, x -> x.withBytes(name)));
   }
 
   /** Returns the parts of the principal of these claims. */
   public static Map<String, Object> principal(Map<String, ?> claims) {
     byte[] json = write("claims", claims);
-    return read(
-        Library.shared()
-            .call(
-                x -> {
-                  Output out = x.output(PRINCIPAL_MAX);
-                  x.withBytes(json).withOutput(out).call(Function.PRINCIPAL_FROM_CLAIMS);
-                  return out.bytes();
-                }));
+    return read(told(PRINCIPAL_MAX, Function.PRINCIPAL_FROM_CLAIMS, x -> x.withBytes(json)));
   }
 
   /** Returns the answer for the client. */
   public static String answer(String profile, int status, @Nullable String sessionId) {
     byte[] name = Text.bytes("profile", profile);
     byte[] echoed = sessionId == null ? null : Text.untrusted(sessionId);
-    return Library.shared()
-        .call(
-            x -> {
-              Output out = x.output(ANSWER_MAX);
-              x.withBytes(name)
-                  .with(status)
-                  .withBytes(echoed)
-                  .withOutput(out)
-                  .call(Function.ANSWER);
-              return out.text();
-            });
+    byte[] answer =
+        told(ANSWER_MAX, Function.ANSWER, x -> x.withBytes(name).with(status).withBytes(echoed));
+    return new String(answer, StandardCharsets.UTF_8);
   }
 
   /** Returns what a text is. */
   public static Map<String, Object> report(String text) {
     byte[] found = Text.untrusted(text);
-    return read(
-        Library.shared()
-            .call(
-                x -> {
-                  Output out = x.output(REPORT_MAX);
-                  x.withBytes(found).with(0).withOutput(out).call(Function.REPORT_JSON);
-                  return out.bytes();
-                }));
+    return read(told(REPORT_MAX, Function.REPORT_JSON, x -> x.withBytes(found).with(0)));
+  }
+
+  /** Calls a function that writes up to {@code most} bytes, with what is given to the call. */
+  private static byte[] told(int most, Function function, UnaryOperator<Call> given) {
+    return Library.shared()
+        .call(
+            x -> {
+              Output out = x.output(most);
+              given.apply(x).withOutput(out).call(function);
+              return out.bytes();
+            });
   }
 }

@@ -40,9 +40,4 @@ public final class Output {
   public String ascii() {
     return new String(bytes(), StandardCharsets.ISO_8859_1);
   }
-
-  /** Returns the text that was written. */
-  public String text() {
-    return new String(bytes(), StandardCharsets.UTF_8);
-  }
 }
