@@ -97,10 +97,6 @@ class AuthorsTest extends Guarded {
     refused(name, listing(ofSessions), "sessions/create", NO_PARAMS);
     refusedByLedger(name, command -> thrower(thrown));
     refusedByLedger(name, command -> CompletableFuture.failedFuture(thrown));
-  }
-
-  @Test
-  void ofALedgerThatAnswersNothing() {
     refusedByLedger(
         "expected a reply as LEDGER.md specifies",
         command -> CompletableFuture.completedFuture(null));
@@ -238,6 +234,8 @@ class AuthorsTest extends Guarded {
     LinkRefused refused = assertThrows(LinkRefused.class, () -> others.open(link));
     assertEquals("404 malformed", refused.status() + " " + refused.code());
 
+    // Who is not signed in is not anybody.
+    assertThrows(InvalidArgumentException.class, () -> links.by(null));
     OpenedLink<Integer> seen = links.by(ALICE).preview(link);
     assertEquals(seen, links.open(link));
     assertEquals(new OpenedLink<>(7, ALICE, seen.id()), seen);
@@ -249,15 +247,6 @@ class AuthorsTest extends Guarded {
       refused = assertThrows(LinkRefused.class, () -> links.open(sent));
       assertEquals("404 Not found", refused.status() + " " + refused.getMessage());
     }
-  }
-
-  /** Who is not signed in is not anybody. */
-  @Test
-  void aLinkOfNobody() {
-    Links<Integer> links = guard.links("report", Integer.class);
-    InvalidArgumentException none =
-        assertThrows(InvalidArgumentException.class, () -> links.by(null));
-    assertEquals("by: expected the user who is signed in, found none", none.getMessage());
   }
 
   @Test

@@ -19,10 +19,8 @@ import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.codec.StringCodec;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -64,10 +62,9 @@ class RedisLedgerTest {
   private static final Function<RedisConnection, CompletableFuture<RedisConnection>> WORK =
       CompletableFuture::completedFuture;
 
-  /** The connections that were made, and those that are not closed yet. */
-  private final List<RedisConnection> made = new CopyOnWriteArrayList<>();
+  /** The connections that are not closed yet, as they came. */
+  private final List<StatefulRedisConnection<String, String>> kept = new CopyOnWriteArrayList<>();
 
-  private final Set<Object> kept = ConcurrentHashMap.newKeySet();
   private RedisServers servers;
 
   /** Until then a connection is still being made. */
@@ -96,16 +93,13 @@ class RedisLedgerTest {
   }
 
   private RedisConnection keep(StatefulRedisConnection<String, String> connection) {
-    RedisConnection one =
-        new RedisConnection(
-            connection,
-            () -> {
-              kept.remove(connection);
-              return connection.closeAsync();
-            });
     kept.add(connection);
-    made.add(one);
-    return one;
+    return new RedisConnection(
+        connection,
+        () -> {
+          kept.remove(connection);
+          return connection.closeAsync();
+        });
   }
 
   /** Lettuce keeps what the server closed until it is closed here too. */
@@ -135,9 +129,9 @@ class RedisLedgerTest {
       CompletableFuture<RedisConnection> own =
           connections.withOwn("a", WORK, Duration.ofMillis(20));
       assertThrows(CompletionException.class, connections.guarding(shared, own, PATIENT)::join);
-      until(() -> made.size() == 2);
+      until(() -> kept.size() == 2);
       ready.complete(null);
-      until(() -> connections.withOwn("a", WORK, PATIENT).join() == made.get(1));
+      until(() -> connections.withOwn("a", WORK, PATIENT).join().connection() == kept.get(1));
       // What came too late broke no connection that works.
       assertTrue(shared.isOpen());
       assertEquals(shared, connections.shared("a").join());

@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -92,8 +91,7 @@ class ServersTest {
   }
 
   private List<String> codes() {
-    Stream<Refusal> refusals = shops.stream().flatMap(shop -> shop.refusals.stream());
-    return refusals.map(Refusal::code).sorted().toList();
+    return shops.stream().flatMap(shop -> Guarded.codes(shop.refusals).stream()).sorted().toList();
   }
 
   @Test
