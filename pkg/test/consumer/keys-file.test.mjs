@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
 
@@ -147,15 +148,13 @@ for (const isClosed of [false, true]) {
     const args = ['--input-type=module', '--eval', PROGRAM];
     const program = spawn(process.execPath, args, { env, cwd: import.meta.dirname });
     if (isClosed) program.stderr.destroy();
-    const said = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'])
-      program[name].on('data', (text) => {
-        said[name] += text;
-      });
+    // Of a stream that is closed there is no text.
+    const said = ['stdout', 'stderr'].map((name) => text(program[name]).catch(() => ''));
     const [status] = await once(program, 'close');
-    assert.deepEqual([status, said.stdout], [0, 'alive\n'], said.stderr);
+    const [stdout, stderr] = await Promise.all(said);
+    assert.deepEqual([status, stdout], [0, 'alive\n'], stderr);
     const line = /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO sealwax: keys_changed message="keys file .*"\n/;
-    if (!isClosed) assert.match(said.stderr, line);
+    if (!isClosed) assert.match(stderr, line);
   });
 }
 
