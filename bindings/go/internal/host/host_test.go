@@ -136,13 +136,10 @@ func TestATrapEndsAnInstanceAlone(t *testing.T) {
 func TestOwnedObjectsAreFreedOnce(t *testing.T) {
 	freed := 0
 	var made *Owned
-	err := in(0, func(c *Call) error {
+	ok(t, in(0, func(c *Call) error {
 		made = c.Own(1, func(*module.Module, Ptr) { freed++ })
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for range 3 {
 		made.Close()
 	}
@@ -268,9 +265,8 @@ func TestALargeInputLeavesNoLargeMemory(t *testing.T) {
 		t.Error("expected that the instance ended")
 	}
 	work(true)
-	if err := last.Do(func(*Call, Ptr) error { return nil }); err != nil {
-		t.Errorf("expected that what lives there alone stays: %v", err)
-	}
+	// What lives there alone stays.
+	ok(t, last.Do(func(*Call, Ptr) error { return nil }))
 	last.Close()
 	if pool()[3].in != nil {
 		t.Error("expected that the instance ended")

@@ -11,15 +11,10 @@ import (
 // A Cluster's client has one for each server, and drops it when that server is gone.
 func TestAClientOfAFormerServerIsNotKept(t *testing.T) {
 	gone := make(chan bool)
-	l := &Ledger{}
-	func() {
-		node := redis.NewClient(&redis.Options{})
-		defer node.Close()
-		runtime.AddCleanup(node, func(gone chan bool) { close(gone) }, gone)
-		l, _ = New(node)
-		_, _, _ = l.node(t.Context(), "")
-		l.client = nil
-	}()
+	l, _ := New(redis.NewClient(&redis.Options{}))
+	node, _, _ := l.node(t.Context(), "")
+	runtime.AddCleanup(node, func(gone chan bool) { close(gone) }, gone)
+	l.client = nil
 	for {
 		runtime.GC()
 		select {
