@@ -1,6 +1,6 @@
 """The examples as they are run, with official clients.
 
-On HTTP with users and without, on stdio, at two replicas, and by clients of both revisions.
+On HTTP with users, and on stdio by clients of both revisions; at replicas `make demo` shows them.
 """
 
 from __future__ import annotations
@@ -53,15 +53,9 @@ def on_stdio(file: Path) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=[str(file)], env=ENVIRONMENT)
 
 
-def answering(action: Any, content: dict[str, Any] | None) -> Any:
-    async def answer(_ctx: Any, params: Any) -> types.ElicitResult:
-        assert params.message == "Delete note 7?"
-        return types.ElicitResult(action=action, content=content)
-
-    return answer
-
-
-YES = answering("accept", {"confirm": True})
+async def yes(context: Any, params: Any) -> types.ElicitResult:
+    assert params.message == "Delete note 7?"
+    return types.ElicitResult(action="accept", content={"confirm": True})
 
 
 async def visit_notes(client: Client, *, deletes: bool = True) -> None:
@@ -87,26 +81,9 @@ async def visit_notes(client: Client, *, deletes: bool = True) -> None:
     assert await CURSOR.present(client, "10") == CURSOR.refusal
 
 
-async def test_a_note_is_deleted_if_the_user_says_so() -> None:
-    """Without users, and for clients of both revisions."""
-    with example(NOTES) as url:
-        for action, content, text in (
-            ("accept", {"confirm": False}, "note 7 kept"),
-            ("decline", None, "note 7 kept"),
-        ):
-            async with Client(url, elicitation_callback=answering(action, content)) as client:
-                told = plain(await client.call_tool("delete_note", {"id": 7}))
-            assert told["content"] == [{"type": "text", "text": text}]
-        async with Client(url, elicitation_callback=YES) as client:
-            await visit_notes(client)
-        async with Client(url, mode="legacy") as client:
-            # Elicitation there needs a session, which a stateless server does not have.
-            await visit_notes(client, deletes=False)
-
-
 async def test_over_http_with_users() -> None:
     with example(NOTES, NOTES_JWT_SECRET=wire.SECRET) as url:
-        async with wire.over_http(url, "alice", elicitation_callback=YES) as client:
+        async with wire.over_http(url, "alice", elicitation_callback=yes) as client:
             await visit_notes(client)
             call = client.session.call_tool("delete_note", {"id": 7}, allow_input_required=True)
             asked = await call
@@ -125,7 +102,7 @@ async def test_over_http_with_users() -> None:
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
 async def test_on_stdio(mode: Any) -> None:
-    async with Client(on_stdio(NOTES), mode=mode, elicitation_callback=YES) as client:
+    async with Client(on_stdio(NOTES), mode=mode, elicitation_callback=yes) as client:
         # An older revision has no rounds.
         await visit_notes(client, deletes=mode != "legacy")
 
@@ -167,16 +144,6 @@ async def visit_sessions(client: Client, other: Client) -> None:
     # Nothing would record its end.
     told = await ask(client, "sessions/delete", one.metadata)
     assert told["error"]["code"] == types.METHOD_NOT_FOUND
-
-
-async def test_sessions_at_two_replicas() -> None:
-    users = {"NOTES_JWT_SECRET": wire.SECRET}
-    with example(SESSIONS, **users) as url, example(SESSIONS, **users) as other:
-        async with (
-            wire.over_http(url, "alice", mode="2026-07-28") as client,
-            wire.over_http(other, "alice", mode="legacy") as at_other,
-        ):
-            await visit_sessions(client, at_other)
 
 
 async def test_sessions_on_stdio() -> None:
