@@ -246,7 +246,7 @@ test-faults-whole: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
 
 # What docs/assurance.md claims: tests/assurance/*/Makefile. The long form of each takes up to hours.
 .PHONY: assurance-short assurance-more assurance-whole fuzz
-assurance-short assurance-more assurance-whole: assurance-%: build $(LEDGER)/.installed
+assurance-short assurance-more assurance-whole: assurance-%: build servers $(if $(HAS_JAVA),java) $(LEDGER)/.installed
 	$(MAKE) -C tests/assurance $*
 
 # libFuzzer's targets, in turn, for T seconds together.

@@ -58,7 +58,7 @@ class Playing:
         people = {event["as"] for event in transcript["events"]}
         self._anonymous = people == {"anonymous"}
         self._lines, self._ids, self._now = {}, 0, None
-        self._done(
+        self.done(
             do="serve",
             system=system,
             now=self._world.now,
@@ -73,7 +73,7 @@ class Playing:
         """Play events, each held to what it says."""
         for at, event in enumerate(events):
             try:
-                compare(self._world, event, self._found(event))
+                compare(self._world, event, self.outcome(event))
             except Differs as differs:
                 raise Differs(f"event {at}: {differs}") from None
         if outer is not None:
@@ -83,7 +83,7 @@ class Playing:
         for lines in self._lines.values():
             lines.close()
 
-    def _done(self, **told):
+    def done(self, **told):
         """Have something done that takes no request; return what came of it."""
         self._server.tell(**told)
         while "done" not in (said := self._server.next()):
@@ -95,7 +95,7 @@ class Playing:
         who = event["as"]
         person = who if who == "thrower" else FILE["people"].get(who)
         method = (event["message"] or {}).get("method")
-        self._done(do="at", now=self._world.now, who=person, method=method, **more)
+        self.done(do="at", now=self._world.now, who=person, method=method, **more)
 
     def _note(self, said):
         found = self._now
@@ -107,7 +107,7 @@ class Playing:
                 continue
             getattr(found, name).append(value)
 
-    def _found(self, event):
+    def outcome(self, event):
         self._world.now += event.get("after", 0)
         message = self._world.resolved(event["message"]) or {}
         if message and not event.get("notification"):
@@ -125,7 +125,7 @@ class Playing:
         outer, self._now = self._now, found
         self._at(event, **{name: event[name] for name in ("forgets", "lost") if name in event})
         if event["via"] == "operator":
-            found.answered = {"done": self._done(do="revoke", whom=FILE["people"][event["revoke"]])}
+            found.answered = {"done": self.done(do="revoke", whom=FILE["people"][event["revoke"]])}
         elif self._server.ready.get("direct"):
             members = ("via", "header", "http", "notification", "again")
             given = {name: self._world.resolved(event[name]) for name in members if name in event}
@@ -145,7 +145,7 @@ class Playing:
 
             threading.Thread(target=ask, daemon=True).start()
             self._serve(event, found)
-        self._done(do="settle")
+        self.done(do="settle")
         self._now = outer
         return found
 
@@ -201,7 +201,7 @@ class Playing:
     def _did(self, to, name, given):
         last = given[-1] if len(given) > 1 else None
         options = given.pop() if last and isinstance(last, dict) and last.keys() <= OPTIONS else {}
-        did = self._done(do=name, to=to, given=self._world.resolved(given), options=options)
+        did = self.done(do=name, to=to, given=self._world.resolved(given), options=options)
         if "as" in options and isinstance(did, dict) and "handle" in did:
             self._world.handles[options["as"]] = did["handle"]
         return did

@@ -65,6 +65,7 @@ class Server:
 
     def __init__(self, command, show=False):
         self._process, self._show = started(command), show
+        self.pid = self._process.pid
         #: What it says, and what comes of requests to it, in the order in which it came.
         self.came = queue.Queue()
         threading.Thread(target=self._listen, daemon=True).start()

@@ -24,6 +24,8 @@ serve    a guard and its servers, anew: system, now, keys, audience, anonymous, 
 at       now; `who` asks: a principal's parts, null, or "thrower"; for which method; forgets and lost are of the ledger
 send     of a server that is `direct`, the engine alone: a message with its via, http, headers, modern; {"answer": …} is what comes of it
 revoke   whom; done: whether the ledger recorded it
+keys     other ones in place of those of `serve`
+heap     done: how much of each heap is in use once all garbage is collected, in bytes; nothing where there is none
 settle   done when all that was sent has been served
 return, throw, and the operations of a handler, which `to` names, with what is given and options
 

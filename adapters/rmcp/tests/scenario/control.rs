@@ -1,12 +1,13 @@
 //! The control channel: what is said, and the handlers that wait to be told.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// By their ids.
-static HANDLERS: Mutex<Vec<UnboundedSender<Value>>> = Mutex::new(Vec::new());
+/// By their ids, until they are told to end.
+static HANDLERS: Mutex<BTreeMap<u64, UnboundedSender<Value>>> = Mutex::new(BTreeMap::new());
 
 pub fn say(said: &Value) {
     println!("{said}");
@@ -16,14 +17,20 @@ pub fn say(said: &Value) {
 pub fn waiting(mut seen: Value) -> UnboundedReceiver<Value> {
     let (tell, told) = unbounded_channel();
     let mut handlers = HANDLERS.lock().unwrap();
-    seen["id"] = json!(handlers.len());
-    handlers.push(tell);
+    let id = handlers.last_key_value().map_or(0, |(last, _)| last + 1);
+    seen["id"] = json!(id);
+    handlers.insert(id, tell);
     say(&json!({"handler": seen}));
     told
 }
 
 /// Tells the handler that `to` names.
 pub fn tell(told: Value) {
-    let to = usize::try_from(told["to"].as_u64().unwrap()).unwrap();
-    HANDLERS.lock().unwrap()[to].send(told).unwrap();
+    let to = told["to"].as_u64().unwrap();
+    let mut handlers = HANDLERS.lock().unwrap();
+    let ends = told["do"] == "return" || told["do"] == "throw";
+    handlers[&to].send(told).unwrap();
+    if ends {
+        handlers.remove(&to);
+    }
 }

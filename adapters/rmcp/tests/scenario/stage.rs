@@ -23,6 +23,7 @@ use crate::lossy_ledger::LossyLedger;
 
 pub struct Stage {
     clock: TestClock,
+    codec: Codec,
     who: Mutex<Value>,
     method: Mutex<Value>,
     /// The pages of the server's own list of tools, by their cursors.
@@ -48,8 +49,8 @@ impl Stage {
         let codec = Codec::builder(keys, text("audience")).payload_limit(4096);
         let codec = codec.build_in(clock.clone()).unwrap();
         let builder = match told["anonymous"] == true {
-            true => Guard::builder(codec, anonymous),
-            false => Guard::builder(codec, |_: &Context| principal()),
+            true => Guard::builder(codec.clone(), anonymous),
+            false => Guard::builder(codec.clone(), |_: &Context| principal()),
         };
         let builder = builder.on_refused(on_refused).on_event(on_event);
         let mut builder = options(builder, settings);
@@ -63,6 +64,7 @@ impl Stage {
         let server = guard.protect(Server(guard.clone()));
         *STAGE.lock().unwrap() = Some(Arc::new(Self {
             clock,
+            codec,
             who: Mutex::default(),
             method: Mutex::default(),
             tools: settings["tools"].clone(),
@@ -88,6 +90,11 @@ impl Stage {
         let page = self.tools.get(cursor.as_str().unwrap_or_default());
         let failed = || ErrorData::internal_error("no list", None);
         asks.then(|| page.cloned().ok_or_else(failed))
+    }
+
+    pub fn set_keys(&self, told: &Value) {
+        let keys = told["keys"].as_str().unwrap();
+        self.codec.set_keys(keys.parse().unwrap());
     }
 
     pub async fn revoke(&self, whom: &Value) -> bool {

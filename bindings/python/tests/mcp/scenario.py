@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
+import gc
 import itertools
 import json
 import logging
 import socket
 import sys
+import tracemalloc
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -293,12 +296,30 @@ numbers = itertools.count()
 handlers = dict[int, "asyncio.Queue[dict[str, Any]]"]()
 
 
+class Mallinfo2(ctypes.Structure):
+    """What glibc tells of its heap; the eighth is how much is in use."""
+
+    _fields_ = [(f"n{at}", ctypes.c_size_t) for at in range(10)]
+
+
+def heap() -> dict[str, int]:
+    """Return how much of both heaps is in use; of Python's, since it was first asked."""
+    tracemalloc.start()
+    gc.collect()
+    mallinfo2 = ctypes.CDLL(None).mallinfo2
+    mallinfo2.restype = Mallinfo2
+    return {"native": mallinfo2().n7, "Python": tracemalloc.get_traced_memory()[0]}
+
+
 async def waiting(**seen: Any) -> Any:
     number = next(numbers)
     handlers[number] = asyncio.Queue()
     say(handler={"id": number, **seen})
-    while True:
-        yield await handlers[number].get()
+    try:
+        while True:
+            yield await handlers[number].get()
+    finally:
+        del handlers[number]
 
 
 async def main() -> None:
@@ -344,6 +365,11 @@ async def main() -> None:
             stage.who, stage.method = told["who"], told["method"]
             if stage.ledger is not None:
                 stage.ledger.before(told)
+        elif told["do"] == "keys":
+            assert stage is not None
+            stage.guard.codec.set_keys(told["keys"])
+        elif told["do"] == "heap":
+            done = heap()
         elif told["do"] == "revoke":
             assert stage is not None
             done = await revoked(stage.guard, told["whom"])

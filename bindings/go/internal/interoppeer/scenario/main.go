@@ -8,8 +8,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"sync/atomic"
 	"time"
+
+	sealwax "github.com/sealwax/sealwax-go"
+	"github.com/sealwax/sealwax-go/internal/host"
 )
 
 // told is what the driver tells, of whatever kind.
@@ -109,10 +113,26 @@ func done(one told) any {
 		current.Load().at(one)
 	case "revoke":
 		return current.Load().revoke(one.Whom)
+	case "keys":
+		must(current.Load().codec.SetKeys(must(sealwax.ParseKeyRing(one.Keys))))
+	case "heap":
+		return heap()
 	case "settle":
 		// An answer ends when its request has been served, and lines are served in their order.
 	default:
 		panic("told to " + one.Do)
 	}
 	return nil
+}
+
+// heap returns how much of Go's heap is in use, in which the modules' memories are, and how much these are.
+func heap() map[string]uint64 {
+	for range 3 {
+		runtime.GC()
+		// What cleans up runs beside.
+		time.Sleep(time.Millisecond)
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return map[string]uint64{"Go": memory.HeapAlloc, "modules": host.MemorySize()}
 }

@@ -52,6 +52,7 @@ var quiet = slog.New(slog.DiscardHandler)
 // stage has a guard with the settings of a transcript, and its server.
 type stage struct {
 	clock    *host.Clock
+	codec    *sealwax.Codec
 	guard    *sealwaxmcp.Guard
 	sessions *sealwaxmcp.Sessions[json.RawMessage]
 	server   *mcp.Server
@@ -67,12 +68,12 @@ type stage struct {
 func newStage(one told) *stage {
 	s := &stage{clock: host.NewClock(one.Now * 1000), tools: one.Settings.Tools}
 	ring := must(sealwax.ParseKeyRing(one.Keys))
-	codec := must(host.NewCodecOn(s.clock, ring, one.Audience, []sealwax.Option(nil))).(*sealwax.Codec)
+	s.codec = must(host.NewCodecOn(s.clock, ring, one.Audience, []sealwax.Option(nil))).(*sealwax.Codec)
 	var who sealwaxmcp.Principals = sealwaxmcp.PrincipalFunc(s.principal)
 	if one.Anonymous {
 		who = sealwaxmcp.Anonymous
 	}
-	s.guard = must(sealwaxmcp.New(codec, who, s.options(one.Settings)...))
+	s.guard = must(sealwaxmcp.New(s.codec, who, s.options(one.Settings)...))
 	if one.Settings.Sessions != nil {
 		s.sessions = s.newSessions(one.Settings)
 	}

@@ -2,6 +2,7 @@ package io.github.sealwax.mcp;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.github.sealwax.KeyRing;
 import io.github.sealwax.mcp.internal.Json;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The scenario server of this language: tests/driver/run.py says what it is told, and what it says.
@@ -64,11 +66,27 @@ final class Scenario {
       case "revoke" -> {
         return stage.revoke(Values.object(told.get("whom")));
       }
+      case "keys" -> stage.codec.setKeys(KeyRing.parse((String) told.get("keys")));
+      case "heap" -> {
+        return Map.of("heap", heap());
+      }
       // Whatever was answered has been served, notifications too.
       case "settle" -> {}
       default -> throw new IllegalArgumentException(told.toString());
     }
     return null;
+  }
+
+  /** Returns how much of the heap is in use, in which the modules' memories are. */
+  private static long heap() {
+    // The tests' own logger keeps all lines.
+    Log.LINES.clear();
+    for (int times = 0; times < 3; times++) {
+      System.gc();
+      // What cleans up runs beside.
+      LockSupport.parkNanos(20_000_000);
+    }
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   static void say(Map<String, ?> said) {

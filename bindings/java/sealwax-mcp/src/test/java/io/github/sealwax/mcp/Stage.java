@@ -47,6 +47,7 @@ final class Stage implements AutoCloseable {
           .contextExtractor(SealwaxFilter.extractor(request -> McpTransportContext.EMPTY))
           .build();
   private final ScriptedLedger ledger;
+  final Codec codec;
   private final Guard guard;
   private final SealwaxFilter filter;
 
@@ -66,6 +67,8 @@ final class Stage implements AutoCloseable {
         settings.get("ledger") instanceof String kind
             ? new ScriptedLedger(clock, kind, Values.object(settings.get("ledgerOptions")))
             : null;
+    KeyRing keys = KeyRing.parse((String) told.get("keys"));
+    codec = TestCodec.of(clock, Codec.builder((String) told.get("audience")).keys(keys));
     guard = guard(told, settings);
     Script script = new Script(guard, sessions(settings.get("sessions")), this::listed);
     filter = filter(Values.object(settings.get("transport")));
@@ -98,8 +101,6 @@ final class Stage implements AutoCloseable {
   }
 
   private Guard guard(Map<String, Object> told, Map<String, Object> settings) {
-    KeyRing keys = KeyRing.parse((String) told.get("keys"));
-    Codec codec = TestCodec.of(clock, Codec.builder((String) told.get("audience")).keys(keys));
     Guard.Builder builder =
         Guard.builder(codec)
             .onRefused(it -> Scenario.say("reported", Map.of("code", it.code(), "kind", it.kind())))
