@@ -3,7 +3,8 @@
     figures.py            writes them from figures.csv
     figures.py --check    fails where the table has others
     figures.py COMMAND... runs commands as the table names them, such as `counts more`, and keeps in figures.csv what they print
-                          behind `figure: `: of lines that begin with a number, the sum for the same words
+                          behind `figure: `: of lines that begin with a number, the sum for the same words; where no line has
+                          it, how many tests passed
 
 The first row of a command is what it found last, others are what was found once. `?` is behind a commit that this history has not: the
 pages of the time (`git show a9bf4b8e^:docs/assurance`) have its day.
@@ -18,8 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests/assurance/figures.csv"
 PAGE = ROOT / "docs/assurance.md"
-# cargo-vet has a sentence of its own.
-FIGURE = re.compile(r"(?:figure: |Vetting Succeeded \()(?:([\d,]+) )?([^\n)]+)")
+# cargo-vet has a sentence of its own, and so have tests of C, the threads of Python and the ledger's evaluation.
+SENTENCE = r"figure: |Vetting Succeeded \(|no memory: |evaluate: |^(?=\d+ (?:forks|threads))"
+FIGURE = re.compile(rf"(?:{SENTENCE})(?:([\d,]+) )?([^\n)]+)", re.MULTILINE)
+# Of cargo and pytest, and of Node.
+PASSED = re.compile(r"\b(\d+) passed\b|^\S pass (\d+)", re.MULTILINE)
 
 
 def output(*words: str) -> str:
@@ -42,6 +46,8 @@ def measured(command: str) -> str:
     for number, words in FIGURE.findall(said):
         sums[words] = (sums.get(words) or 0) + int(number.replace(",", "")) if number else None
     if not sums:
+        sums["tests passed"] = sum(int(one or other) for one, other in PASSED.findall(said))
+    if sums.get("tests passed") == 0:
         sys.exit(f"{command} prints no figure")
     return ", ".join(words if number is None else f"{number:,} {words}" for words, number in sums.items())
 

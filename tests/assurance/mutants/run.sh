@@ -56,6 +56,19 @@ mutants() {
   test $status -le 3
 }
 
+# counted WORDS FILE...: how many mutants stand in them, as a figure.
+counted() {
+  words=$1
+  shift
+  echo "figure: $(cd "$build" && cat "$@" 2>/dev/null | wc -l) $words"
+}
+told() {
+  counted killed "$name"*/mutants.out/caught.txt "$name"*/mutants.out/timeout.txt
+  counted 'do not compile' "$name/mutants.out/unviable.txt"
+  counted survived "$name-all/mutants.out/missed.txt"
+}
+trap told EXIT
+
 mkdir -p "$build/$name" "$build/$name-all"
 rm -rf "$build/$name/mutants.out" "$build/$name-all/mutants.out"
 mutants "$name" "-C=$quick" "$@" -- -- $first $skip
