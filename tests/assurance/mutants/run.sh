@@ -60,12 +60,12 @@ mutants() {
 counted() {
   words=$1
   shift
-  echo "figure: $(cd "$build" && cat "$@" 2>/dev/null | wc -l) $words"
+  echo "figure: $(cat "$@" 2>/dev/null | wc -l) $words"
 }
 told() {
-  counted killed "$name"*/mutants.out/caught.txt "$name"*/mutants.out/timeout.txt
-  counted 'do not compile' "$name/mutants.out/unviable.txt"
-  counted survived "$name-all/mutants.out/missed.txt"
+  counted killed "$build/$name"*/mutants.out/caught.txt "$build/$name"*/mutants.out/timeout.txt
+  counted 'do not compile' "$build/$name/mutants.out/unviable.txt"
+  counted survived "$build/$name-all/mutants.out/missed.txt"
 }
 trap told EXIT
 
