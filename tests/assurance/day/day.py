@@ -99,7 +99,7 @@ def main(language, command, exchanges):
     print(f"{language}: {dict(day.seen)} in {time.monotonic() - begun:.0f} s")
     assert day.seen["used"] == each * HOURS
     assert min(day.seen["expired"], day.seen["unknown_key"]) > 10
-    print(f"figure: {each * HOURS} exchanges of {language}")
+    print(f"figure: {each * HOURS} exchanges\nfigure: 1 languages")
 
 
 if __name__ == "__main__":
