@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.sealwax.Codec;
 import io.github.sealwax.Key;
 import io.github.sealwax.KeyRing;
-import io.github.sealwax.Principal;
 import io.modelcontextprotocol.client.McpClient;
 import io.modelcontextprotocol.client.McpSyncClient;
 import io.modelcontextprotocol.client.transport.HttpClientStreamableHttpTransport;
@@ -20,7 +19,6 @@ import io.modelcontextprotocol.spec.McpSchema.TextContent;
 import java.net.http.HttpClient;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -132,39 +130,19 @@ class ServersTest {
     assertEquals(List.of("ended", "ended", others, others, "unauthentic"), codes());
   }
 
-  // Messages as no client of the SDK sends them.
-
-  private String begun(String user, String experimental) throws Exception {
-    String own = "\"roots\":{},\"experimental\":{\"x\":{\"y\":" + experimental + "}}";
-    String initialize = Container.INITIALIZE.replace("\"sampling\":{}", own);
-    HttpHeaders headers = container.post(initialize, "X-User", user).headers();
-    return headers.firstValue("Mcp-Session-Id").orElseThrow();
-  }
-
-  private HttpResponse<String> who(String user, String id) throws Exception {
-    String call =
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"who\",\"arguments\":{}}}";
-    return container.post(call, "X-User", user, "Mcp-Session-Id", id);
-  }
-
+  /** No client of the SDK sends such. */
   @Test
   void whatAClientDeclaresIsKept() throws Exception {
+    String call =
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"who\",\"arguments\":{}}}";
     for (String odd : List.of("\"\\ud800\"", "1e400", "[".repeat(123) + "]".repeat(123))) {
-      String told = who("alice", begun("alice", odd)).body();
+      String own = "\"roots\":{},\"experimental\":{\"x\":{\"y\":" + odd + "}}";
+      String initialize = Container.INITIALIZE.replace("\"sampling\":{}", own);
+      HttpHeaders headers = container.post(initialize, "X-User", "alice").headers();
+      String id = headers.firstValue("Mcp-Session-Id").orElseThrow();
+      String told = container.post(call, "X-User", "alice", "Mcp-Session-Id", id).body();
       assertTrue(told.contains("roots"), told);
     }
     assertEquals(List.of(), codes());
-  }
-
-  @Test
-  void whoIsRevokedIsSignedOutEverywhere() throws Exception {
-    String alice = begun("alice", "1");
-    String bob = begun("bob", "1");
-    shops.get(0).guard.revoke(Principal.of("https://idp.example.com", "cli-7", "alice"));
-    for (int at = 0; at < 2; at++) {
-      assertEquals(404, who("alice", alice).statusCode());
-      assertEquals(200, who("bob", bob).statusCode());
-    }
-    assertEquals(List.of("revoked", "revoked"), codes());
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.io.File;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -17,21 +18,31 @@ import java.util.concurrent.TimeUnit;
 final class Valkey implements AutoCloseable {
   private static final String PROGRAM = System.getenv("VALKEY_SERVER");
 
-  final int port;
-  private final Path folder;
-  private Process process;
-  private RedisClient client;
+  final int port = freePort();
+  private final Process process;
+  private final RedisClient client = RedisClient.create(url());
 
   Valkey(String... config) {
     assumeTrue(
         PROGRAM != null || System.getenv("CI") != null, "LEFT OUT, for want of VALKEY_SERVER");
-    port = freePort();
     try {
-      folder = Files.createTempDirectory("valkey");
-    } catch (IOException e) {
+      Path folder = Files.createTempDirectory("valkey");
+      List<String> command =
+          new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
+      command.addAll(List.of("--bind", "127.0.0.1", "--save", ""));
+      command.addAll(List.of(config));
+      File log = folder.resolve("log").toFile();
+      process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log).start();
+      for (int tries = 0; tries < 600; tries++) {
+        if (Files.readString(log.toPath()).contains("Ready to accept connections")) {
+          return;
+        }
+        TimeUnit.MILLISECONDS.sleep(50);
+      }
+    } catch (IOException | InterruptedException e) {
       throw new IllegalStateException(e);
     }
-    start(config);
+    throw new IllegalStateException("valkey did not start");
   }
 
   /** Below those of clients; a node of a cluster takes the one 10,000 above it too. */
@@ -46,31 +57,6 @@ final class Valkey implements AutoCloseable {
       }
     }
     throw new IllegalStateException("no port is free");
-  }
-
-  private void start(String... config) {
-    List<String> command =
-        new ArrayList<>(List.of(PROGRAM, "--port", "" + port, "--dir", folder.toString()));
-    command.addAll(List.of("--bind", "127.0.0.1", "--save", ""));
-    command.addAll(List.of(config));
-    try {
-      process =
-          new ProcessBuilder(command)
-              .redirectErrorStream(true)
-              .redirectOutput(folder.resolve("log").toFile())
-              .start();
-      for (int tries = 0; tries < 600; tries++) {
-        Path log = folder.resolve("log");
-        if (Files.readString(log).contains("Ready to accept connections")) {
-          client = RedisClient.create(url());
-          return;
-        }
-        TimeUnit.MILLISECONDS.sleep(50);
-      }
-    } catch (IOException | InterruptedException e) {
-      throw new IllegalStateException(e);
-    }
-    throw new IllegalStateException("valkey did not start");
   }
 
   String url() {
