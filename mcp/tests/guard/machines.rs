@@ -324,17 +324,6 @@ fn an_answer_or_why_there_is_none_is_told() {
     }
 }
 
-#[test]
-fn a_handle_is_sealed_and_opened() {
-    let (guard, _) = guard(&json!({}));
-    let (exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &call(Absent, NO_SESSION));
-    let seal = [Text(r#"{"op":"seal","type":"order"}"#), Text("[7]")];
-    let sealed = step(made(&exchange, kind::HANDLE, 0, &seal).1);
-    let open = json!({"op": "open", "type": "order", "handle": sealed["handle"]}).to_string();
-    let opened = step(made(&exchange, kind::HANDLE, 0, &[Text(&open)]).1);
-    assert_eq!(opened["value"], "[7]", "{opened}");
-}
-
 /// The rest is in wire.rs.
 #[test]
 fn a_caller_is_known_around_http() {
