@@ -73,7 +73,9 @@ case("requestState: plain JSON, as a forger writes it, is refused", "what a clie
     refused_again(ASKED, "malformed")
 )
 PUBLIC = {"cacheScope": "public", "ttlMs": 5}
-case("requestState: of a result that is public it is its user's all the same", "it is sealed as a public page's cursor")(
+case(
+    "requestState: of a result that is public it is its user's all the same", "it is sealed as a public page's cursor"
+)(
     call(
         method="resources/read",
         handler=[ask_back(ASKED, **PUBLIC)],
