@@ -23,6 +23,8 @@ test('whatever a client sends for a session is refused as malformed', () => {
 
 test('a value of the wrong type is a TypeError, and so is a misspelt option', () => {
   const sealer = alice.session();
+  const detached = new Uint8Array(8);
+  structuredClone(detached, { transfer: [detached.buffer] });
   for (const act of [
     () => new Codec({ keys: 7, audience: 'a' }),
     () => new Codec({ keys, audience: 1 }),
@@ -33,6 +35,11 @@ test('a value of the wrong type is a TypeError, and so is a misspelt option', ()
     () => codec.view({ subject: 1 }),
     () => sealer.seal('text'),
     () => sealer.seal(new ArrayBuffer(8)),
+    () => sealer.seal(new Uint8ClampedArray(8)),
+    () => sealer.seal(new Proxy(payload, {})),
+    // By its class alone it is one.
+    () => sealer.seal(Object.setPrototypeOf(new Float64Array(8), Uint8Array.prototype)),
+    () => sealer.seal(detached),
     () => sealer.seal(payload, { ttl: '60' }),
     () => sealer.sealJson(1n),
     () => sealer.open(payload),
