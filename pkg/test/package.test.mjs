@@ -78,7 +78,7 @@ test('Node 18 is told that it is too old', () => {
   assert.match(told(`${INSTALLED}dist/esm/cli.js`, 'keygen'), expected);
 });
 
-/** What connects a client, and imports it then. */
+/** What connects a client: it imports that then, and the client's types. */
 const TESTING = /\/testing\.(js|d\.ts)$/;
 
 test('only sealwax/otel imports a peer, at run time or for its types, and sealwax/mcp starts no module', () => {

@@ -63,7 +63,7 @@ if (INSTEAD) {
 } else {
   test('with a Buffer', tried);
   for (const INSTEAD of Object.keys(BUFFERS)) {
-    test(`with another: ${INSTEAD}`, () => {
+    test(`in place of Node's Buffer: ${INSTEAD}`, () => {
       const file = fileURLToPath(import.meta.url);
       execFileSync(process.execPath, [file], { env: { ...process.env, INSTEAD } });
     });
