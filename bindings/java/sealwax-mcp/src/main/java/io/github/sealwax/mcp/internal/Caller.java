@@ -24,7 +24,7 @@ public final class Caller {
   private final boolean counts;
   private final long arrived = System.nanoTime();
   private final ReentrantLock identifying = new ReentrantLock();
-  private @Nullable McpTransportContext context;
+  private volatile @Nullable McpTransportContext context;
   private volatile @Nullable Map<String, Object> known;
   private volatile Engine.@Nullable Told failed;
 
@@ -96,10 +96,12 @@ public final class Caller {
   public void identify() {
     identifying.lock();
     try {
+      // Read before the check: who finds it gone finds there what close() left.
+      McpTransportContext asked = context;
       if (known != null || failed != null) {
         return;
       }
-      Principal found = guard.principalOf(context);
+      Principal found = guard.principalOf(asked);
       if (found == null) {
         failed = Engine.Told.of(null);
       } else {
