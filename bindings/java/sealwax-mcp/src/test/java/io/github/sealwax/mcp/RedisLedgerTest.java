@@ -130,8 +130,9 @@ class RedisLedgerTest {
           connections.withOwn("a", WORK, Duration.ofMillis(20));
       assertThrows(CompletionException.class, connections.guarding(shared, own, PATIENT)::join);
       until(() -> kept.size() == 2);
+      StatefulRedisConnection<String, String> late = kept.get(1);
       ready.complete(null);
-      until(() -> connections.withOwn("a", WORK, PATIENT).join().connection() == kept.get(1));
+      until(() -> connections.withOwn("a", WORK, PATIENT).join().connection() == late);
       // What came too late broke no connection that works.
       assertTrue(shared.isOpen());
       assertEquals(shared, connections.shared("a").join());
