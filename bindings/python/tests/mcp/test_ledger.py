@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-import wire
 from carriers import STATE
-from environment import at
-from ledgers import HOUR, memory
+from ledgers import HOUR, keys, memory
 from shop import guard, served
 
 import sealwax
@@ -25,10 +25,12 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_state_is_used_once_in_a_fleet(tmp_path: Path) -> None:
-    file = tmp_path / "ledger.db"
-    with at((int(time.time()) - HOUR) * 1000):
-        await guard(ledger=SQLite(file)).revoke(wire.principal("mallory"))
+    file, since = tmp_path / "ledger.db", int(time.time()) - HOUR
     replicas = [served(ledger=SQLite(file), time_limit=20) for _ in range(2)]
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        # It remembers for an hour, by the file's own clock.
+        for key, value in zip(keys(), (f"{since}", f"{since} - {since}"), strict=True):
+            database.execute("INSERT INTO sealwax_ledger VALUES (?, ?, NULL)", (key, value))
     async with replicas[0] as one, replicas[1] as other:
         state, told = await STATE.good(one.client), list[Any]()
 
