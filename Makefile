@@ -238,10 +238,10 @@ test-wasm: targets
 		-- --skip nonces:: --skip canonical::
 
 # The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
-test-faults: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
+test-faults: ledger-agents servers
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
-test-faults-whole: $(LEDGER)/.installed servers $(if $(HAS_JAVA),java)
+test-faults-whole: ledger-agents servers
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python
 
 # What docs/assurance.md claims: tests/assurance/*/Makefile. The long form of each takes up to hours.
