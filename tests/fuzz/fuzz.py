@@ -40,13 +40,14 @@ def strings(value: object) -> Iterator[str]:
 
 
 def seeds(target: str) -> list[bytes]:
-    """Return what no fuzzer guesses, of the vectors, as their targets read it: behind its variant, which is the first one."""
+    """Return what no fuzzer guesses, of the vectors, as their targets read it."""
     vectors = json.loads((HERE.parent / "vectors/v1.json").read_text())
     texts = [text for text in strings(vectors) if len(text) < MAX_LEN]
     match target:
         case "foreign":
             return [text.encode() for text in texts if re.match(r"sw|[a-z0-9]+_", text) or "swk1_" in text]
         case "arguments":
+            # No member is named.
             return [bytes(5) + text.encode() for text in texts if text.startswith(("{", "["))]
         case "wire":
             return list(wired())
