@@ -1,4 +1,4 @@
-//! Each typed sealer binds what its name says, and equals the untyped one for that purpose.
+//! Each typed sealer binds what its name says, each of it alone, and equals the untyped one for that purpose.
 
 use crate::common::{Clock, alice, ring};
 use sealwax::{Codec, Inspected, Kind, Principal, Purpose, RequestContext, SessionMetadata, Token};
@@ -45,11 +45,36 @@ fn each_typed_sealer_is_a_purpose() {
         purpose(Kind::HandleState, "basket", "", none),
         purpose(Kind::Custom, "report", id_text, context_bytes),
     ];
-    for (token, purpose) in sealed.iter().flatten().zip(purposes) {
-        let opened = alice.sealer(purpose).open(token).unwrap();
+    for (token, bound) in sealed.iter().flatten().zip(purposes) {
+        let opened = alice.sealer(bound).open(token).unwrap();
         assert_eq!(opened.payload(), b"x");
         let found = sealwax::inspect(token).unwrap();
-        assert!(matches!(found, Inspected::Token { kind, .. } if kind == purpose.kind));
+        assert!(matches!(found, Inspected::Token { kind, .. } if kind == bound.kind));
+        let Purpose {
+            kind,
+            label,
+            session_id,
+            context,
+        } = bound;
+        // Each binding counts alone; what a kind does not have cannot be given.
+        for (without, other) in [
+            (
+                label.is_empty(),
+                purpose(kind, "other", session_id, context),
+            ),
+            (
+                session_id.is_empty(),
+                purpose(kind, label, "other", context),
+            ),
+            (
+                context.is_empty(),
+                purpose(kind, label, session_id, &[7; 32]),
+            ),
+        ] {
+            let found = alice.sealer(other).open(token).unwrap_err().code();
+            let codes = ["unauthentic", "invalid_argument"];
+            assert_eq!(found, codes[usize::from(without)], "{other:?}");
+        }
     }
     assert!(sealed.iter().all(Result::is_ok));
 }
