@@ -6,7 +6,25 @@ use sealwax_mcp::{
     LedgerSettings, Message, Scope, Step,
 };
 
-use super::replica::{DAY, Replica, call};
+use super::replica::{DAY, Replica, call, code};
+
+/// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
+#[test]
+fn a_replica_that_was_stopped_revives_nothing() {
+    let replica = Replica::new();
+    let state = replica.asked();
+    let (mut exchange, step) = replica.guard.message(Message {
+        token: ClientValue::Text(&state),
+        ..call()
+    });
+    // A day passes between opening and asking.
+    replica.pass(DAY);
+    match replica.settle(&mut exchange, step) {
+        Step::Reply(reply) => assert_eq!(code(reply), -32602),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(exchange.refused()[0].code, "expired");
+}
 
 /// The log tells how new the ledger is. A memory begins a second before it is made.
 #[test]
