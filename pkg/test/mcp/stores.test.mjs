@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { chmodSync, stat, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
@@ -136,6 +137,25 @@ test('a Cluster, by either client', async () => {
     }
   }
   for (const one of [admin, other.admin]) assert.ok((await one.dbsize()) > 0);
+
+  // Clients that are not connected yet know no server.
+  await admin.config('SET', 'maxmemory', '9mb', 'maxmemory-policy', 'allkeys-lru');
+  const connecting = byIoredis.duplicate();
+  closing.push(() => connecting.disconnect());
+  await assert.rejects(new RedisLedger(connecting).check(), LedgerUnfit);
+  await assert.rejects(new RedisLedger(byRedis.duplicate()).check(), /client is closed/i);
+});
+
+test('one that says nothing is given up by a check after ten seconds', async (t) => {
+  const silent = createServer(() => {});
+  await new Promise((listening) => silent.listen(0, '127.0.0.1', listening));
+  closing.push(() => silent.close() && silent.closeAllConnections());
+  const url = `http://127.0.0.1:${silent.address().port}`;
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const checked = new RedisLedger(new Upstash({ url, token: SECRET, retry: false })).check();
+  t.mock.timers.tick(10_000);
+  t.mock.timers.tick(1);
+  await assert.rejects(checked, /in time/);
 });
 
 test('Upstash: by REST, where texts stay texts', async () => {

@@ -3,6 +3,7 @@ import { invalidArgument } from '../../error.js';
 import { wrongType } from '../../input.js';
 import { type Answer, EVENT, Machine, STORE, STORE_MACHINE, WAITS } from '../../machine.js';
 import { WIDE } from '../../module.js';
+import { within } from '../later.js';
 import { type Command, type Ledger, LedgerFailure, LedgerUnfit } from './ledger.js';
 import {
   type Connection,
@@ -35,6 +36,9 @@ interface Store {
   /** Connections of our own, which are never made again and send nothing again; only with a single server. */
   readonly connections?: Connections;
 }
+
+/** The time limit of a check, in milliseconds: a client that is used as it is may have none. */
+const CHECKING = 10_000;
 
 /**
  * A ledger in Redis 6.2 or later, or Valkey, for several machines. It checks the server at the first command,
@@ -129,9 +133,13 @@ export class RedisLedger implements Ledger {
   /**
    * Checks the server's settings, for a check before the first request, and returns the warnings.
    *
-   * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors
+   * @throws {@link LedgerUnfit} for an unsuitable server; the client's errors; an error if it takes more than ten seconds
    */
   async check(): Promise<readonly string[]> {
+    return within(CHECKING, () => this.#check());
+  }
+
+  async #check(): Promise<readonly string[]> {
     const unfit: string[] = [];
     const warned = new Set<string>();
     for (const send of await this.#store.servers()) {
@@ -226,16 +234,20 @@ function storeOf(given: any, over: () => void): Store {
   if (send === undefined) {
     throw wrongType('client', 'a client of ioredis, redis or @upstash/redis', given);
   }
-  // A Cluster of `redis`, and one of `ioredis`.
+  // A Cluster of `redis`, and one of `ioredis`. Neither knows its servers until it is connected: a command fails, or waits for that.
   if (given.masters !== undefined) {
-    const nodes = () => given.masters.map((master: unknown) => given.nodeClient(master));
-    return {
-      send: (key, ...command) => given.sendCommand(key, false, command),
-      servers: async () => (await Promise.all(nodes())).map(senderOf) as Send[],
+    const servers = async () => {
+      if (given.masters.length === 0) await given.sendCommand(undefined, false, ['INFO']);
+      const nodes = given.masters.map((master: unknown) => given.nodeClient(master));
+      return (await Promise.all(nodes)).map(senderOf) as Send[];
     };
+    return { send: (key, ...command) => given.sendCommand(key, false, command), servers };
   }
   if (given.isCluster === true) {
-    const servers = () => given.nodes('master').map(senderOf);
+    const servers = async () => {
+      if (given.status !== 'ready') await send('INFO');
+      return given.nodes('master').map(senderOf);
+    };
     return { send: (_, ...command) => send(...command), servers };
   }
   // A pool has more than one connection.
