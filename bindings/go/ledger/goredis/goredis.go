@@ -58,8 +58,11 @@ func New(client redis.UniversalClient) (*Ledger, error) {
 }
 
 // Check returns warnings about the server's settings, which may lose records. The error is a [*ledger.Error] that says Unfit for a
-// server that would lose them.
+// server that would lose them. It gives up after ten seconds.
 func (l *Ledger) Check(ctx context.Context) ([]string, error) {
+	// A Cluster's client without time limits of its own does not hear of the check's.
+	ctx, cancel := context.WithTimeout(ctx, connecting)
+	defer cancel()
 	l.fail()
 	if err := l.ready(ctx, ""); err != nil {
 		return nil, err

@@ -259,3 +259,18 @@ func TestAConnectionThatIsThereServes(t *testing.T) {
 		return m.failed.Load() >= 3
 	})
 }
+
+// The checks of a program that starts wait for nobody, whatever the client does.
+func TestAServerThatSaysNothingIsGivenUp(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{silent.Addr().String()}, ReadTimeout: -1})
+	one, _ := goredis.New(client)
+	_, err = one.Check(context.Background())
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	_, _ = silent.Close(), client.Close()
+}
