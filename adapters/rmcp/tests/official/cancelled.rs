@@ -48,18 +48,18 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
     client.send(initialized()).await;
     let create = request(2, "sessions/create", json!({}));
     let session = client.ask(create).await["result"]["session"].take();
-    let call = |method: &str| request(3, method, json!({"_meta": {SESSION: session}}));
+    let call = |id: u32, method: &str| request(id, method, json!({"_meta": {SESSION: session}}));
     // One that is refused begins nothing.
     let begun = async || {
         let begun = timeout(Duration::from_secs(60), server.begun.notified());
         begun.await.expect("in time");
     };
     // So does one whose handler panics.
-    for method in [&["linger"; 20][..], &["panics"]].concat() {
-        client.send(call(method)).await;
+    for (id, method) in [&[(3, "linger"); 20][..], &[(4, "panics")]].concat() {
+        client.send(call(id, method)).await;
         begun().await;
         if method == "linger" {
-            let why = json!({"requestId": 3, "reason": "enough"});
+            let why = json!({"requestId": id, "reason": "enough"});
             client.send(notification("cancelled", why)).await;
             begun().await;
         }
@@ -67,8 +67,9 @@ async fn a_cancelled_request_lets_go_of_its_session_and_later_writes_are_errors(
         assert!(kept.write(Counted::from(8)).is_err());
         assert_eq!(client.refusals.code(), "invalid_argument");
     }
-    let read = request(4, "read", json!({"_meta": {SESSION: session}}));
-    let read = client.ask(read).await;
+    // The id of those that were cancelled is free, and nobody was answered.
+    let read = client.ask(call(3, "read")).await;
+    assert_eq!(read["id"], 3);
     let found = (&read["result"]["value"], &read["result"]["generation"]);
     assert_eq!(found, (&json!(1), &json!(0)));
     until(|| ALIVE.load(Ordering::SeqCst) == 0).await;
