@@ -214,7 +214,23 @@ impl fmt::Display for Failure {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::{Failure, Refusal, Reply, Script};
+
+    const SCRIPTS: [Script; 4] = [Script::Open, Script::Admit, Script::Commit, Script::Revoke];
+    const WORD: &str = "ok|used|ended|expired|stale|broken|unconfirmed|once|-|[0-9]{1,20}|.*";
+
+    proptest! {
+        /// Whatever a store says: the fuzz target `engine` has what follows of it.
+        #[test]
+        fn only_what_says_ok_was_done(at in 0..SCRIPTS.len(), texts in prop::collection::vec(WORD, 0..9)) {
+            let reply = Reply::of(SCRIPTS[at], &texts);
+            let says_ok = texts.first().is_some_and(|first| first == "ok");
+            prop_assert!(says_ok || !matches!(reply, Reply::Done(_)), "{reply:?}");
+            prop_assert!(!says_ok || !matches!(reply, Reply::Refused { .. }), "{reply:?}");
+        }
+    }
 
     /// By the ledger's clock, which may be ahead of the replica's by more than the lifetime.
     #[test]

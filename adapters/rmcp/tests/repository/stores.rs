@@ -1,6 +1,6 @@
 //! The connections of a ledger to a Valkey that is far away, has a replica, or would forget; tests/ledger has stores that fail.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sealwax::Principal;
 use sealwax_rmcp::ledger::Redis;
@@ -9,6 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 
 use crate::clients::{call, client, state};
 use crate::ledger::{again, another_second, one_clock};
@@ -32,10 +33,19 @@ async fn far(port: u16, round_trip: Duration) -> u16 {
 }
 
 async fn delay(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, by: Duration) {
+    let (tell, mut told) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
+    tokio::spawn(async move {
+        while let Some((at, bytes)) = told.recv().await {
+            tokio::time::sleep_until(at.into()).await;
+            if to.write_all(&bytes).await.is_err() {
+                return;
+            }
+        }
+    });
     let mut bytes = vec![0; 1 << 16];
     while let Ok(read @ 1..) = from.read(&mut bytes).await {
-        tokio::time::sleep(by).await;
-        if to.write_all(&bytes[..read]).await.is_err() {
+        let at = Instant::now() + by;
+        if tell.send((at, bytes[..read].to_vec())).is_err() {
             return;
         }
     }

@@ -10,7 +10,6 @@ mod arguments;
 mod engine;
 mod foreign;
 mod leaks;
-mod ledger;
 mod wire;
 mod world;
 
@@ -20,11 +19,10 @@ pub use abi::beside;
 pub type Target = (&'static str, fn(&[u8]) -> bool);
 
 /// All targets, in the order in which they run.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 5] = [
     ("foreign", foreign::run),
     ("arguments", arguments::run),
     ("engine", engine::run),
-    ("ledger", ledger::run),
     ("wire", wire::run),
     ("abi", abi::run),
 ];
