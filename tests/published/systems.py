@@ -6,7 +6,8 @@ Usage: python3 tests/published/systems.py [COLUMN=REPORT ...]
 A report says which tests ran: JUnit's XML, as Node's test runner, pytest and tests/driver write it, or what `cargo test` or `go test
 -v` printed.
 A name is that of a test, the end of one behind a colon, or that of a file of tests, of which one at least has to run. The transcripts
-of guard.json are tests of every language, on the kind of server that may stand in front.
+of guard.json are tests of every language, on the kind of server that may stand in front. fleet_ledger.py, which `make demo` runs, has a
+server in four.
 """
 
 import ast
@@ -115,6 +116,8 @@ def main(*arguments):
     if len(names) < 100:
         sys.exit(f"{DATA}: expected the names of 100 tests and more, found {len(names)}")
     for column, name in names:
+        if name == "fleet_ledger.py" and column != "Java":
+            continue
         files = tests[column]
         if name not in files and not any(pattern.fullmatch(name) for pattern in files.values()):
             sys.exit(f"{DATA}: {column} has no test of the name: {name}")
