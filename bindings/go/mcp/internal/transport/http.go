@@ -130,6 +130,10 @@ func (a *answer) WriteHeader(status int) {
 	if a.status != 0 {
 		return
 	}
+	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
+		a.informs(status)
+		return
+	}
 	a.status = status
 	a.changes, a.err = a.x.Answer(status, a.header.Get("Content-Type"), a.header.Get(message.SessionHeader))
 	if a.changes {
@@ -140,12 +144,24 @@ func (a *answer) WriteHeader(status int) {
 	}
 }
 
+// informs sends a head of status 1xx, of which net/http takes any number before the answer. The engine may still replace the answer.
+func (a *answer) informs(status int) {
+	own := a.ResponseWriter.Header().Clone()
+	replace(a.ResponseWriter.Header(), a.header)
+	a.ResponseWriter.WriteHeader(status)
+	replace(a.ResponseWriter.Header(), own)
+}
+
 // send sends the head.
 func (a *answer) send() {
 	a.sent = true
-	clear(a.ResponseWriter.Header())
-	maps.Copy(a.ResponseWriter.Header(), a.header)
+	replace(a.ResponseWriter.Header(), a.header)
 	a.ResponseWriter.WriteHeader(a.status)
+}
+
+func replace(header, by http.Header) {
+	clear(header)
+	maps.Copy(header, by)
 }
 
 func (a *answer) Write(piece []byte) (int, error) {
