@@ -86,6 +86,12 @@ func TestWhatTheSDKRefusesByItself(t *testing.T) {
 			t.Errorf("%s: %s", sent, told)
 		}
 	}
+	for _, cursor := range []string{`2`, `{}`} {
+		message := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":` + cursor + `}}`
+		if _, told := posted(t, url, message, "Mcp-Protocol-Version", older); !strings.Contains(told, refused) {
+			t.Errorf("%s: %s", cursor, told)
+		}
+	}
 	if refusals := s.told(); len(refusals) != 0 {
 		t.Errorf("logged %v", refusals)
 	}
