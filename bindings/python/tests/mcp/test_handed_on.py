@@ -78,6 +78,25 @@ async def test_who_it_is_is_asked_once_for_a_request(found: Principal | None) ->
     assert texts == ["Authentication required"] * (0 if found else 2)
 
 
+async def test_who_begins_a_session_of_the_transport_is_asked_once() -> None:
+    """Also if it is asked at `initialize` already, before the wrapper has the answer."""
+    asked = list[str]()
+
+    async def minting(ctx: Any, call_next: Any) -> Any:
+        await of.rows.mint(ctx)
+        return await call_next(ctx)
+
+    def principal(ctx: Any) -> Principal:
+        asked.append(ctx.method)
+        return ALICE
+
+    of = Shop(guard(principal=principal))
+    server = of.mcpserver(middleware=[minting])
+    with wire.listening(of.guard.asgi(server.streamable_http_app(stateless_http=True))) as url:
+        await wire.begun(url)
+    assert asked == ["initialize"]
+
+
 async def test_what_a_middleware_answers_as_an_error_is_one() -> None:
     """The answer to a request of a session is looked at."""
     of, error = guard(), types.ErrorData(code=-32000, message="the middleware's own")
