@@ -73,8 +73,7 @@ func calls(t *testing.T, url, tool, members string) string {
 	return body
 }
 
-// What the SDK's types refuse, or cannot tell from an absent member, never reaches the guard, nor a handler. Around HTTP that is refused
-// (tests/vectors/wire.json).
+// What the SDK's types refuse, or cannot tell from an absent member, never reaches the guard, nor a handler.
 func TestWhatTheSDKRefusesByItself(t *testing.T) {
 	s := newShop(codecOf(freshKeys()), sealwaxmcp.FromToken)
 	url := serves(t, s.handler(true))
