@@ -24,7 +24,7 @@ def trial(
     expect(told == f"sealwax {version}\n", told)
     variables = {**os.environ, **dict(system.environment), "SEALWAX_COMMAND": shlex.join(system.command(program))}
     # On Windows a file has no mode and no owner.
-    chosen = "byte or refusal or keygen or holds_a_key"
+    chosen = "byte or refusal or keygen"
     if not target.windows:
         chosen += " or of_every_package or none_of_ours"
     told = output(

@@ -237,7 +237,7 @@ function storeOf(given: any, over: () => void): Store {
   // A Cluster of `redis`, and one of `ioredis`. Neither knows its servers until it is connected: a command fails, or waits for that.
   if (given.masters !== undefined) {
     const servers = async () => {
-      if (given.masters.length === 0) await given.sendCommand(undefined, false, ['INFO']);
+      if (given.masters.length === 0) await given.sendCommand(undefined, false, ['PING']);
       const nodes = given.masters.map((master: unknown) => given.nodeClient(master));
       return (await Promise.all(nodes)).map(senderOf) as Send[];
     };
@@ -245,7 +245,7 @@ function storeOf(given: any, over: () => void): Store {
   }
   if (given.isCluster === true) {
     const servers = async () => {
-      if (given.status !== 'ready') await send('INFO');
+      if (given.status !== 'ready') await send('PING');
       return given.nodes('master').map(senderOf);
     };
     return { send: (_, ...command) => send(...command), servers };

@@ -130,7 +130,7 @@ func (a *answer) WriteHeader(status int) {
 	if a.status != 0 {
 		return
 	}
-	if status < http.StatusOK && status != http.StatusSwitchingProtocols {
+	if status < http.StatusOK {
 		a.informs(status)
 		return
 	}
