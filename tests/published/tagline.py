@@ -9,35 +9,17 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIRST_LINES = 20
-PLACES = [
-    "README.md",
-    "docs/index.md",
-    "docs/.vitepress/config.mjs",
-    ".github/ISSUE_TEMPLATE/config.yml",
-    "inspector/index.html",
-    "cli/commands.json",
-    # Rust
-    "src/README.md",
-    *(f"{crate}/Cargo.toml" for crate in ("mcp", "cli", "adapters/rmcp", "bindings/c", "bindings/wasm")),
-    *(f"{crate}/README.md" for crate in ("mcp", "cli", "adapters/rmcp")),
-    "mcp/src/lib.rs",
-    # TypeScript; its page is README.md
-    "pkg/package.json",
-    # Python
-    "bindings/python/pyproject.toml",
-    "bindings/python/README.md",
-    "bindings/python/src/sealwax/__init__.py",
-    # Go
-    "bindings/go/README.md",
-    "bindings/go/doc.go",
-    # Java
-    "bindings/java/README.md",
-    "bindings/java/pom.xml",
-    # C
-    "bindings/c/README.md",
-    "bindings/c/include/sealwax.h",
-    "bindings/c/sealwax.pc.in",
-]
+#: Of all; of Rust, TypeScript (whose page is README.md), Python, Go, Java, C.
+PLACES = """
+    README.md docs/index.md docs/.vitepress/config.mjs .github/ISSUE_TEMPLATE/config.yml inspector/index.html cli/commands.json
+    src/README.md mcp/src/lib.rs mcp/README.md cli/README.md adapters/rmcp/README.md
+    mcp/Cargo.toml cli/Cargo.toml adapters/rmcp/Cargo.toml bindings/c/Cargo.toml bindings/wasm/Cargo.toml
+    pkg/package.json
+    bindings/python/pyproject.toml bindings/python/README.md bindings/python/src/sealwax/__init__.py
+    bindings/go/README.md bindings/go/doc.go
+    bindings/java/README.md bindings/java/pom.xml
+    bindings/c/README.md bindings/c/include/sealwax.h bindings/c/sealwax.pc.in
+""".split()
 MARKS = re.compile(r"\s*\n\s*(?://!?|#)?\s*")
 
 
