@@ -19,7 +19,7 @@ PLACES = """
     bindings/go/README.md bindings/go/doc.go
     bindings/java/README.md bindings/java/pom.xml
     bindings/c/README.md bindings/c/include/sealwax.h bindings/c/sealwax.pc.in
-""".split()
+"""
 MARKS = re.compile(r"\s*\n\s*(?://!?|#)?\s*")
 
 
@@ -27,11 +27,12 @@ def main():
     tagline = re.search(r'^description = "(.*)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
     # It may stand behind a name: "Sealwax seals …".
     pattern = re.compile(f"[{tagline[0]}{tagline[0].lower()}]{re.escape(tagline[1:])}")
-    for place in PLACES:
+    places = PLACES.split()
+    for place in places:
         lines = (ROOT / place).read_text().splitlines()[:FIRST_LINES]
         if not pattern.search(MARKS.sub(" ", "\n".join(lines))):
             sys.exit(f"{place}: expected in its first {FIRST_LINES} lines: {tagline}")
-    print(f"{len(PLACES)} passed, 0 failed")
+    print(f"{len(places)} passed, 0 failed")
 
 
 if __name__ == "__main__":
