@@ -145,6 +145,7 @@ func (a *answer) WriteHeader(status int) {
 }
 
 // informs sends a head of status 1xx, of which net/http takes any number before the answer. The engine may still replace the answer.
+// A switch to another protocol, which ends them, is none of MCP's.
 func (a *answer) informs(status int) {
 	own := a.ResponseWriter.Header().Clone()
 	replace(a.ResponseWriter.Header(), a.header)

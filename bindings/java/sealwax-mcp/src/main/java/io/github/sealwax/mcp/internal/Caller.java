@@ -96,7 +96,7 @@ public final class Caller {
   public void identify() {
     identifying.lock();
     try {
-      // Read before the check: who finds it gone finds there what close() left.
+      // Read before the check: close() sets one of the others first, and then clears it.
       McpTransportContext asked = context;
       if (known != null || failed != null) {
         return;
