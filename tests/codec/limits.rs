@@ -16,11 +16,11 @@ fn limits_are_configurable_up_to_their_hard_limits() {
     };
     let full = alice(1 << 20).session().seal(&vec![7; 1 << 20]).unwrap();
     let opened = alice(1 << 20).session().open(&full).unwrap();
-    assert_eq!(opened.payload().len(), 1 << 20);
+    assert_eq!(opened.into_payload(), vec![7; 1 << 20]);
     let refused = alice(4096).session().open(&full).unwrap_err();
     assert_eq!(refused.code(), "too_large");
     let refused = alice(4096).session().seal(&[7; 4097]).unwrap_err();
-    assert_eq!(refused.code(), "too_large");
+    assert!(refused.to_string().contains("payload_limit"), "{refused}");
     assert_eq!(alice(4096).codec().token_limit(), 5580);
     let too_much = Codec::builder(ring(), AUDIENCE)
         .payload_limit((1 << 20) + 1)
