@@ -130,9 +130,13 @@ demo-fleet: servers
 
 # The programs of docs/links.md, as they stand there.
 demo-links: npm wheel
+	@$(NEED) chromium chromium $(MAKE) --silent demo-chromium
+
+.PHONY: demo-chromium
+demo-chromium:
 	@$(MAKE) --silent -C pkg tools
 	@cp examples/demo/links.mjs $(CONSUMER_MCP)
-	@$(NEED) chromium chromium $(NODE_24) $(CONSUMER_MCP)/links.mjs $(PYTHON_MCP) docs/links.md pkg/test/package.json
+	@$(NODE_24) $(CONSUMER_MCP)/links.mjs $(PYTHON_MCP) docs/links.md pkg/test/package.json
 
 # ---- tests ----
 
@@ -152,9 +156,10 @@ check: style
 # $(call play,LANGUAGE,COMMAND,NAME): in $(BUILD)/transcripts-NAME.xml is what passed.
 play = @printf '$3: '; python3 tests/driver/run.py $1 "$2" --report $(BUILD)/transcripts-$3.xml
 
-# Each crate is compiled once, in cargo's profile `dev`, without debug information.
+# Each crate is compiled once, in cargo's profile `dev`, without debug information; and Python keeps what it compiles, as it does
+# unless an image says otherwise.
 test:
-	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
+	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 PYTHONDONTWRITEBYTECODE= $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
 test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-transcripts \
@@ -207,28 +212,30 @@ ifeq ($(shell uname -sm),Linux x86_64)
 # Where sizes are those of 32 bits. It is linked by Rust alone and runs on 64-bit x86 as it is.
 I686 := i686-unknown-linux-musl
 endif
-test-core: targets
+test-core: i686
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
 	@# The fuzz targets compile; without C++, for nothing is linked.
 	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path tests/fuzz/Cargo.toml --target-dir target/fuzz
 
-test-core-whole: targets
+test-core-whole: i686
 	$(CARGO_TEST)
 	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
 	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
 
 # The core and the engine on i686, armv7, s390x, aarch64 and riscv64, under qemu; i686 in short is in `test-core`.
 MACHINES := sh bindings/c/tests/need.sh dpkg-deb dpkg python3 tests/machines/run.py
-test-machines: targets programs
+test-machines: i686 programs
 	$(MACHINES) whole
 
-test-machines-short: targets programs
+test-machines-short: i686 programs
 	$(MACHINES) short
 
-.PHONY: targets
+.PHONY: targets i686
 targets:
-	rustup target add $(I686) wasm32-unknown-unknown wasm32-wasip1
+	rustup target add wasm32-unknown-unknown wasm32-wasip1
+i686: targets
+	$(I686:%=rustup target add %)
 
 # The cipher that only WebAssembly has, beside the one that all others have.
 test-wasm: targets
