@@ -1,12 +1,13 @@
 #!/bin/sh
 # run.sh SET [OPTIONS]: cargo-mutants over a set of files, in a copy of the repository below build/mutants: with the tests
-# that kill most, then those that are left with all tests of their crate. OPTIONS are cargo-mutants' own, such as
-# --shard 0/8. What survives stands in build/mutants/SET-all/mutants.out/missed.txt.
+# that kill most, then those that are left as survivors.py says. OPTIONS are cargo-mutants' own, such as --shard 0/8. What
+# survives stands in build/mutants/SET/mutants.out/missed.txt.
 set -eu
 name=$1
 shift
 root=$(git rev-parse --show-toplevel)
 build=$root/build/mutants
+output=$build/$name/mutants.out
 tree=$build/tree
 mkdir -p "$tree"
 # What it had of an earlier commit goes, but for what was compiled.
@@ -19,7 +20,6 @@ crate=sealwax
 profile=mutants
 limit=60
 quick=--test=codec
-all="-C=--lib -C=--test=codec"
 first=-Zunstable-options\ --fail-fast
 skip="--skip nonces:: --skip clones:: --skip keys_file:: --skip no_changed_character"
 own='cipher/(by_(host|ring|simd128)|chacha20)|sqlite/engine|src/ledger/mod'
@@ -33,50 +33,39 @@ wasm)
   export CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $root/tests/wasi.mjs"
   skip="--skip nonces:: --skip canonical::" first= limit=600
   ;;
-engine) files="-f mcp/src/**" features=documents crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip=
-  all="-C=--lib -C=--test=guard" ;;
+engine) files="-f mcp/src/**" features=documents crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip= ;;
 sqlite)
   files="-f mcp/src/ledger/sqlite/engine.rs -f mcp/src/ledger/mod.rs" features=documents,sqlite own='^$'
-  crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip= all="-C=--lib -C=--test=guard"
+  crate=sealwax-mcp profile=mutants-mcp quick=--test=guard skip=
   ;;
 esac
 # A fault may allocate for ever. A module in Node cannot, and Node reserves more than it uses.
 test "$name" = wasm || ulimit -v 8000000
 
-# mutants OUTPUT TESTS OPTIONS... -- ARGUMENTS OF THE TESTS. Where the tests fail without a mutant, none is tried.
-mutants() {
-  output=$build/$1 tests=$2
-  shift 2
-  status=0
-  # Globs are for cargo-mutants.
-  (set -f && cd "$tree" && cargo mutants --in-place --config tests/assurance/mutants/mutants.toml --profile $profile \
-    -C=--config=tests/assurance/mutants/profile.toml $tests --package $crate --features $features $files --exclude-re "$own" \
-    --timeout $limit --build-timeout 300 --output "$output" "$@") || status=$?
-  # 2: some survive; 3: some run for ever.
-  test $status -le 3
-}
-
 # counted WORDS FILE...: how many mutants stand in them, as a figure.
 counted() {
   words=$1
   shift
-  echo "figure: $(cat "$@" 2>/dev/null | wc -l) $words"
+  echo "figure: $(cd "$output" && cat "$@" 2>/dev/null | wc -l) $words"
 }
 told() {
-  counted killed "$build/$name"*/mutants.out/caught.txt "$build/$name"*/mutants.out/timeout.txt
-  counted 'do not compile' "$build/$name/mutants.out/unviable.txt"
-  counted survived "$build/$name-all/mutants.out/missed.txt"
+  counted killed caught.txt timeout.txt
+  counted 'do not compile' unviable.txt
+  counted survived missed.txt
 }
 trap told EXIT
 
-mkdir -p "$build/$name" "$build/$name-all"
-rm -rf "$build/$name/mutants.out" "$build/$name-all/mutants.out"
-mutants "$name" "-C=$quick" "$@" -- -- $first $skip
-left=$build/$name/mutants.out/missed.txt
-test -s "$left" || exit 0
-set --
-while IFS= read -r mutant; do
-  set -- "$@" --re "^$(printf %s "$mutant" | sed 's/[][().*+?{}|^$\\]/\\&/g')\$"
-done < "$left"
-mutants "$name-all" "$all" "$@" -- -- $first
-test ! -s "$build/$name-all/mutants.out/missed.txt"
+mkdir -p "$build/$name"
+rm -rf "$output"
+config=--config=tests/assurance/mutants/profile.toml
+status=0
+# Globs are for cargo-mutants. Where the tests fail without a mutant, none is tried.
+(set -f && cd "$tree" && cargo mutants --in-place --config tests/assurance/mutants/mutants.toml --profile $profile \
+  -C=$config -C=$quick --package $crate --features $features $files --exclude-re "$own" --timeout $limit --build-timeout 300 \
+  --output "$build/$name" "$@" -- -- $first $skip) || status=$?
+# 2: some survive; 3: some run for ever.
+test $status -le 3
+# With WebAssembly they have met all that runs there.
+test ! -s "$output/missed.txt" || test "$name" = wasm ||
+  python3 "$root/tests/assurance/mutants/survivors.py" "$tree" "$output" $crate --profile=$profile $config --features=$features
+test ! -s "$output/missed.txt"
