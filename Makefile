@@ -162,7 +162,7 @@ test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 PYTHONDONTWRITEBYTECODE= $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python test-go-quick test-java-quick test-transcripts \
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-command test-go-quick test-java-quick test-transcripts \
 	test-operation test-interop assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/api.py
@@ -192,7 +192,7 @@ test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
 # The C, Python and npm suites, on release builds.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-python-former test-go test-java test-systems \
+test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-python-former test-command test-go test-java test-systems \
 	test-inspector test-card test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
@@ -346,6 +346,13 @@ test-python: wheel programs
 .PHONY: test-python-former
 test-python-former: wheel
 	$(MAKE) -C bindings/python test-former-more
+
+# The cases of the command, on the crate's and on npm's; Python's tests play them on their own.
+.PHONY: test-command
+cases = cd bindings/python && SEALWAX_PROGRAM="$1" SEALWAX_COMMAND="$2" $(PYTHON) -m pytest --quiet -k of_every_package tests/test_command.py
+test-command: programs npm test-python
+	$(call cases,sealwax,$(CURDIR)/target/debug/sealwax)
+	$(call cases,npx sealwax,env npm_command=exec NODE_COMPILE_CACHE=$(BUILD)/npm/compiled $(CURDIR)/$(NODE_24) $(CONSUMER)/node_modules/sealwax/dist/esm/cli.js)
 
 # What an operator has: a case solved from the default logs, the dashboard and the alerts.
 test-operation: servers

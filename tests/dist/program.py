@@ -22,7 +22,8 @@ def trial(
         return read, "—"
     told = system.run(program, "--version")
     expect(told == f"sealwax {version}\n", told)
-    variables = {**os.environ, **dict(system.environment), "SEALWAX_COMMAND": shlex.join(system.command(program))}
+    called = {"SEALWAX_PROGRAM": "sealwax", "SEALWAX_COMMAND": shlex.join(system.command(program))}
+    variables = {**os.environ, **dict(system.environment), **called}
     # On Windows a file has no mode and no owner.
     chosen = "byte or refusal or keygen"
     if not target.windows:

@@ -1,6 +1,6 @@
 """`python -m sealwax`: what is on stdout and stderr, and how it ends.
 
-In SEALWAX_COMMAND another program can be given, such as that of the Rust crate: `make test-dist`.
+In SEALWAX_COMMAND another program can be given, and how its user calls it in SEALWAX_PROGRAM: `make test-command`, `make test-dist`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ KEY = "swk1_kx9ansYkpVIc19akw9zR2lKZVnLMkzn2H4JqYJUf2Pzwg1wc"
 
 #: Files have no mode and no owner there, and links need a right.
 WINDOWS = sys.platform == "win32"
-PROGRAM = "sealwax" if "SEALWAX_COMMAND" in os.environ else "python -m sealwax"
+PROGRAM = os.environ.get("SEALWAX_PROGRAM", "python -m sealwax")
 COMMAND = shlex.split(os.environ.get("SEALWAX_COMMAND", "")) or [sys.executable, "-m", "sealwax"]
 
 

@@ -1,7 +1,6 @@
-//! The `sealwax` command as a script uses it.
+//! The `sealwax` command as a script uses it. The cases of every package are in tests/command.json: `make test-command`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod cases;
 mod inspect;
 mod ledger;
 #[cfg(unix)]
