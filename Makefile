@@ -18,6 +18,9 @@
 # use Go, Maven, pkg-config, g++, valgrind, ruby, php (on Debian: php-cli) and Chromium (on Debian: chromium). Without one they
 # say "LEFT OUT", and what.
 
+# Where an image sets it, each Python compiles an SDK anew, and takes twice as long to start.
+unexport PYTHONDONTWRITEBYTECODE
+
 BUILD := $(CURDIR)/build
 PREFIX := $(BUILD)/c/prefix
 PYTHON := $(BUILD)/venv-wheel/bin/python
@@ -156,10 +159,9 @@ check: style
 # $(call play,LANGUAGE,COMMAND,NAME): in $(BUILD)/transcripts-NAME.xml is what passed.
 play = @printf '$3: '; python3 tests/driver/run.py $1 "$2" --report $(BUILD)/transcripts-$3.xml
 
-# Each crate is compiled once, in cargo's profile `dev`, without debug information; and Python keeps what it compiles, as it does
-# unless an image says otherwise.
+# Each crate is compiled once, in cargo's profile `dev`, without debug information.
 test:
-	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 PYTHONDONTWRITEBYTECODE= $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
+	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-more
 test-languages: test-c-quick test-rust test-ledger test-npm-quick test-command test-go-quick test-java-quick test-transcripts \
