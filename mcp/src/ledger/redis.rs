@@ -333,6 +333,15 @@ mod tests {
     }
 
     #[test]
+    fn what_ends_is_confirmed_on_a_connection_of_its_own() {
+        let store = Redis::new(true);
+        for (mode, own) in [("end", true), ("force", true), ("once", false)] {
+            let (_, next) = store.begin(command(Script::Admit, &["", "", "", mode]));
+            assert_eq!(sent(&next), ("EVALSHA", own), "{mode}");
+        }
+    }
+
+    #[test]
     fn a_client_without_a_connection_of_its_own_confirms_nothing() {
         let rest = Redis::new(false);
         let (mut machine, next) = rest.begin(command(Script::Revoke, &[]));

@@ -166,6 +166,28 @@ fn every_other_step_is_a_document() {
 }
 
 #[test]
+fn a_public_page_is_everybodys() {
+    let (guard, _) = guard(&json!({}));
+    let list = |token, subject| {
+        [
+            &[Text("tools/list"), Absent, Absent, token, Absent, Absent][..],
+            &[subject],
+        ]
+        .concat()
+    };
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &list(Absent, Text("s")));
+    let page = [Text("complete"), Text("public"), Text("page 2")];
+    let cursor = text(tell(&mut exchange, kind::RESULT, 0, &page), kind::RESPOND);
+    let (_, answer) = made(
+        &guard,
+        kind::MESSAGE,
+        BY_CALLER,
+        &list(Text(&cursor), Text("other")),
+    );
+    assert_eq!(text(answer, kind::DELIVER), "page 2");
+}
+
+#[test]
 fn what_is_delivered_beside_a_failure_is_a_document() {
     let (guard, _) = guard(&json!({"ledger": {}}));
     let mut late = call(Absent, NO_SESSION);
@@ -370,6 +392,57 @@ fn a_ledger_is_in_memory() {
     for (size, said) in [("1048576", "ok"), ("0", "full")] {
         assert!(reply(size, REVOKE, NOW).contains(said), "{size}");
     }
+}
+
+/// What becomes of the answers: vectors/stores.json, ledger_file.rs.
+#[test]
+fn what_a_store_is_asked_is_a_document() {
+    let (store, _) = made(None, kind::STORE, flag::WAITS, &[]);
+    let (mut redis, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text(REVOKE)]);
+    let asked = step(asked);
+    assert_eq!(
+        [&asked["send"][0], &asked["own"]],
+        [&json!("EVALSHA"), &json!(true)]
+    );
+    let failed = [Text(r#"{"error":"NOAUTH"}"#)];
+    assert_eq!(
+        step(tell(&mut redis, kind::EVENT, 0, &failed)),
+        json!({"failed": "expected an answer, found NOAUTH"})
+    );
+    let (mut redis, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text(OPEN)]);
+    assert_eq!(step(asked)["own"], Value::Null);
+    let opened = step(tell(
+        &mut redis,
+        kind::EVENT,
+        0,
+        &[Text(r#"{"texts":["ok","1","1","9","0"]}"#)],
+    ));
+    assert_eq!(opened["done"], json!(["ok", "1", "1", "9", "0"]));
+    let (_, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text("{}")]);
+    assert_eq!(step(asked), json!({"send": ["INFO"]}));
+
+    let file = |document| made(None, kind::SQLITE, 0, &[Text(document)]);
+    let statements = |document| step(file(document).1)["run"].as_array().unwrap().len();
+    assert_eq!(statements("{}") + 1, statements(r#"{"durable":false}"#));
+    let (mut opening, _) = file("{}");
+    let locked = [Text(r#"{"error":"database is locked"}"#)];
+    assert_eq!(
+        step(tell(&mut opening, kind::EVENT, 0, &locked)),
+        json!({"wait": 50})
+    );
+    let (mut command, begun) = file(REVOKE);
+    assert_eq!(step(begun)["run"][0]["sql"], "BEGIN IMMEDIATE");
+    for answer in [r#"{"rows":["1800000000"]}"#, r#"{"rows":[null]}"#] {
+        let next = step(tell(&mut command, kind::EVENT, 0, &[Text(answer)]));
+        assert!(next["run"].is_array(), "{next}");
+    }
+    let done = step(tell(
+        &mut command,
+        kind::EVENT,
+        0,
+        &[Text(r#"{"rows":[]}"#)],
+    ));
+    assert_eq!(done["done"][0], "ok");
 }
 
 #[test]
