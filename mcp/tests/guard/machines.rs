@@ -268,8 +268,12 @@ fn a_session_is_written_and_forked() {
         metadata[1]["state"].is_string(),
         "it was written: {metadata}"
     );
-    // A notification has it too, whose caller is told later.
+    // What says nothing of caches is left as it is.
     let known = of_session(Text(&id));
+    let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &known);
+    let responded = tell(&mut exchange, kind::RESULT, 0, COMPLETE);
+    assert!(!format!("{responded:?}").contains("cacheScope"));
+    // A notification has it too, whose caller is told later.
     let mut unknown = known;
     unknown[4..7].fill(Absent);
     let notified = flag::MODERN | flag::SESSION | flag::NOTIFICATION;
@@ -374,6 +378,25 @@ fn a_revocation_is_remembered_for_as_long_as_is_said() {
         let done = tell(&mut exchange, kind::TOLD, 0, &[Text(r#"["ok","0"]"#)]);
         assert_eq!(step(done)["step"], "done");
     }
+}
+
+/// No SDK has the method.
+#[test]
+fn a_session_is_deleted_by_the_guard() {
+    let settings = json!({"ledger": {"local": true}, "sessions": {}});
+    let (guard, _) = guard(&settings);
+    let view = Clock::at_ms(1_800_000_000_000).view("s");
+    let session = view.sessions().create(b"{}").unwrap();
+    let mut delete = call(Absent, [Absent, Text(&session.session_id), Absent]);
+    (delete[0], delete[1]) = (Text("sessions/delete"), Absent);
+    delete[4..6].fill(Absent);
+    let flags = BY_CALLER | flag::SESSION;
+    let (mut exchange, mut next) = made(&guard, kind::MESSAGE, flags, &delete);
+    for (script, reply) in [("open", r#"["ok"]"#), ("admit", r#"["ok","0"]"#)] {
+        assert_eq!(step(next)["script"], script);
+        next = tell(&mut exchange, kind::TOLD, 0, &[Text(reply)]);
+    }
+    assert_eq!(step(next)["builtinResult"], "{}");
 }
 
 #[test]
@@ -497,6 +520,11 @@ fn machines_have_their_own_parents_and_frames() {
         let is_made = framed(kind, 0, texts, |frame| Machine::guard(codec, frame).is_ok());
         assert_eq!(is_made, kind == kind::GUARD);
     }
+    let line = [Text(
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#,
+    )];
+    let (mut line, _) = made(&connection, kind::LINE, 0, &line);
+    assert!(is_refused(&mut line, kind::ANSWERED, &[]));
     let event = [Text(r#"{"result":{}}"#)];
     for kind in [kind::GUARD, kind::EVENT, kind::RUN, kind::STEP, 0, 255] {
         for machine in [&mut guard, &mut store] {
