@@ -147,6 +147,9 @@ fn a_bad_file_is_an_error_at_the_start() {
         let error = CodecBuilder::from_file(file, AUDIENCE).unwrap_err();
         assert_eq!(error.code(), "invalid_argument", "{every:?}");
     }
+    fs::write(&path, text(&[1])).unwrap();
+    let daily = KeysFile::new(&path).every(Duration::from_secs(86_400));
+    assert!(CodecBuilder::from_file(daily, AUDIENCE).is_ok());
 }
 
 #[test]
