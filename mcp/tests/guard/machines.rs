@@ -140,6 +140,7 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
         texts[2] = arguments;
         let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
         assert_eq!(refused["refused"][0]["code"], code);
+        assert_eq!(refused["refused"][0]["id"], happened[0]["id"]);
     }
 }
 
