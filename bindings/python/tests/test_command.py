@@ -1,6 +1,7 @@
 """`python -m sealwax`: what is on stdout and stderr, and how it ends.
 
-In SEALWAX_COMMAND another program can be given, and how its user calls it in SEALWAX_PROGRAM: `make test-command`, `make test-dist`.
+In SEALWAX_COMMAND another program can be given, and in SEALWAX_PROGRAM how its user calls it:
+`make test-command`, `make test-dist`.
 """
 
 from __future__ import annotations

@@ -67,13 +67,17 @@ SETS = {
         whole=None,
         environment=WASM,
     ),
-    "engine": Set(("mcp/src/**",), (*ENGINE, "--all-features"), compiled=("build", "--example=engine-scenario"), quick=PLAY),
+    "engine": Set(
+        ("mcp/src/**",), (*ENGINE, "--all-features"), compiled=("build", "--example=engine-scenario"), quick=PLAY
+    ),
 }
 
 
 def run(command: list[str], seconds: int) -> bool:
     """Run a command, and return whether it succeeds in time: a mutant may run for ever."""
-    return subprocess.run(["timeout", str(seconds), *command], cwd=TREE, capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run(["timeout", str(seconds), *command], cwd=TREE, capture_output=True, check=False).returncode == 0
+    )
 
 
 class Trial:
@@ -135,7 +139,9 @@ def main(name: str, part: str) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     trial = Trial(of)
     # It makes the tokens of the transcripts.
-    subprocess.run(["cargo", "build", "--quiet", "--package=sealwax-mcp", "--example=interop-peer"], cwd=TREE, check=True)
+    subprocess.run(
+        ["cargo", "build", "--quiet", "--package=sealwax-mcp", "--example=interop-peer"], cwd=TREE, check=True
+    )
     if trial.outcome() != "survived":
         sys.exit("the tests fail without any mutant")
     number, parts = map(int, part.split("/"))
