@@ -1,6 +1,6 @@
-//! The clock that an application's tests set.
+//! The clock that an application's tests set, and the system's.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use sealwax::Environment as _;
 use sealwax::testing::{TestClock, codec};
@@ -26,4 +26,13 @@ fn randomness_is_the_systems() {
     let view = view.unwrap();
     let [one, other] = [(); 2].map(|()| view.session().seal(b"").unwrap());
     assert_ne!(one.id(), other.id());
+}
+
+#[test]
+fn elsewhere_the_clock_is_the_systems() {
+    let [before, now, after] = [false, true, false].map(|ours| match ours {
+        true => u128::from(sealwax::System.now_ms()),
+        false => UNIX_EPOCH.elapsed().unwrap().as_millis(),
+    });
+    assert!((before..=after).contains(&now), "{before} {now} {after}");
 }
