@@ -365,6 +365,12 @@ fn a_caller_is_known_around_http() {
     let of = ["method", "target", "issuer", "client", "subject"];
     let found = of.map(|member| refused["refused"][0][member].as_str().unwrap());
     assert_eq!(found, ["tools/call", "t", "i", "c", "s"]);
+    // What HTTP has, a line has not.
+    let (connection, _) = made(&guard, kind::CONNECTION, 0, &[]);
+    let ping = [Text(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#)];
+    let (mut line, delivered) = made(&connection, kind::LINE, 0, &ping);
+    assert_eq!(delivered.texts[1].as_deref(), ping[0].text());
+    assert!(is_refused(&mut line, kind::ANSWERED, &[]));
 }
 
 #[test]
@@ -521,11 +527,6 @@ fn machines_have_their_own_parents_and_frames() {
         let is_made = framed(kind, 0, texts, |frame| Machine::guard(codec, frame).is_ok());
         assert_eq!(is_made, kind == kind::GUARD);
     }
-    let line = [Text(
-        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#,
-    )];
-    let (mut line, _) = made(&connection, kind::LINE, 0, &line);
-    assert!(is_refused(&mut line, kind::ANSWERED, &[]));
     let event = [Text(r#"{"result":{}}"#)];
     for kind in [kind::GUARD, kind::EVENT, kind::RUN, kind::STEP, 0, 255] {
         for machine in [&mut guard, &mut store] {
