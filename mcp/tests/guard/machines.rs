@@ -167,6 +167,15 @@ fn every_other_step_is_a_document() {
 }
 
 #[test]
+fn a_client_that_can_ask_confirms() {
+    let (guard, _) = guard(&json!({"confirm": {"play": {"message": "Play?"}}}));
+    let asks = [Text(r#"{"elicitation":{}}"#), Absent];
+    let texts = [&call(Absent, NO_SESSION)[..], &asks].concat();
+    let asked = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
+    assert_eq!(asked["tool"]["resultType"], "input_required", "{asked}");
+}
+
+#[test]
 fn a_public_page_is_everybodys() {
     let (guard, _) = guard(&json!({}));
     let list = |token, subject| {
