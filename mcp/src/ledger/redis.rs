@@ -340,6 +340,8 @@ mod tests {
             let (_, next) = store.begin(command(Script::Admit, &["", "", "", mode]));
             assert_eq!(sent(&next), ("EVALSHA", own), "{mode}");
         }
+        let (mut machine, _) = store.begin(command(Script::Revoke, &[]));
+        assert_eq!(sent(&machine.on(texts(&["ok", "1"]))), ("WAIT", true));
     }
 
     #[test]
