@@ -88,6 +88,10 @@ def test_the_cases_of_every_package(case: Any, tmp_path: Path) -> None:
     assert left <= known
 
 
+def test_every_case_is_there() -> None:
+    assert len(COMMANDS) == 25
+
+
 def test_who_lacks_the_client_of_a_store_is_told_how_to_get_it() -> None:
     ran = command("ledger", "check", "redis://127.0.0.1", "--audience", "a")
     assert (ran.returncode, ran.stdout) == (2, b"")

@@ -45,6 +45,8 @@ class Set:
     #: What is compiled first, and what is run: a program, or options of `cargo test`.
     compiled: tuple[str, ...] = ("test", "--no-run", "--test=codec")
     quick: tuple[str, ...] = ("--test=codec", *FAIL_FAST, *skipping(SLOW))
+    #: How many seconds that may take.
+    limit: int = 120
     whole: tuple[str, ...] | None = ("--tests", *FAIL_FAST)
     #: What is not mutated.
     elsewhere: str = DEBUG
@@ -64,6 +66,7 @@ SETS = {
         ("src/format/cipher/chacha20.rs", "src/format/cipher/by_simd128.rs"),
         (*CORE, "--features=hazmat"),
         quick=("--test=codec", "--", *skipping(NOT_IN_WASM)),
+        limit=600,
         whole=None,
         environment=WASM,
     ),
@@ -92,7 +95,7 @@ class Trial:
         of = self._of
         if not run(self._cargo(*of.compiled), 600):
             return "does not compile"
-        if not run([*of.quick] if of.quick is PLAY else self._cargo("test", *of.quick), 120):
+        if not run([*of.quick] if of.quick is PLAY else self._cargo("test", *of.quick), of.limit):
             return "killed"
         if of.whole and not run(self._cargo("test", *of.whole), 300):
             return "killed"
