@@ -98,7 +98,13 @@ tools:
 
 wheel: c
 	@$(call say,the Python package)
-	$(MAKE) -C bindings/python build mcp former $(BUILD)/python/environment.so
+	$(MAKE) -C bindings/python build mcp former-newest $(BUILD)/python/environment.so
+
+# The oldest SDKs that the guards support.
+.PHONY: oldest
+oldest: npm wheel
+	$(MAKE) -C pkg oldest
+	$(MAKE) -C bindings/python oldest former-oldest
 
 # The MCP servers of examples/ and tests/conformance, each on the official SDK of its language.
 servers: npm wheel programs $(if $(HAS_GO),go)
@@ -163,8 +169,8 @@ play = @printf '$3: '; python3 tests/driver/run.py $1 "$2" --report $(BUILD)/tra
 test:
 	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
 
-.PHONY: test-languages test-c-quick test-npm-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-command test-go-quick test-java-quick test-transcripts \
+.PHONY: test-languages test-c-quick test-npm-quick test-python-quick test-more
+test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python-quick test-command test-go-quick test-java-quick test-transcripts \
 	test-operation test-interop assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/api.py
@@ -178,6 +184,9 @@ test-c-quick: c
 test-npm-quick: npm $(LEDGER)/.installed
 	$(MAKE) -C pkg test-quick
 
+test-python-quick: wheel programs
+	$(MAKE) -C bindings/python test-quick
+
 # Vectors, transcripts, a server each.
 .PHONY: test-go-quick test-java-quick test-go test-java
 test-go-quick: go $(LEDGER)/.installed
@@ -187,14 +196,14 @@ test-java-quick: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test-quick)
 
 test-go: go programs $(LEDGER)/.installed
-	VALKEY_SERVER=$(VALKEY) $(call with_go,test)
+	VALKEY_SERVER=$(VALKEY) $(call with_go,test-more)
 	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario-race,go-race))
 
 test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
-# The C, Python and npm suites, on release builds.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-python-former test-command test-go test-java test-systems \
+# The C, Python and npm suites, on release builds; the guards on the oldest SDKs.
+test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
 	test-inspector test-card test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
@@ -247,10 +256,10 @@ test-wasm: targets
 		-- --skip nonces:: --skip canonical::
 
 # The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
-test-faults: ledger-agents servers
+test-faults: ledger-agents servers oldest
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
 
-test-faults-whole: ledger-agents servers
+test-faults-whole: ledger-agents servers oldest
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python
 
 # What docs/assurance.md claims: tests/assurance/*/Makefile. The long form of each takes up to hours.
@@ -323,12 +332,18 @@ test-published:
 	python3 tests/published/cargo_new.py
 	python3 tests/assurance/figures.py --check
 
-# Of `make test`, where that has run: a release build has no other tests in Rust.
+# Of `make test`, where that has run.
 $(BUILD)/rust-tests.txt:
 	$(MAKE) test-rust
+$(BUILD)/npm/junit-mcp.xml:
+	$(MAKE) test-npm-quick
+$(BUILD)/python/junit-mcp.xml:
+	$(MAKE) test-python-quick
+$(BUILD)/transcripts-rust.xml:
+	$(MAKE) test-transcripts
 
 # Every test that docs/systems.md names has run, and passed.
-test-systems: $(BUILD)/rust-tests.txt test-npm test-python test-go test-java test-transcripts
+test-systems: $(BUILD)/rust-tests.txt $(BUILD)/npm/junit-mcp.xml $(BUILD)/python/junit-mcp.xml $(BUILD)/transcripts-rust.xml test-npm test-go test-java
 	python3 tests/published/systems.py Rust=$(BUILD)/rust-tests.txt Rust=$(BUILD)/transcripts-rust.xml \
 		Python=$(BUILD)/python/junit-mcp.xml Python=$(BUILD)/transcripts-python.xml \
 		TypeScript=$(BUILD)/transcripts-typescript.xml $(patsubst %,TypeScript=$(BUILD)/npm/junit-%.xml,consumer mcp package) \
@@ -339,20 +354,16 @@ test-c: c portable
 	$(MAKE) -C bindings/c test
 
 test-npm: sqlite $(LEDGER)/.installed
-	$(MAKE) -C pkg test
+	$(MAKE) -C pkg test-more
 
 test-python: wheel programs
-	$(MAKE) -C bindings/python test
-
-# Other versions of mcp 1 and FastMCP 2.
-.PHONY: test-python-former
-test-python-former: wheel
-	$(MAKE) -C bindings/python test-former-more
+	$(MAKE) -C bindings/python test-more
 
 # The cases of the command, on the crate's and on npm's; Python's tests play them on their own.
 .PHONY: test-command
 cases = cd bindings/python && SEALWAX_PROGRAM="$1" SEALWAX_COMMAND="$2" $(PYTHON) -m pytest --quiet -k of_every_package tests/test_command.py
-test-command: programs npm test-python
+test-command: programs npm wheel
+	$(MAKE) -C bindings/python pytest
 	$(call cases,sealwax,$(CURDIR)/target/debug/sealwax)
 	$(call cases,npx sealwax,env npm_command=exec NODE_COMPILE_CACHE=$(BUILD)/npm/compiled $(CURDIR)/$(NODE_24) $(CONSUMER)/node_modules/sealwax/dist/esm/cli.js)
 
@@ -361,24 +372,27 @@ test-operation: servers
 	$(PYTHON_MCP) tests/support_case.py target/debug/sealwax $(call replicas,sessions)
 	$(PYTHON_MCP) tests/monitoring/check.py
 
-# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's and Python's on the oldest and the newest of both majors.
+# The engine alone, and each guard on the real SDK of its language, do what tests/vectors/guard.json says; npm's and Python's on both majors.
 # And what examples/php has of one.
 on_mcp_1 = env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests:bindings/python/tests/former \
 	$(BUILD)/venv-former-$1/bin/python bindings/python/tests/mcp/scenario.py
-.PHONY: test-transcripts
+.PHONY: test-transcripts test-transcripts-oldest
 test-transcripts: servers $(if $(HAS_JAVA),java)
 	$(call play,engine,target/debug/examples/engine-scenario,engine)
 	$(call play,rust,target/debug/examples/scenario,rust)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs,typescript)
-	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs,typescript-oldest)
 	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)/scenario.mjs @modelcontextprotocol/sdk,typescript-1)
-	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs @modelcontextprotocol/sdk,typescript-1-oldest)
 	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(PYTHON_MCP) bindings/python/tests/mcp/scenario.py,python)
 	$(call play,python,$(call on_mcp_1,newest),python-1)
-	$(call play,python,$(call on_mcp_1,oldest),python-1-oldest)
 	$(if $(HAS_GO),$(call play,go,$(BUILD)/go/scenario,go))
 	$(if $(HAS_JAVA),$(call play,java,$(BUILD)/java/scenario,java))
 	@bindings/c/tests/need.sh php php-cli $(MAKE) --no-print-directory -C bindings/c test-php-adapter
+
+test-transcripts-oldest: oldest
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs,typescript-oldest)
+	$(call play,typescript,$(NODE_24) $(CONSUMER_MCP)-oldest/scenario.mjs @modelcontextprotocol/sdk,typescript-1-oldest)
+	$(call play,python,env LD_PRELOAD=$(BUILD)/python/environment.so PYTHONPATH=bindings/python/tests $(BUILD)/venv-oldest/bin/python bindings/python/tests/mcp/scenario.py,python-oldest)
+	$(call play,python,$(call on_mcp_1,oldest),python-1-oldest)
 
 # The page that reads tokens, in Chromium.
 test-inspector: npm

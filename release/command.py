@@ -1,11 +1,11 @@
 """Builds the command for a target, lays it out, and packs it: `command.py TRIPLE`."""
 
 import shutil
-import subprocess
 import sys
 
 import archive
 import cargo
+import crate_notices
 import notices
 import targets
 
@@ -22,8 +22,7 @@ def main(triple: str) -> None:
     shutil.copytree(PAGES, folder)
     for file in (built / target.command, *cargo.ROOT.glob("LICENSE-*"), cargo.ROOT / "cli/README.md"):
         shutil.copy(file, folder)
-    writes = ["cargo", "run", "--quiet", "--package", "xtask", "--bin", "notices", "--", "sealwax-cli"]
-    crates = subprocess.check_output([*writes, "--target", triple], cwd=cargo.ROOT, text=True)
+    crates = crate_notices.notices("sealwax-cli", "--target", triple)
     (folder / "THIRD-PARTY-NOTICES").write_text(crates + notices.runtime(target, static=True))
 
     name = f"sealwax-{cargo.VERSION}-{triple}"

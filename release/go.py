@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 
+import crate_notices
+
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "bindings/go"
 #: What needs this repository: of the tests, all but the examples of the documentation.
@@ -45,9 +47,8 @@ def write(folder: pathlib.Path) -> None:
         shutil.copyfile(SOURCE / name, target)
     for name in ("LICENSE-APACHE", "LICENSE-MIT"):
         shutil.copyfile(ROOT / name, folder / name)
-    notices = ["cargo", "run", "--quiet", "--package", "xtask", "--bin", "notices", "--"]
-    with (folder / "THIRD-PARTY-NOTICES").open("w") as file:
-        subprocess.run([*notices, "sealwax-c", "--target", "wasm32-wasip1"], cwd=ROOT, check=True, stdout=file)
+    notices = crate_notices.notices("sealwax-c", "--target", "wasm32-wasip1")
+    (folder / "THIRD-PARTY-NOTICES").write_text(notices)
 
 
 def release(folder: pathlib.Path) -> None:

@@ -8,7 +8,7 @@ from targets import Target
 
 
 def runtime(target: Target, *, static: bool) -> str:
-    """Return what to append to those of xtask/src/notices.rs."""
+    """Return what to append to those of crate_notices.py."""
     if target.windows:
         return of("MinGW-w64's runtime", "mingw/COPYING")
     if target.musl and static:

@@ -114,6 +114,9 @@ FORMER_PYTEST = f"{FORMER} -m pytest --quiet -x -p no:cacheprovider --disable-wa
 #: What is compiled again and again is one crate, and what it is linked into.
 CARGO = "CARGO_INCREMENTAL=1 cargo"
 
+#: As bindings/go calls it: most of what is linked has been compiled.
+GO = 'eval "$(make --silent -C "$ROOT/bindings/go" environment)" go'
+
 GUARDS = {
     "typescript": Guard(
         copied=(
@@ -243,7 +246,7 @@ GUARDS = {
     "go": Guard(
         copied=("bindings/go", "tests/vectors/wire.json"),
         prepare="",
-        build="cd bindings/go && go build -o ../../scenario ./internal/interoppeer/scenario",
-        tests=(f"{PLAY} go ./scenario", "cd bindings/go && go test -short -timeout 2m ./mcp"),
+        build=f"cd bindings/go && {GO} build -o ../../scenario ./internal/interoppeer/scenario",
+        tests=(f"{PLAY} go ./scenario", f"cd bindings/go && {GO} test -short -timeout 2m ./mcp"),
     ),
 }

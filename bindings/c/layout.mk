@@ -57,5 +57,5 @@ endif
 		$(FILL) $$file.cmake.in > '$(DEST)'/lib/cmake/sealwax/$$file.cmake || exit 1; \
 	done
 	install -m 644 $(ROOT)/LICENSE-* '$(DEST)/share/licenses/sealwax'
-	cargo run --quiet --package xtask --bin notices -- sealwax-c --target $(TRIPLE) \
+	python3 $(ROOT)/release/crate_notices.py sealwax-c --target $(TRIPLE) \
 		> '$(DEST)/share/licenses/sealwax/THIRD-PARTY-NOTICES'

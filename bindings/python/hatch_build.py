@@ -13,6 +13,7 @@ import platform
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ ROOT = CARRIED if CARRIED.exists() else HERE.parents[1]
 PROFILE = os.environ.get("SEALWAX_PROFILE") or "release"
 FOLDER = "debug" if PROFILE == "dev" else PROFILE
 #: What cargo needs to build the library and to tell its notices: crates, and files.
-CRATES = ("mcp", "cli", "bindings/c", "xtask")
+CRATES = ("mcp", "cli", "bindings/c")
 NEEDED = (
     "Cargo.toml",
     "Cargo.lock",
@@ -38,6 +39,7 @@ NEEDED = (
     "mcp/README.md",
     "cli/README.md",
     "bindings/c/build.rs",
+    "release/crate_notices.py",
 )
 
 
@@ -93,12 +95,13 @@ def installed(prefix: Path) -> tuple[Path, Path, Path]:
 
 def built(work: Path) -> tuple[Path, Path, Path]:
     """Have cargo build them."""
-    cargo("build", "--quiet", "--profile", PROFILE, "--package", "sealwax-c")
+    builds = ["cargo", "build", "--quiet", "--profile", PROFILE, "--package", "sealwax-c"]
+    subprocess.run(builds, cwd=ROOT, check=True)
     names = {"Darwin": "libsealwax.dylib", "Windows": "sealwax.dll"}
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     notices = work / "THIRD-PARTY-NOTICES"
-    writes = ("run", "--quiet", "--package", "xtask", "--bin", "notices", "--")
-    notices.write_bytes(cargo(*writes, "sealwax-c"))
+    writes = [sys.executable, str(ROOT / "release/crate_notices.py"), "sealwax-c"]
+    notices.write_bytes(subprocess.check_output(writes))
     return (
         target / FOLDER / names.get(platform.system(), "libsealwax.so"),
         declarations(work),
@@ -109,13 +112,6 @@ def built(work: Path) -> tuple[Path, Path, Path]:
 def name_of(library: Path) -> str:
     """Return the name without a version, which `_native.py` looks for."""
     return library.name.replace(".so.1", ".so").replace(".1.dylib", ".dylib")
-
-
-def cargo(*arguments: str) -> bytes:
-    """Run cargo, and return its output."""
-    return subprocess.run(
-        ["cargo", *arguments], cwd=ROOT, check=True, stdout=subprocess.PIPE
-    ).stdout
 
 
 def declarations(work: Path) -> Path:

@@ -73,8 +73,9 @@ SKIPPED = (
     # Starts itself, without qemu.
     "keys_file::the_environment_names_a_file_or_has_the_keys",
 )
-#: The vectors of the core and of the ledger, and the properties.
-SHORT = (("--test=codec", "--test=guard"), ("vectors::", "properties::"))
+#: The core's vectors and properties; the engine has its transcripts.
+SHORT = (("--package=sealwax", "--test=codec"), ("vectors::", "properties::"))
+WHOLE = (("--package=sealwax", "--package=sealwax-mcp"), ())
 
 
 def unpack() -> None:
@@ -88,8 +89,8 @@ def unpack() -> None:
     done.write_text(" ".join(packages))
 
 
-def test(machine: Machine, binaries: tuple[str, ...] = (), names: tuple[str, ...] = ()) -> None:
-    """Run the tests on a machine: all, or those with such names in some of the tests' programs; and the engine's transcripts."""
+def test(machine: Machine, what: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """Run these tests on a machine, of them those with such names; and the engine's transcripts."""
     print(machine.triple, flush=True)
     target = {"linker": "rust-lld", "rustflags": machine.flags, "rustdocflags": machine.flags}
     if machine.emulated:
@@ -98,10 +99,10 @@ def test(machine: Machine, binaries: tuple[str, ...] = (), names: tuple[str, ...
     subprocess.run(["rustup", "target", "add", machine.triple], check=True, stderr=subprocess.DEVNULL)
     configured = [f"--config=target.{machine.triple}.{key}={json.dumps(value)}" for key, value in target.items()]
     # Optimised, the tests take an eighth of the time.
-    how = [f"--target={machine.triple}", "--config=profile.dev.opt-level=1", *configured, "--package=sealwax-mcp"]
+    how = [f"--target={machine.triple}", "--config=profile.dev.opt-level=1", *configured]
     for command in (
-        ["cargo", "test", "--quiet", *how, "--package=sealwax", *binaries, "--", *names],
-        ["cargo", "build", "--quiet", *how, "--example=engine-scenario"],
+        ["cargo", "test", "--quiet", *how, *what, "--", *names],
+        ["cargo", "build", "--quiet", *how, "--package=sealwax-mcp", "--example=engine-scenario"],
     ):
         subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "CARGO_INCREMENTAL": "0"})
     engine = ROOT / f"target/{machine.triple}/debug/examples/engine-scenario"
@@ -115,4 +116,4 @@ if __name__ == "__main__":
         test(S390X, *SHORT)
     else:
         for machine in MACHINES:
-            test(machine)
+            test(machine, *WHOLE)
