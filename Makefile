@@ -167,11 +167,12 @@ play = @printf '$3: '; python3 tests/driver/run.py $1 "$2" --report $(BUILD)/tra
 
 # Each crate is compiled once, in cargo's profile `dev`, without debug information.
 test:
-	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j3 --output-sync=target test-languages
+	+SEALWAX_PROFILE=dev CARGO_INCREMENTAL=0 $(MAKE) --no-print-directory -j4 --output-sync=target test-languages
 
 .PHONY: test-languages test-c-quick test-npm-quick test-python-quick test-more
-test-languages: test-c-quick test-rust test-ledger test-npm-quick test-python-quick test-command test-go-quick test-java-quick test-transcripts \
-	test-operation test-interop assurance-short
+# What waits more than it works is begun before what can fill the time.
+test-languages: test-c-quick test-interop test-operation test-rust test-ledger test-npm-quick test-python-quick test-command test-go-quick \
+	test-java-quick test-transcripts assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/api.py
 	python3 tests/published/floors.py
@@ -402,8 +403,8 @@ test-inspector: npm
 test-card: npm
 	$(MAKE) -C tests/card test
 
-# What is demonstrated is tested, and every language against every other.
-test-interop: demo $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
+# What is demonstrated is tested (in Chromium by `test-docs`), and every language against every other.
+test-interop: demo-session demo-fleet $(if $(HAS_GO),go) $(if $(HAS_JAVA),java)
 	$(PYTHON_MCP) examples/demo/quickstart.py
 	python3 tests/driver/interop.py 10 random rust=target/debug/examples/interop-peer \
 		python="$(PYTHON) bindings/python/tests/interop_peer.py" \
