@@ -256,9 +256,9 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip canonical::
 
-# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in twenty.
+# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in forty.
 test-faults: ledger-agents servers oldest
-	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 20
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40
 
 test-faults-whole: ledger-agents servers oldest
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python
