@@ -3,7 +3,7 @@
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
 #   make demo        one session through four languages, a fleet of MCP servers in as many, and a link in a browser
-#   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten minutes, cold
+#   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten to fifteen minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
 #   make test-all    both, and what takes long: assurance, test-machines, test-bench, test-suites, test-clients, soak
@@ -171,7 +171,7 @@ test:
 
 .PHONY: test-languages test-c-quick test-npm-quick test-python-quick test-more
 # What waits more than it works is begun before what can fill the time.
-test-languages: test-c-quick test-interop test-operation test-rust test-ledger test-npm-quick test-python-quick test-command test-go-quick \
+test-languages: test-c-quick test-ledger test-interop test-operation test-rust test-npm-quick test-python-quick test-command test-go-quick \
 	test-java-quick test-transcripts assurance-short
 	python3 tests/published/adapters.py
 	python3 tests/published/api.py
@@ -203,8 +203,8 @@ test-go: go programs $(LEDGER)/.installed
 test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
-# The C, Python and npm suites, on release builds; the guards on the oldest SDKs.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
+# The C, Python and npm suites, on release builds; the guards on the oldest SDKs. The faults take longest, and keep one core busy.
+test-more: test-faults lint test-core test-machines-short test-wasm test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
 	test-inspector test-card test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
