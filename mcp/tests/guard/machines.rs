@@ -260,10 +260,8 @@ fn a_session_is_written_and_forked() {
     let found = ["withinMs", "whole"].map(|member| &delivered[member]);
     assert_eq!(delivered["session"]["value"], "1");
     assert_eq!(found, [&json!(20), &Value::Null]);
-    assert_eq!(
-        tell(&mut exchange, kind::WRITE, 0, &[Text("2")]),
-        Answer::of(kind::MADE, None)
-    );
+    let written = tell(&mut exchange, kind::WRITE, 0, &[Text("2")]);
+    assert_eq!(written, Answer::of(kind::MADE, None));
     let forked = text(tell(&mut exchange, kind::FORK, 0, &[]), kind::TEXT);
     let [forked, _] = metadata(&serde_json::from_str(&forked).unwrap());
     assert_ne!(forked, id);
@@ -273,15 +271,18 @@ fn a_session_is_written_and_forked() {
     let set = responded["set"].as_array().unwrap();
     assert!(set.contains(&json!([["ttlMs"], 0])), "{responded}");
     let metadata = set.iter().find(|set| set[0][0] == "_meta").unwrap();
-    assert!(
-        metadata[1]["state"].is_string(),
-        "it was written: {metadata}"
-    );
+    assert!(metadata[1]["state"].is_string(), "{metadata}");
     // What says nothing of caches is left as it is.
     let known = of_session(Text(&id));
-    let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &known);
-    let responded = tell(&mut exchange, kind::RESULT, 0, COMPLETE);
-    assert!(!format!("{responded:?}").contains("cacheScope"));
+    let document = [
+        Text(r#"{"result":{"members":{"resultType":"complete"}}}"#),
+        Absent,
+    ];
+    for (kind, result) in [(kind::RESULT, COMPLETE), (kind::EVENT, &document)] {
+        let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &known);
+        let responded = format!("{:?}", tell(&mut exchange, kind, 0, result));
+        assert!(!responded.contains("cacheScope") && !responded.contains("ttlMs"));
+    }
     // A notification has it too, whose caller is told later.
     let mut unknown = known;
     unknown[4..7].fill(Absent);

@@ -72,6 +72,10 @@ case("sep1359: session/terminate without an id ends nothing", "a notification en
 case("sep1359: one that another principal sends is over for both", "a stolen session goes on")(
     refused(session_token(name="t"), "principal_mismatch", who="bob"), refused(T, "ended"), settings=REMEMBERED
 )
+case("sep1359: one that another sends, and whose end is not remembered, is the server's failure", "the end is lost")(
+    refused(session_token(), "ledger_unavailable", error=INTERNAL, who="bob"),
+    settings={**FAILING, **SEP},
+)
 case("sep1359: without a memory one that another sends is refused", "it is asked to end without a memory")(
     refused(session_token(), "principal_mismatch", who="bob")
 )

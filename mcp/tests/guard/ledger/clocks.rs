@@ -6,17 +6,14 @@ use sealwax_mcp::{
     LedgerSettings, Message, Scope, Step,
 };
 
-use super::replica::{DAY, Replica, call, code};
+use super::replica::{DAY, Replica, again, call, code};
 
 /// A token that is over by the ledger's clock is refused, whatever a replica's clock says.
 #[test]
 fn a_replica_that_was_stopped_revives_nothing() {
     let replica = Replica::new();
     let state = replica.asked();
-    let (mut exchange, step) = replica.guard.message(Message {
-        token: ClientValue::Text(&state),
-        ..call()
-    });
+    let (mut exchange, step) = replica.guard.message(again(&state));
     // A day passes between opening and asking.
     replica.pass(DAY);
     match replica.settle(&mut exchange, step) {
@@ -33,10 +30,7 @@ fn what_is_unknown_is_told_with_the_ledgers_age() {
     *replica.ledger.borrow_mut() = Memory::new(Memory::CAPACITY, replica.now());
     replica.pass(2);
     let state = replica.asked();
-    let (mut exchange, step) = replica.guard.message(Message {
-        token: ClientValue::Text(&state),
-        ..call()
-    });
+    let (mut exchange, step) = replica.guard.message(again(&state));
     let step = replica.settle(&mut exchange, step);
     assert!(matches!(step, Step::Reply(_)), "{step:?}");
     let refused = &exchange.refused()[0];

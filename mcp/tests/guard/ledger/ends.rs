@@ -53,6 +53,17 @@ fn fills(
     ids.take_while(fits).count()
 }
 
+/// What is over by a memory's clock stays so when the clock goes back.
+#[test]
+fn a_memory_knows_how_late_it_was() {
+    let mut ledger = Memory::new(1 << 15, START - 60);
+    let keys = || [record("u:r", 1), record("e:r", 1)];
+    for now in [START + DAY, START + DAY - 60] {
+        let used = admit("alice", "once", keys(), [""; 3]);
+        assert_eq!(ledger.run(&used, now)[0], "expired");
+    }
+}
+
 /// What was used takes no room from what ends, nor either of them from revocations: nobody becomes irrevocable by filling
 /// the ledger.
 #[test]

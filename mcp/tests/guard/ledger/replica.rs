@@ -129,10 +129,7 @@ impl Replica {
     }
 
     pub fn second_round(&self, state: &str) -> Result<Exchange, Reply> {
-        self.enter(Message {
-            token: ClientValue::Text(state),
-            ..call()
-        })
+        self.enter(again(state))
     }
 
     pub fn handle(
@@ -195,4 +192,10 @@ pub fn open(made: &HandleResult) -> HandleOpKind<'_> {
         max_age: None,
         once: true,
     }
+}
+
+/// The same call, with its state.
+pub fn again(state: &str) -> Message<'_> {
+    let token = ClientValue::Text(state);
+    Message { token, ..call() }
 }

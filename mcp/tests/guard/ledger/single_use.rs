@@ -9,7 +9,7 @@ use sealwax_mcp::{
     TransportSettings,
 };
 
-use super::replica::{Replica, START, alice, call, code, command, open, read, seal, tool};
+use super::replica::{Replica, START, again, alice, call, code, command, open, read, seal, tool};
 
 #[test]
 fn a_key_has_the_kind_of_its_id() {
@@ -25,11 +25,7 @@ fn a_key_has_the_kind_of_its_id() {
         keys(step).iter().map(kind).collect::<Vec<_>>()
     };
     let state = replica.asked();
-    let second = Message {
-        token: ClientValue::Text(&state),
-        ..call()
-    };
-    assert_eq!(kinds(replica.guard.message(second).1), ["ur", "er"]);
+    assert_eq!(kinds(replica.guard.message(again(&state)).1), ["ur", "er"]);
     let session = replica.created();
     assert_eq!(kinds(replica.guard.message(read(&session)).1), ["hs", "es"]);
     let exchange = replica.enter(call()).unwrap();
