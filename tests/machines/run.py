@@ -73,8 +73,9 @@ SKIPPED = (
     # Starts itself, without qemu.
     "keys_file::the_environment_names_a_file_or_has_the_keys",
 )
-#: The core's vectors and properties; the engine has its transcripts.
-SHORT = (("--package=sealwax", "--test=codec"), ("vectors::", "properties::"))
+CRATES = ("--package=sealwax", "--package=sealwax-mcp")
+#: The vectors of the core and of the ledger, and the properties.
+SHORT = ((*CRATES, "--test=codec", "--test=guard"), ("vectors::", "properties::"))
 
 
 def unpack() -> None:
@@ -115,4 +116,4 @@ if __name__ == "__main__":
         test(S390X, *SHORT)
     else:
         for machine in MACHINES:
-            test(machine, ("--package=sealwax", "--package=sealwax-mcp"), ())
+            test(machine, CRATES, ())
