@@ -227,8 +227,6 @@ endif
 test-core: i686
 	@# Another crate of a program may turn these on, and nothing may change.
 	$(CARGO_TEST) --features serde_json/arbitrary_precision,serde_json/preserve_order $(I686:%=--target %) $(NUMBERS)
-	@# The fuzz targets compile; without C++, for nothing is linked.
-	CUSTOM_LIBFUZZER_PATH=/none/libnone.a cargo check --quiet --locked --manifest-path tests/fuzz/Cargo.toml --target-dir target/fuzz
 
 test-core-whole: i686
 	$(CARGO_TEST)
@@ -256,9 +254,10 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip canonical::
 
-# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in forty.
-test-faults: ledger-agents servers oldest
-	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40
+# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in forty, and
+# none of a guard.
+test-faults: $(LEDGER)/.installed
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40 core ledger scripts
 
 test-faults-whole: ledger-agents servers oldest
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python

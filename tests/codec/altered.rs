@@ -14,7 +14,7 @@ static ALICE: LazyLock<View> = LazyLock::new(alice);
 
 proptest! {
     // Each of three texts.
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
     fn nothing_altered_opens(

@@ -17,7 +17,7 @@ import reactor.core.publisher.Mono;
 
 /** Whatever becomes of a request, its exchange is freed. */
 class LeaksTest extends Guarded {
-  private static final int MANY = 1000;
+  private static final int MANY = 300;
   private static final Map<String, Object> PLAY = Map.of("name", "play");
 
   private Guard guard =
