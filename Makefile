@@ -233,10 +233,11 @@ test-core-whole: i686
 	$(CARGO_TEST) --features serde_json/arbitrary_precision $(NUMBERS)
 	$(CARGO_TEST) --features serde_json/preserve_order $(NUMBERS)
 
-# The core and the engine on i686, armv7, s390x, aarch64 and riscv64, under qemu; i686 in short is in `test-core`.
+# The core and the engine on i686, armv7, s390x, aarch64 and riscv64, under qemu; Go for other platforms. i686 in short is in `test-core`.
 MACHINES := sh bindings/c/tests/need.sh dpkg-deb dpkg python3 tests/machines/run.py
-test-machines: i686 programs
+test-machines: i686 programs $(if $(HAS_GO),go)
 	$(MACHINES) whole
+	$(call with_go,platforms)
 
 test-machines-short: i686 programs
 	$(MACHINES) short
