@@ -93,7 +93,9 @@ def main():
     for name, content in own.items():
         (PACKED / name).write_bytes(content)
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
-    subprocess.run(["cargo", "check", "--quiet", "--tests", "--examples", "-p", RMCP], cwd=PACKED, env=environment, check=True)
+    subprocess.run(
+        ["cargo", "check", "--quiet", "--tests", "--examples", "-p", RMCP], cwd=PACKED, env=environment, check=True
+    )
     print(f"crates of {count} files: 1 passed, 0 failed")
 
 
