@@ -255,10 +255,10 @@ test-wasm: targets
 		$(CARGO_TEST) --target wasm32-wasip1 --features hazmat --lib --test codec \
 		-- --skip nonces:: --skip canonical::
 
-# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in forty, and
-# none of a guard.
+# The ledger's scripts are tried in a Valkey. Each compiles the core or a guard again, so a change must pass one in a
+# hundred, and none of a guard.
 test-faults: $(LEDGER)/.installed
-	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 40 core ledger scripts
+	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/few $(LEDGER)/bin/python 100 core ledger scripts
 
 test-faults-whole: ledger-agents servers oldest
 	VALKEY_SERVER=$(VALKEY) python3 tests/faults.py $(BUILD)/faults $(LEDGER)/bin/python

@@ -52,7 +52,7 @@ def main(work):
         named = re.match(r"// (src/bin/\w+\.rs)\n", program)
         file = named[1] if named else f"src/bin/program_{number}.rs" if page != PAGES[1] else "src/main.rs"
         (project / file).write_text(program)
-    cargo("check", "--quiet", "--bins", folder=project)
+    cargo("build", "--quiet", "--bins", folder=project)
     asked = cargo("run", "--quiet", "--bin", "ask", folder=project, stdout=subprocess.PIPE)
     if asked not in pages[0]:
         sys.exit(f"ask: expected what the page says, found:\n{asked}")
