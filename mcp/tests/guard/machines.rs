@@ -433,33 +433,52 @@ fn a_ledger_is_in_memory() {
     }
 }
 
-/// What becomes of the answers: vectors/stores.json, ledger_file.rs.
+/// What is sent, and what becomes of the answers; tests/ledger/stores.py plays the connections too.
 #[test]
-fn what_a_store_is_asked_is_a_document() {
-    let (store, _) = made(None, kind::STORE, flag::WAITS, &[]);
-    let (mut redis, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text(REVOKE)]);
-    let asked = step(asked);
-    assert_eq!(
-        [&asked["send"][0], &asked["own"]],
-        [&json!("EVALSHA"), &json!(true)]
-    );
-    let failed = [Text(r#"{"error":"NOAUTH"}"#)];
-    assert_eq!(
-        step(tell(&mut redis, kind::EVENT, 0, &failed)),
-        json!({"failed": "expected an answer, found NOAUTH"})
-    );
-    let (mut redis, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text(OPEN)]);
-    assert_eq!(step(asked)["own"], Value::Null);
-    let opened = step(tell(
-        &mut redis,
-        kind::EVENT,
-        0,
-        &[Text(r#"{"texts":["ok","1","1","9","0"]}"#)],
-    ));
-    assert_eq!(opened["done"], json!(["ok", "1", "1", "9", "0"]));
-    let (_, asked) = made(&store, kind::STORE_MACHINE, 0, &[Text("{}")]);
-    assert_eq!(step(asked), json!({"send": ["INFO"]}));
+fn a_redis_is_asked_as_the_vectors_have_it() {
+    let vectors = include_str!("../../../tests/vectors/stores.json");
+    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    let list = |value: &Value| value.as_array().unwrap().clone();
+    for script in list(&vectors["scripts"]) {
+        let (store, _) = made(None, kind::STORE, flag::WAITS, &[]);
+        for played in list(&script["steps"]) {
+            let mut sends = list(&played["sends"]);
+            let mut command = vectors["commands"][played["run"].as_str().unwrap()].to_string();
+            if sends.is_empty() {
+                let info = &vectors["info"][played["info"].as_str().unwrap()];
+                (sends, command) = (vec![json!(["INFO", "step", info])], "{}".into());
+            }
+            sends.retain(|send| send[3] != "plain");
+            let of_bytes = |send: &Value| {
+                ["raw", "cut", "late"]
+                    .iter()
+                    .any(|how| !send[2][how].is_null())
+            };
+            if sends.iter().any(of_bytes) {
+                continue;
+            }
+            let (mut machine, first) = made(&store, kind::STORE_MACHINE, 0, &[Text(&command)]);
+            let mut next = step(first);
+            for send in sends {
+                assert_eq!(next["send"][0], send[0], "{played}");
+                assert!(send[1] == "step" || (send[1] == "own") == (next["own"] == true));
+                let answer = send[2].to_string();
+                next = step(tell(&mut machine, kind::EVENT, 0, &[Text(&answer)]));
+            }
+            let why = [&next["failed"], &next["unfit"]].map(|why| why.as_str().unwrap_or_default());
+            let failed = played["failed"].as_str();
+            assert!(
+                failed.is_none_or(|part| why.concat().contains(part)),
+                "{played}: {next}"
+            );
+            assert_eq!(next["done"], played["reply"], "{played}");
+        }
+    }
+}
 
+/// What becomes of the answers: ledger_file.rs.
+#[test]
+fn what_a_file_is_asked_is_a_document() {
     let file = |document| made(None, kind::SQLITE, 0, &[Text(document)]);
     let statements = |document| step(file(document).1)["run"].as_array().unwrap().len();
     assert_eq!(statements("{}") + 1, statements(r#"{"durable":false}"#));

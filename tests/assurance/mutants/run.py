@@ -4,7 +4,8 @@ Usage: python3 run.py SET K/N, of N parts of the set the one of number K. What b
 
 Why no test fails for those that may survive: survivors.txt. Any other one is told, and the exit status is 1.
 
-A mutant is compiled first; then come the tests that kill most in a second or two, and for what is left all tests of its crate.
+A mutant is compiled first; then come the tests that kill most in a second or two, and for what is left all tests of its crate; of
+the engine, whose frames other languages alone read, the transcripts on Python's guard.
 """
 
 import collections
@@ -48,6 +49,7 @@ class Set:
     #: How many seconds that may take.
     limit: int = 120
     whole: tuple[str, ...] | None = ("--tests", *FAIL_FAST)
+    by_python: bool = False
     #: What is not mutated.
     elsewhere: str = DEBUG
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -71,7 +73,11 @@ SETS = {
         environment=WASM,
     ),
     "engine": Set(
-        ("mcp/src/**",), (*ENGINE, "--all-features"), compiled=("build", "--example=engine-scenario"), quick=PLAY
+        ("mcp/src/**",),
+        (*ENGINE, "--all-features"),
+        compiled=("build", "--example=engine-scenario"),
+        quick=PLAY,
+        by_python=True,
     ),
 }
 
@@ -81,6 +87,16 @@ def run(command: list[str], seconds: int) -> bool:
     return (
         subprocess.run(["timeout", str(seconds), *command], cwd=TREE, capture_output=True, check=False).returncode == 0
     )
+
+
+def python_passes() -> bool:
+    [installed] = ROOT.glob("build/venv-mcp/lib/python3.*/site-packages/sealwax")
+    shutil.copytree(installed, TREE / "site/sealwax", dirs_exist_ok=True)
+    subprocess.run(["cargo", "build", "--quiet", "--package=sealwax-c"], cwd=TREE, check=True)
+    shutil.copy(TREE / "target/debug/libsealwax.so", TREE / "site/sealwax/_lib")
+    names = f"LD_PRELOAD={ROOT}/build/python/environment.so PYTHONPATH=site:bindings/python/tests"
+    server = f"env {names} {ROOT}/build/venv-mcp/bin/python bindings/python/tests/mcp/scenario.py"
+    return run(["python3", "tests/driver/run.py", "python", server, "--first"], 300)
 
 
 class Trial:
@@ -99,7 +115,7 @@ class Trial:
             return "killed"
         if of.whole and not run(self._cargo("test", *of.whole), 300):
             return "killed"
-        return "survived"
+        return "survived" if not of.by_python or python_passes() else "killed in Python"
 
     def with_mutant(self, mutant: dict[str, str]) -> str:
         file = TREE / mutant["file"]

@@ -27,7 +27,8 @@ fn a_handle_tells_its_ulid_and_its_end() {
         once: false,
     };
     let sealed = done(operate(&exchange, "basket", sealed).1);
-    assert_eq!(sealed.expires_at.as_deref(), Some("2027-01-15T08:01:00Z"));
+    let end = Some("2027-01-15T08:01:00Z");
+    assert_eq!((sealed.id.len(), sealed.expires_at.as_deref()), (32, end));
 }
 
 /// An id is logged of a handle that was verified, and of a token as it claims it; any other text has none.
