@@ -327,21 +327,9 @@ mod tests {
         assert_eq!(machine.loads().len(), 0);
         let plain = machine.plain().map(|plain| plain.send[1]);
         assert_eq!(plain, Some("baae2281eb5a39f6ca9d0f25ec4cbdee98cc95ae"));
-        let (mut machine, _) = store.begin(command(Script::Commit, &[]));
-        let next = machine.on(texts(&["ok", "2"]));
-        assert_eq!(sent(&next), ("EVALSHA", true));
+        let (mut machine, _) = store.begin(command(Script::Admit, &["", "", "", "force"]));
+        assert_eq!(sent(&machine.on(texts(&["ok", "2"]))), ("WAIT", true));
         assert_eq!(machine.plain(), None);
-    }
-
-    #[test]
-    fn what_ends_is_confirmed_on_a_connection_of_its_own() {
-        let store = Redis::new(true);
-        for (mode, own) in [("end", true), ("force", true), ("once", false)] {
-            let (_, next) = store.begin(command(Script::Admit, &["", "", "", mode]));
-            assert_eq!(sent(&next), ("EVALSHA", own), "{mode}");
-        }
-        let (mut machine, _) = store.begin(command(Script::Revoke, &[]));
-        assert_eq!(sent(&machine.on(texts(&["ok", "1"]))), ("WAIT", true));
     }
 
     #[test]

@@ -49,7 +49,6 @@ class Set:
     #: How many seconds that may take.
     limit: int = 120
     whole: tuple[str, ...] | None = ("--tests", *FAIL_FAST)
-    by_python: bool = False
     #: What is not mutated.
     elsewhere: str = DEBUG
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -73,11 +72,7 @@ SETS = {
         environment=WASM,
     ),
     "engine": Set(
-        ("mcp/src/**",),
-        (*ENGINE, "--all-features"),
-        compiled=("build", "--example=engine-scenario"),
-        quick=PLAY,
-        by_python=True,
+        ("mcp/src/**",), (*ENGINE, "--all-features"), compiled=("build", "--example=engine-scenario"), quick=PLAY
     ),
 }
 
@@ -115,7 +110,7 @@ class Trial:
             return "killed"
         if of.whole and not run(self._cargo("test", *of.whole), 300):
             return "killed"
-        return "survived" if not of.by_python or python_passes() else "killed in Python"
+        return "survived" if of.quick is not PLAY or python_passes() else "killed in Python"
 
     def with_mutant(self, mutant: dict[str, str]) -> str:
         file = TREE / mutant["file"]
