@@ -1,7 +1,6 @@
 """The crates as they would be published: each holds the files it should and no others, and builds from them.
 
-The tests of sealwax-rmcp compile from its package, against the packed crates below it, in this repository's target directory, with its
-lock file and profile, so that no dependency is compiled again.
+The tests of sealwax-rmcp compile from its package, against the packed crates below it, with this repository's lock file and profile.
 """
 
 import json

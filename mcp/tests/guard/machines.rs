@@ -441,8 +441,9 @@ fn answered(machine: &mut Machine, answer: &str) -> Value {
 /// What is sent, and what becomes of the answers; tests/ledger/stores.py plays the connections too.
 #[test]
 fn a_redis_is_asked_as_the_vectors_have_it() {
-    let vectors = include_str!("../../../tests/vectors/stores.json");
-    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../../tests/vectors/stores.json")).unwrap();
+    let number = [Text(r#"{"number":1}"#)];
     let list = |value: &Value| value.as_array().unwrap().clone();
     for script in list(&vectors["scripts"]) {
         let (store, _) = made(None, kind::STORE, flag::WAITS, &[]);
@@ -461,6 +462,7 @@ fn a_redis_is_asked_as_the_vectors_have_it() {
             }
             let (mut machine, first) = made(&store, kind::STORE_MACHINE, 0, &[Text(&command)]);
             let mut next = step(first);
+            assert!(is_refused(&mut machine, kind::TOLD, &number));
             for send in sends {
                 assert_eq!(next["send"][0], send[0], "{played}");
                 assert!(send[1] == "step" || (send[1] == "own") == (next["own"] == true));
@@ -482,6 +484,7 @@ fn what_a_file_is_asked_is_a_document() {
     assert_eq!(statements("{}") + 1, statements(r#"{"durable":false}"#));
     let (mut opening, _) = file("{}");
     let locked = r#"{"error":"database is locked"}"#;
+    assert!(is_refused(&mut opening, kind::TOLD, &[Text(locked)]));
     assert_eq!(answered(&mut opening, locked), json!({"wait": 50}));
     let (mut command, begun) = file(REVOKE);
     assert_eq!(step(begun)["run"][0]["sql"], "BEGIN IMMEDIATE");
