@@ -240,8 +240,7 @@ fn what_is_deferred_asks_nothing() {
 
 #[test]
 fn a_session_is_written_and_forked() {
-    let settings = json!({"sessions": {"initial": {"n": 0}}, "timeLimitMs": 500});
-    let (guard, answer) = guard(&settings);
+    let (guard, answer) = guard(&json!({"sessions": {"initial": {"n": 0}}, "timeLimitMs": 500}));
     assert_eq!(answer, Answer::of(kind::MADE, None));
     let mut create = call(Absent, NO_SESSION);
     (create[0], create[1]) = (Text("sessions/create"), Absent);
@@ -399,8 +398,7 @@ fn a_revocation_is_remembered_for_as_long_as_is_said() {
 /// No SDK has the method.
 #[test]
 fn a_session_is_deleted_by_the_guard() {
-    let settings = json!({"ledger": {"local": true}, "sessions": {}});
-    let (guard, _) = guard(&settings);
+    let (guard, _) = guard(&json!({"ledger": {"local": true}, "sessions": {}}));
     let view = Clock::at_ms(1_800_000_000_000).view("s");
     let session = view.sessions().create(b"{}").unwrap();
     let mut delete = call(Absent, [Absent, Text(&session.session_id), Absent]);
