@@ -31,8 +31,7 @@ def packages():
     found = subprocess.run(
         ["cargo", "metadata", "--no-deps", "--format-version=1"], cwd=ROOT, check=True, stdout=subprocess.PIPE
     )
-    found = {package["name"]: package for package in json.loads(found.stdout)["packages"]}
-    return {name: found[name] for name in FOLDERS}
+    return {one["name"]: one for one in json.loads(found.stdout)["packages"] if one["name"] in FOLDERS}
 
 
 def files(name, folder):

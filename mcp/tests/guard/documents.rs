@@ -263,8 +263,8 @@ fn the_wrapper_declares_sessions_where_the_sdk_has_no_place_for_it() {
         (false, json!({}), false),
         (true, Value::Null, false),
     ] {
-        let guard =
-            guard(&json!({"transport": {"declares": declares}, "sessions": sessions})).unwrap();
+        let settings = json!({"transport": {"declares": declares}, "sessions": sessions});
+        let guard = guard(&settings).unwrap();
         let begun = [
             (
                 over_http(&guard, Some("2026-07-28"), &discover, None),
