@@ -197,7 +197,7 @@ case("confirm: for as long as the author says", "the setting has no effect")(
 case("confirm: with a ledger it counts once", "one yes runs it twice")(
     ASKED,
     answered_by(YES, commands=["admit"], **RAN),
-    answered_by(YES, commands=["admit"], **refused("used")),
+    answered_by(YES, 590, commands=["admit"], **refused("used")),
     settings={**SETTINGS, **LEDGER},
 )
 case("confirm: a session goes with it, and both are judged at once", "the one that was used is taken for the session")(
