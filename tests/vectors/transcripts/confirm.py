@@ -150,7 +150,7 @@ case("confirm: a no at a replica whose clock is behind is a no", "the model gets
 case("confirm: a yes counts once where other states count again", "a setting of requestState makes a yes count again")(
     ASKED,
     answered_by(YES, **RAN),
-    answered_by(YES, **refused("used")),
+    answered_by(YES, 590, **refused("used")),
     settings={**SETTINGS, **LEDGER, "ledgerOptions": {"reusableRequestState": True}},
 )
 case(
@@ -197,7 +197,7 @@ case("confirm: for as long as the author says", "the setting has no effect")(
 case("confirm: with a ledger it counts once", "one yes runs it twice")(
     ASKED,
     answered_by(YES, commands=["admit"], **RAN),
-    answered_by(YES, 590, commands=["admit"], **refused("used")),
+    answered_by(YES, commands=["admit"], **refused("used")),
     settings={**SETTINGS, **LEDGER},
 )
 case("confirm: a session goes with it, and both are judged at once", "the one that was used is taken for the session")(
