@@ -3,7 +3,7 @@
 #
 #   make quickstart  the main job in one language, in about two minutes: a real server, a real client, and a thief
 #   make demo        one session through four languages, a fleet of MCP servers in as many, and a link in a browser
-#   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in ten to fifteen minutes, cold
+#   make test        every language, the real SDKs, a real Valkey, all vectors and transcripts: in about ten minutes, cold
 #   make test-more   what else a change must pass: linters, release builds, other versions and targets, the documents
 #   make check       format, linters, types, the core's unit tests and vectors: in a minute, once it is built
 #   make test-all    both, and what takes long: assurance, test-machines, test-bench, test-suites, test-clients, soak

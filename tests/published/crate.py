@@ -87,9 +87,8 @@ def main():
         contents = files(name, folders[name])
         unpack(contents, PACKED / folders[name])
         count += len(contents)
-    own = {"Cargo.toml": workspace(folders).encode(), "Cargo.lock": (ROOT / "Cargo.lock").read_bytes()}
-    for name, content in own.items():
-        (PACKED / name).write_bytes(content)
+    (PACKED / "Cargo.toml").write_text(workspace(folders))
+    (PACKED / "Cargo.lock").write_bytes((ROOT / "Cargo.lock").read_bytes())
     environment = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target")}
     subprocess.run(
         ["cargo", "check", "--quiet", "--tests", "--examples", "-p", RMCP], cwd=PACKED, env=environment, check=True

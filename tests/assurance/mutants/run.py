@@ -87,7 +87,8 @@ def run(command: list[str], seconds: int) -> bool:
 def python_passes() -> bool:
     installed = ROOT.glob("build/venv-mcp/lib/*/site-packages/sealwax")
     site = shutil.copytree(*installed, TREE / "site/sealwax", dirs_exist_ok=True)
-    run(["cargo", "build", "--quiet", "--package=sealwax-c"], 600)
+    # Otherwise that of another mutant would be judged.
+    assert run(["cargo", "build", "--quiet", "--package=sealwax-c"], 600)
     shutil.copy(TREE / "target/debug/libsealwax.so", site / "_lib")
     names = f"LD_PRELOAD={ROOT}/build/python/environment.so PYTHONPATH=site:bindings/python/tests"
     server = f"env {names} {ROOT}/build/venv-mcp/bin/python bindings/python/tests/mcp/scenario.py"
