@@ -6,7 +6,7 @@ use sealwax_mcp::machine::{Answer, Frame, Machine, flag, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
-use crate::wire;
+use crate::frames;
 
 const NOW: &str = "1800000000";
 const OPEN: &str = r#"{"script":"open","keys":["swl1:{a}:began","swl1:{a}:fence"],"args":[]}"#;
@@ -24,10 +24,10 @@ fn framed<T>(
 ) -> T {
     let texts = texts.iter().map(|text| match text {
         Absent => None,
-        Other => Some(wire::NO_TEXT),
+        Other => Some(frames::NO_TEXT),
         Text(text) => Some(text.as_bytes()),
     });
-    wire::framed(kind, flags, &texts.collect::<Vec<_>>(), read)
+    frames::framed(kind, flags, &texts.collect::<Vec<_>>(), read)
 }
 
 fn guard(settings: &Value) -> (Machine, Answer) {

@@ -7,6 +7,9 @@ mod common;
 #[cfg(feature = "documents")]
 mod documents;
 mod exchange;
+#[cfg(feature = "documents")]
+#[path = "../frames.rs"]
+mod frames;
 mod ledger;
 #[cfg(feature = "sqlite")]
 mod ledger_file;

@@ -1,37 +1,13 @@
 //! Plays `tests/vectors/wire.json` on the machines: what comes in, byte by byte, and what goes out.
 
-use sealwax_mcp::machine::{Answer, Frame, Machine, flag, kind};
+use sealwax_mcp::machine::{Answer, Machine, flag, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
+use crate::frames::{NO_TEXT, framed};
 
 const NOW_MS: u64 = 1_800_000_000_000;
 const NEGOTIATED: &[u8] = br#"{"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"},"protocolVersion":"2025-11-25","serverCapabilities":{}}"#;
-
-pub fn framed<T>(
-    kind: u8,
-    flags: u16,
-    texts: &[Option<&[u8]>],
-    read: impl FnOnce(&Frame<'_>) -> T,
-) -> T {
-    let [low, high] = flags.to_le_bytes();
-    let mut frame = vec![kind, u8::try_from(texts.len()).unwrap(), low, high];
-    for text in texts {
-        let len = match *text {
-            None => -1,
-            Some(NO_TEXT) => -2,
-            Some(text) => i32::try_from(text.len()).unwrap(),
-        };
-        frame.extend(len.to_le_bytes());
-    }
-    for text in texts.iter().flatten().filter(|text| **text != NO_TEXT) {
-        frame.extend(*text);
-    }
-    read(&Frame::read(&frame).unwrap())
-}
-
-/// Stands for what is no text.
-pub const NO_TEXT: &[u8] = b"\0";
 
 /// A case on its way: the texts that stand for others, and what was said so far.
 struct Case<'a> {

@@ -1,236 +1,211 @@
 //! The handler of a transcript, on the engine: it does what the driver tells it.
 
-use std::time::Duration;
-
-use sealwax::Principal;
-use sealwax_mcp::{Exchange, HandleOp, HandleOpKind, HandleResult, Predecessor, Step};
+use sealwax_mcp::machine::{Answer, kind};
 use serde_json::{Value, json};
 
-use crate::messages::sent;
-use crate::stage::{principal, report};
+use crate::exchange::{Exchange, Texts};
 use crate::{Program, say};
 
-/// Returns the handler's result; `None` where it throws.
-pub fn run(program: &mut Program, exchange: &mut Exchange, mut seen: Value) -> Option<Value> {
-    program.handlers += 1;
-    seen["id"] = program.handlers.into();
-    say(json!({"handler": seen}));
-    loop {
-        let told = program.next().unwrap();
-        match told["do"].as_str().unwrap() {
-            // Another message comes meanwhile.
-            _ if told["to"] != seen["id"] => program.act(&told),
-            "return" => return Some(with_states(exchange, &told["result"])),
-            "throw" => return None,
-            name => {
-                let done = operate(program, exchange, name, &told["given"], &told["options"]);
-                say(json!({"done": done}));
+/// What a handler has of its request.
+pub struct Handler<'a> {
+    pub exchange: &'a mut Exchange,
+    /// The state that was opened, or none; `None` where a request carries no state.
+    pub state: Option<Value>,
+    pub session: Value,
+}
+
+/// The outcome of an operation, or why there is none.
+type Outcome = Result<Value, Value>;
+
+impl Handler<'_> {
+    /// Returns the handler's result; `None` where it throws.
+    pub fn run(&mut self, program: &mut Program, mut seen: Value) -> Option<Value> {
+        program.handlers += 1;
+        seen["id"] = program.handlers.into();
+        say(json!({"handler": seen}));
+        loop {
+            let told = program.next().unwrap();
+            match told["do"].as_str().unwrap() {
+                // Another message comes meanwhile.
+                _ if told["to"] != seen["id"] => program.act(&told),
+                "return" => return Some(self.with_states(&told["result"])),
+                "throw" => return None,
+                name => {
+                    let done = self.operate(program, name, &told["given"], &told["options"]);
+                    say(json!({"done": done.unwrap_or_else(|why| why)}));
+                }
             }
         }
     }
-}
 
-/// Replaces each `{"$state": value}` by what an author gets for that value.
-fn with_states(exchange: &mut Exchange, value: &Value) -> Value {
-    match value {
-        Value::Object(object) if object.contains_key("$state") => exchange
-            .seal_state(&object["$state"].to_string())
-            .unwrap()
-            .into(),
-        Value::Object(object) => object
-            .iter()
-            .map(|(name, value)| (name.clone(), with_states(exchange, value)))
-            .collect(),
-        Value::Array(items) => items
-            .iter()
-            .map(|item| with_states(exchange, item))
-            .collect(),
-        other => other.clone(),
-    }
-}
-
-fn operate(
-    program: &mut Program,
-    exchange: &mut Exchange,
-    name: &str,
-    given: &Value,
-    options: &Value,
-) -> Value {
-    let mistake = |error: sealwax::Error| json!({"error": error.code()});
-    match name {
-        "state" => exchange.state().map_or_else(mistake, |state| json!(state)),
-        "idempotencyKey" => exchange.idempotency_key().map_or_else(mistake, Value::from),
-        "sessionId" => {
-            let own = exchange.session().map(sealwax_mcp::Session::ulid);
-            json!(own.or_else(|| program.session_id.take()))
-        }
-        "session" => session_of(exchange),
-        "write" => {
-            let written = exchange.write(&given[0].to_string());
-            written.map_or_else(mistake, |()| "ok".into())
-        }
-        "fork" => exchange
-            .fork()
-            .map_or_else(mistake, |metadata| json!(metadata)),
-        _ => handled(program, exchange, name, given, options).unwrap_or_else(|refused| refused),
-    }
-}
-
-pub fn session_of(exchange: &Exchange) -> Value {
-    let Some(session) = exchange.session() else {
-        return Value::Null;
-    };
-    let value = session
-        .value()
-        .map(|value| serde_json::from_str::<Value>(value).unwrap());
-    json!({"value": value, "generation": session.generation()})
-}
-
-fn handled(
-    program: &mut Program,
-    exchange: &Exchange,
-    name: &str,
-    given: &Value,
-    options: &Value,
-) -> Result<Value, Value> {
-    let handle_type = match name {
-        "cursor" | "position" => options["argument"].as_str().unwrap_or("cursor"),
-        _ => given[0].as_str().unwrap(),
-    };
-    let ttl = options["ttl"].as_u64().map(Duration::from_secs);
-    let list = options["list"].as_str();
-    let by = options.get("by").and_then(principal);
-    let max_age = options["maxAge"].as_u64().map(Duration::from_secs);
-    let handle = sent(given.get(1));
-    let once = options["once"] == true;
-    let mut drive = |kind| drive(program, exchange, HandleOp { handle_type, kind });
-    let open = HandleOpKind::Open {
-        handle,
-        max_age: max_age.filter(|_| name != "renew"),
-        once,
-    };
-    let (value, predecessor) = match name {
-        "renew" => (&given[2], drive(open.clone())?.predecessor),
-        "cursor" => (&given[0], None),
-        _ => (&given[1], None),
-    };
-    let value = value.to_string();
-    let made = drive(match name {
-        "mint" => HandleOpKind::Mint { max_age },
-        "check" => HandleOpKind::Check { handle, max_age },
-        "mintShort" => HandleOpKind::MintShort {
-            number: u32::try_from(given[1].as_u64().unwrap()).unwrap(),
-        },
-        "checkShort" => HandleOpKind::CheckShort { handle },
-        "seal" | "renew" => HandleOpKind::Seal {
-            value: &value,
-            ttl: None,
-            predecessor,
-            once,
-        },
-        "open" => open,
-        "end" => HandleOpKind::End {
-            handle,
-            max_age,
-            self_contained: options["selfContained"] == true,
-        },
-        "link" => HandleOpKind::SealLink {
-            value: &value,
-            ttl,
-            once,
-        },
-        "follow" => HandleOpKind::OpenLink {
-            link: handle,
-            keep: options["keep"] == true,
-            by,
-        },
-        "cursor" => HandleOpKind::Cursor {
-            position: &value,
-            ttl,
-            list,
-        },
-        "position" => HandleOpKind::Position { list },
-        other => panic!("no operation is named {other}"),
-    })?;
-    // A token that holds its state tells its times, whether made or opened.
-    if matches!(name, "seal" | "renew" | "open") {
-        let (before, life) = (made.predecessor.clone().unwrap(), made.times.unwrap());
-        assert!(before.started_at <= life.issued_at && life.expires_at > Some(life.issued_at));
-    }
-    let held = made
-        .value
-        .as_deref()
-        .map(|value| serde_json::from_str::<Value>(value).unwrap());
-    Ok(match made.value {
-        _ if name == "end" => "ok".into(),
-        _ if name == "position" => json!({ "position": held }),
-        Some(_) if name == "follow" => json!({"value": held, "principal": named(&made.principal)}),
-        Some(_) => {
-            let generation = made
-                .predecessor
-                .map(|Predecessor { generation, .. }| generation);
-            json!({"value": held, "generation": generation})
-        }
-        None => json!({"handle": made.handle}),
-    })
-}
-
-fn named(principal: &Option<Principal>) -> Value {
-    match principal.as_ref().unwrap().parts() {
-        None => json!({"anonymous": true}),
-        Some(parts) => {
-            json!({"issuer": parts.issuer, "client": parts.client, "subject": parts.subject})
+    /// Replaces each `{"$state": value}` by what an author gets for that value.
+    fn with_states(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Object(object) if object.contains_key("$state") => {
+                let state = object["$state"].to_string();
+                self.tell(kind::SEAL_STATE, &[Some(state.as_bytes())])
+                    .unwrap()
+            }
+            Value::Object(object) => object
+                .iter()
+                .map(|(name, value)| (name.clone(), self.with_states(value)))
+                .collect(),
+            Value::Array(items) => items.iter().map(|item| self.with_states(item)).collect(),
+            other => other.clone(),
         }
     }
-}
 
-fn drive(
-    program: &mut Program,
-    exchange: &Exchange,
-    act: HandleOp<'_>,
-) -> Result<HandleResult, Value> {
-    // Links are opened outside of any request.
-    let (mut acting, mut step) = match act.kind {
-        HandleOpKind::OpenLink { .. } => program.stage().guard.link(act),
-        _ => exchange.handle(act),
-    };
-    let mut opened = None;
-    let done = loop {
-        let next = match step {
-            Step::Identify => program.stage().identify(),
-            Step::Ledger(command) => {
-                opened = Some(acting.opened().map(str::to_owned));
-                program.stage().run(&command)
+    fn tell(&mut self, kind: u8, texts: Texts<'_>) -> Outcome {
+        match self.exchange.tell(kind, 0, texts) {
+            Ok(Answer {
+                texts: [text, _], ..
+            }) => Ok(text.into()),
+            Err(error) => Err(json!({"error": error.code()})),
+        }
+    }
+
+    fn operate(
+        &mut self,
+        program: &mut Program,
+        name: &str,
+        given: &Value,
+        options: &Value,
+    ) -> Outcome {
+        match name {
+            "state" => self
+                .state
+                .clone()
+                .ok_or_else(|| json!({"error": "invalid_argument"})),
+            "idempotencyKey" => self.tell(kind::IDEMPOTENCY_KEY, &[]),
+            "sessionId" => match &self.session["ulid"] {
+                Value::Null => Ok(program.session_id.take().into()),
+                own => Ok(own.clone()),
+            },
+            "session" => Ok(session_of(&self.session)),
+            "write" => {
+                let value = given[0].to_string();
+                self.tell(kind::WRITE, &[Some(value.as_bytes())])?;
+                self.session["value"] = value.into();
+                Ok("ok".into())
             }
-            Step::Done(made) => {
-                // A token could be read before the ledger was asked about it.
-                assert!(opened.is_none_or(|opened| opened == made.value));
-                break Ok(*made);
+            "fork" => {
+                let metadata = self.tell(kind::FORK, &[])?;
+                Ok(serde_json::from_str(metadata.as_str().unwrap()).unwrap())
             }
-            Step::Reply(reply) if reply.status.is_some() => {
-                let kind = match reply.status {
-                    Some(404) => "refused",
-                    _ => "failed",
-                };
-                break Err(json!({kind: true}));
-            }
-            Step::Reply(reply) => {
-                let text = reply.tool.unwrap().content[0].text.clone();
-                let elsewhere = reply.error.unwrap();
-                assert_eq!(elsewhere.message, text);
-                let refusals = ["This ", "Authentication required", "Invalid arguments"];
-                let (kind, code) = if refusals.iter().any(|one| text.starts_with(one)) {
-                    ("refused", -32602)
-                } else {
-                    ("failed", -32603)
-                };
-                assert_eq!(elsewhere.code, code);
-                break Err(json!({kind: true}));
-            }
-            other => panic!("an act gives no {other:?}"),
+            _ => self.handled(program, name, given, options),
+        }
+    }
+
+    fn handled(
+        &self,
+        program: &mut Program,
+        name: &str,
+        given: &Value,
+        options: &Value,
+    ) -> Outcome {
+        let mut operation = options.clone();
+        for unknown in ["as", "argument"] {
+            operation.as_object_mut().unwrap().remove(unknown);
+        }
+        let is_cursor = name == "cursor" || name == "position";
+        operation["type"] = match &options["argument"] {
+            Value::Null if is_cursor => "cursor".into(),
+            argument if is_cursor => argument.clone(),
+            _ => given[0].clone(),
         };
-        step = acting.on(next).unwrap();
-    };
-    report(&mut acting);
-    done
+        let mut value = &given[1];
+        operation["op"] = match name {
+            "cursor" => {
+                value = &given[0];
+                "cursor"
+            }
+            "renew" => {
+                operation["op"] = "open".into();
+                operation["handle"] = client_value(value);
+                operation.as_object_mut().unwrap().remove("maxAge");
+                operation["predecessor"] =
+                    self.drive(program, &operation, &Value::Null)?["predecessor"].clone();
+                operation["handle"] = Value::Null;
+                value = &given[2];
+                "seal"
+            }
+            "link" => "sealLink",
+            "follow" => "openLink",
+            other => other,
+        }
+        .into();
+        if name == "mintShort" {
+            operation["number"] = value.clone();
+        } else if ["check", "checkShort", "open", "end", "follow"].contains(&name) {
+            operation["handle"] = client_value(value);
+        }
+        let made = self.drive(program, &operation, value)?;
+        // A token that holds its state tells its times, whether made or opened.
+        if ["seal", "renew", "open"].contains(&name) {
+            let number = |of: &str, name: &str| made[of][name].as_u64();
+            let [issued, expires] = ["issuedAt", "expiresAt"].map(|name| number("times", name));
+            assert!(number("predecessor", "startedAt") <= issued && issued < expires);
+        }
+        let held = made["value"].as_str();
+        let held = held.map(|value| serde_json::from_str::<Value>(value).unwrap());
+        Ok(match held {
+            _ if name == "end" => "ok".into(),
+            _ if name == "position" => json!({ "position": held }),
+            Some(_) if name == "follow" => json!({"value": held, "principal": made["principal"]}),
+            Some(_) => json!({"value": held, "generation": made["predecessor"]["generation"]}),
+            None => json!({"handle": made["handle"]}),
+        })
+    }
+
+    fn drive(&self, program: &mut Program, operation: &Value, value: &Value) -> Outcome {
+        // Links are opened outside of any request.
+        let parent = match operation["op"] == "openLink" {
+            true => &program.stage().guard,
+            false => &self.exchange.machine,
+        };
+        let has_value = ["seal", "sealLink", "cursor"]
+            .map(Value::from)
+            .contains(&operation["op"]);
+        let [operation, value] = [operation, value].map(Value::to_string);
+        let texts = [
+            Some(operation.as_bytes()),
+            Some(value.as_bytes()).filter(|_| has_value),
+        ];
+        let (mut acting, step) = Exchange::begun(parent, kind::HANDLE, 0, &texts);
+        let step = acting.driven(program, step, &mut Value::Null);
+        if step["step"] == "done" {
+            return Ok(step);
+        }
+        assert_eq!(step["step"], "reply");
+        let refused = match step["status"].as_u64() {
+            Some(status) => status == 404,
+            None => {
+                let text = &step["tool"]["content"][0]["text"];
+                assert_eq!(&step["error"]["message"], text);
+                let refusals = ["This ", "Authentication required", "Invalid arguments"];
+                let begins = |one: &&str| text.as_str().unwrap().starts_with(one);
+                let refused = refusals.iter().any(begins);
+                assert_eq!(step["error"]["code"], if refused { -32602 } else { -32603 });
+                refused
+            }
+        };
+        Err(json!({if refused { "refused" } else { "failed" }: true}))
+    }
+}
+
+/// A client's value as documents take it: a text, or `true` for any other.
+pub fn client_value(value: &Value) -> Value {
+    match value {
+        Value::Null | Value::String(_) => value.clone(),
+        _ => true.into(),
+    }
+}
+
+pub fn session_of(session: &Value) -> Value {
+    if session.is_null() {
+        return Value::Null;
+    }
+    let value = session["value"].as_str();
+    let value = value.map(|value| serde_json::from_str::<Value>(value).unwrap());
+    json!({"value": value, "generation": session["generation"]})
 }

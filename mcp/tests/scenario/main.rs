@@ -1,10 +1,14 @@
-//! The scenario server of the engine alone, an adapter without an SDK: tests/driver/run.py says what it is told, and what
-//! it says. Messages come by its control channel, and are answered there; one thing happens at a time.
+//! The scenario server of the engine alone, by frames, without an SDK: tests/driver/run.py says what it is told, and what it
+//! says. Messages come by its control channel, and are answered there; one thing happens at a time.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing)]
 
 #[path = "../../../tests/common/mod.rs"]
 #[allow(missing_docs)]
 mod common;
+mod exchange;
+#[path = "../frames.rs"]
+#[allow(missing_docs)]
+mod frames;
 mod handler;
 mod ledger;
 mod messages;
@@ -12,6 +16,7 @@ mod stage;
 
 use std::io::{self, Lines, StdinLock, Write as _};
 
+use exchange::Told;
 use serde_json::{Value, json};
 use stage::Stage;
 
@@ -34,11 +39,15 @@ impl Program {
     }
 
     /// Returns what the client answers to a question.
-    fn elicited(&mut self) -> Value {
+    fn elicited(&mut self, params: &Value) -> Told {
+        say(json!({"elicited": params}));
         loop {
             let told = self.next().unwrap();
             if told["do"] == "elicited" {
-                return told["answer"].clone();
+                return match &told["answer"]["error"] {
+                    Value::Null => Told::of(&told["answer"]["result"]),
+                    error => Told::threw(&error.to_string()),
+                };
             }
             self.act(&told);
         }
@@ -54,7 +63,7 @@ impl Program {
         match told["do"].as_str().unwrap() {
             "serve" => self.stage = Some(Stage::new(told)),
             "at" => self.stage().at(told),
-            "revoke" => done = self.stage().revoke(&told["whom"]).into(),
+            "revoke" => done = stage::revoke(self, &told["whom"]).into(),
             "settle" => {}
             "send" => {
                 let identified = std::mem::take(&mut self.stage().identified);

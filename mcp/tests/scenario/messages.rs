@@ -1,49 +1,34 @@
 //! Takes messages apart for the engine, and carries out its steps.
 
-use sealwax::Principal;
-use sealwax_mcp::{
-    AnswerHead, Body, Client, ClientSession, ClientValue, Deliver, Event, Exchange, Failed,
-    HandlerResult, HttpRequest, Message, Outcome, Reply, Report, Respond, Scope, Set, Step,
-    TokenFields,
-};
+use sealwax_mcp::TokenFields;
+use sealwax_mcp::machine::{flag, kind};
 use serde_json::{Value, json};
 
-use crate::stage::report;
-use crate::{Program, handler, say};
+use crate::exchange::{Exchange, caller, sent};
+use crate::handler::{Handler, client_value, session_of};
+use crate::Program;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SESSION: &str = "io.modelcontextprotocol/session";
 
 /// Returns what is answered: a message; over HTTP with the status and the header.
-pub fn answered(program: &mut Program, told: &Value) -> Option<Value> {
+pub fn answered(program: &mut Program, told: &Value) -> Value {
     match told["via"].as_str().unwrap() {
-        "request" => at_the_handlers(program, told, told["message"].clone(), None),
-        "http" => Some(over_http(program, told)),
+        "request" => at_the_handlers(program, told, &told["message"], &Value::Null),
+        "http" => over_http(program, told),
         _ => on_stdio(program, told),
     }
 }
 
 /// A request or a notification at the SDK's handlers. `known` is the principal, if it was resolved before.
-fn at_the_handlers(
-    program: &mut Program,
-    told: &Value,
-    message: Value,
-    known: Option<Principal>,
-) -> Option<Value> {
-    let method = message["method"].as_str().unwrap();
+fn at_the_handlers(program: &mut Program, told: &Value, message: &Value, known: &Value) -> Value {
     let params = &message["params"];
-    let carries = TokenFields::for_method(method);
-    let member = |name: Option<&'static str>| name.and_then(|name| params.get(name));
-    let target = member(carries.and_then(|carries| carries.target));
-    let arguments = params.get("arguments").filter(|it| !it.is_null());
-    let arguments = arguments.map(Value::to_string);
-    let session = params["_meta"].get(SESSION).filter(|it| !it.is_null());
-    let notification = told["notification"] == true;
-    let responses = params.get("inputResponses").map(Value::to_string);
-    let settled: Option<Value> = program
-        .negotiated
-        .take()
-        .and_then(|it| serde_json::from_str(&it).ok());
+    let fields = TokenFields::for_method(message["method"].as_str().unwrap());
+    let member = |name: Option<&'static str>| sent(name.and_then(|name| params.get(name)));
+    let json_of = |value: &Value| Some(value.to_string()).filter(|_| !value.is_null());
+    let session = &params["_meta"][SESSION];
+    let settled = program.negotiated.take();
+    let settled = settled.map(|it| serde_json::from_str::<Value>(&it).unwrap());
     let settled = settled
         .as_ref()
         .map(|settled| &settled["clientCapabilities"]);
@@ -51,213 +36,199 @@ fn at_the_handlers(
         Some(capabilities) => capabilities.to_string(),
         None => r#"{"elicitation":{"form":{}}}"#.into(),
     };
-    let client = Client {
-        capabilities: Some(&capabilities),
-        responses: responses.as_deref(),
-        can_be_asked: told["via"] == "stdio",
-    };
-    let guard = program.stage().guard.clone();
-    let message = Message {
-        method,
+    let [arguments, responses] = ["arguments", "inputResponses"].map(|name| json_of(&params[name]));
+    let text = |text: &'_ Option<String>| text.as_deref().map(str::as_bytes).map(<[u8]>::to_vec);
+    let [arguments, responses] = [text(&arguments), text(&responses)];
+    let (mut flags, [issuer, client, subject]) = caller(known);
+    for (flag, is_set) in [
+        (flag::NOTIFICATION, told["notification"] == true),
+        (flag::MODERN, told["modern"] == true),
+        (flag::SESSION, !session.is_null()),
+        (flag::CAN_BE_ASKED, told["via"] == "stdio"),
+    ] {
+        flags |= if is_set { flag } else { 0 };
+    }
+    let texts = [
+        sent(message.get("method")),
         // A tool is named whatever it carries.
-        target: target.and_then(Value::as_str),
-        arguments: arguments.as_deref(),
-        notification,
-        modern: told["modern"] == true,
-        header: told["header"].as_str(),
-        token: sent(member(carries.map(|carries| carries.param))),
-        session: session.map(|sent_session| ClientSession {
-            id: sent(sent_session.get("sessionId")),
-            state: sent(sent_session.get("state")),
-        }),
-        principal: known.map(Ok),
-        within: None,
-    };
-    let (mut exchange, mut step) = guard.message_from(message, Some(&client));
-    let mut words;
-    let mut returned = None;
-    let mut watched = false;
-    let answered = loop {
-        let next = match step {
-            Step::Identify => program.stage().identify(),
-            Step::Ledger(command) => program.stage().run(&command),
-            Step::Begin => {
-                returned = Some(json!(program.stage().initial()));
-                Event::Begun(Ok(returned.as_ref().unwrap().as_str().unwrap()))
-            }
-            Step::Word(_) => Event::Worded(match program.stage().words() {
-                Some(made) => {
-                    words = made;
-                    Ok(&words)
-                }
-                None => Err(Failed::Threw("an error".into())),
-            }),
-            Step::Elicit(elicitation) => {
-                say(json!({"elicited": elicitation.params}));
-                words = program.elicited().to_string();
-                let answer: Value = serde_json::from_str(&words).unwrap();
-                words = answer["result"].to_string();
-                Event::Elicited(match &answer["error"] {
-                    Value::Null => Ok(&words),
-                    error => Err(Failed::Threw(error.to_string())),
-                })
-            }
-            Step::List(list) => {
-                let cursor = list.cursor.as_deref().unwrap_or_default();
-                let page = program.stage().listed(cursor);
-                words = page.clone().unwrap_or_default();
-                let threw = || Failed::Threw("an error".into());
-                Event::Listed(page.map(|_| &*words).ok_or_else(threw))
-            }
-            Step::Deliver(deliver) => {
-                let mut seen = json!({"session": handler::session_of(&exchange)});
-                if let Some(carries) = carries {
-                    let cursor = carries.param == "cursor";
-                    seen[if cursor { "cursor" } else { "state" }] = json!(deliver.opened);
-                }
-                seen["arguments"] = match exchange.called() {
-                    Some(called) => called.arguments,
-                    None => params["arguments"].clone(),
-                };
-                let result = match deliver.builtin_result {
-                    Some(own) => Some(serde_json::from_str(&own).unwrap()),
-                    None => handler::run(program, &mut exchange, seen),
-                };
-                let Some(result) = result else {
-                    let error = json!({"code": -32000, "message": "the handler's own"});
-                    break Some(json!({"error": error}));
-                };
-                if notification {
-                    break None;
-                }
-                // Reports every result, even where `watch` asks for none: the outcome must be the same.
-                watched = match deliver.report {
-                    Report::Never => false,
-                    Report::Member(member) => result.get(member).is_some(),
-                    _ => true,
-                };
-                words = result.to_string();
-                returned = Some(result);
-                let result = returned.as_ref().unwrap();
-                Event::Result(HandlerResult {
-                    whole: exchange.reports_whole().then_some(&*words),
-                    ..head(result, carries.map(|carries| carries.result))
-                })
-            }
-            Step::Respond(leave) => {
-                let given = returned.take().unwrap();
-                let leaving = left(given.clone(), carries, &leave);
-                assert!(watched || leaving == given, "changed, and not watched");
-                break Some(json!({"result": leaving}));
-            }
-            Step::Reply(reply) => break Some(replied(&reply)),
-            Step::Drop => break None,
-            other => panic!("a message gives no {other:?}"),
-        };
-        step = exchange.on(next).unwrap();
-    };
-    report(&mut exchange);
-    answered
+        member(fields.and_then(|fields| fields.target)),
+        arguments.as_deref(),
+        member(fields.map(|fields| fields.param)),
+        issuer,
+        client,
+        subject,
+        sent(told.get("header")),
+        sent(session.get("sessionId")),
+        sent(session.get("state")),
+        None,
+        Some(capabilities.as_bytes()),
+        responses.as_deref(),
+    ];
+    let (mut exchange, step) =
+        Exchange::begun(&program.stage().guard, kind::MESSAGE, flags, &texts);
+    let step = exchange.driven(program, step, &mut Value::Null);
+    match step["step"].as_str().unwrap() {
+        "deliver" => delivered(program, &mut exchange, told, params, fields, &step),
+        "reply" => replied(&step),
+        "drop" => Value::Null,
+        other => panic!("a message gives no {other}"),
+    }
 }
 
-/// Answers the questions about a message on HTTP or stdio; returns the next step, and the bytes that belong to it.
-fn driven(
+/// Returns what the handler's result leaves as.
+fn delivered(
     program: &mut Program,
     exchange: &mut Exchange,
-    mut step: Step,
-    known: &mut Option<Principal>,
-) -> (Step, Option<String>) {
-    loop {
-        let next = match step {
-            Step::Identify => {
-                let identified = program.stage().identify();
-                if let Event::Principal(Ok(principal)) = &identified {
-                    known.clone_from(principal);
-                }
-                identified
-            }
-            Step::Ledger(command) => program.stage().run(&command),
-            step => {
-                report(exchange);
-                return (step, exchange.text());
-            }
-        };
-        step = exchange.on(next).unwrap();
+    told: &Value,
+    params: &Value,
+    fields: Option<TokenFields>,
+    step: &Value,
+) -> Value {
+    let opened = &step["opened"];
+    let mut seen =
+        json!({"session": session_of(&step["session"]), "arguments": params["arguments"]});
+    let carries_state = fields.is_some_and(|fields| fields.param == "requestState");
+    if fields.is_some() {
+        seen[if carries_state { "state" } else { "cursor" }] = opened.clone();
     }
+    for set in step["set"].as_array().into_iter().flatten() {
+        if set[0] == json!(["arguments"]) {
+            seen["arguments"] = set[1].clone();
+        }
+    }
+    let result = match step["builtinResult"].as_str() {
+        Some(own) => Some(serde_json::from_str(own).unwrap()),
+        None => Handler {
+            exchange,
+            state: Some(opened.clone()).filter(|_| carries_state),
+            session: step["session"].clone(),
+        }
+        .run(program, seen),
+    };
+    let Some(result) = result else {
+        return json!({"error": {"code": -32000, "message": "the handler's own"}});
+    };
+    if told["notification"] == true {
+        return Value::Null;
+    }
+    let token = fields.map(|fields| fields.result);
+    // Reports every result, even where `report` asks for none: the outcome must be the same.
+    let is_asked = match &step["report"] {
+        _ if step["short"] == true => token.is_some_and(|token| result.get(token).is_some()),
+        Value::String(member) => result.get(member).is_some(),
+        report => *report == true,
+    };
+    let next = reported(exchange, step, &result, token);
+    let next = exchange.driven(program, next, &mut Value::Null);
+    if next["step"] == "reply" {
+        return replied(&next);
+    }
+    assert_eq!(next["step"], "respond");
+    let mut leaving = result.clone();
+    for set in next["set"].as_array().into_iter().flatten() {
+        let path = set[0].as_array().unwrap().iter();
+        *path.fold(&mut leaving, |place, name| {
+            &mut place[name.as_str().unwrap()]
+        }) = set[1].clone();
+    }
+    if next["token"].is_string() {
+        leaving[token.unwrap()] = next["token"].clone();
+    }
+    assert!(is_asked || leaving == result, "changed, and not asked for");
+    json!({"result": leaving})
+}
+
+/// Reports a result: in short, or the members that were asked for.
+fn reported(exchange: &mut Exchange, step: &Value, result: &Value, token: Option<&str>) -> Value {
+    let whole = result.to_string();
+    let whole = Some(whole.as_bytes()).filter(|_| step["whole"] == true);
+    if let Some(asked) = step["members"].as_array() {
+        let values = asked.iter().map(|name| {
+            let name = name.as_str().unwrap();
+            (name.to_owned(), client_value(&result[name]))
+        });
+        let event = json!({"result": {"members": values.collect::<Value>()}}).to_string();
+        return exchange.on(kind::EVENT, 0, &[Some(event.as_bytes()), whole]);
+    }
+    let of = |name: &str| sent(result.get(name));
+    let texts = [
+        of("resultType"),
+        of("cacheScope"),
+        token.and_then(of),
+        whole,
+    ];
+    let flags = result.get("ttlMs").map_or(0, |_| flag::TTL);
+    exchange.on(kind::RESULT, flags, &texts)
 }
 
 fn over_http(program: &mut Program, told: &Value) -> Value {
-    let (http, headers) = (told["http"].as_str().unwrap(), &told["headers"]);
-    let came = match &told["message"] {
-        Value::Null => String::new(),
-        message => message.to_string(),
+    let (http, headers) = (&told["http"], &told["headers"]);
+    let came = Some(told["message"].to_string()).filter(|_| !told["message"].is_null());
+    let came = came.unwrap_or_default();
+    let version = match told["modern"] == true {
+        true => Some("2026-07-28".as_bytes()),
+        false => sent(headers.get("mcp-protocol-version")),
     };
-    let modern = Some("2026-07-28").filter(|_| told["modern"] == true);
-    let version = headers["mcp-protocol-version"].as_str();
-    let guard = program.stage().guard.clone();
-    let (mut exchange, step) = guard.http(HttpRequest {
-        method: http,
-        version: modern.or(version).into(),
-        session: sent(headers.get("mcp-session-id")),
-        body: (http == "POST").then_some(Body::Whole(came.as_bytes())),
-        ..HttpRequest::default()
-    });
-    let mut known = None;
-    let (step, body) = driven(program, &mut exchange, step, &mut known);
-    let deliver = match step {
-        Step::Deliver(deliver) => deliver,
+    let texts = [
+        sent(Some(http)),
+        version,
+        sent(headers.get("mcp-session-id")),
+    ];
+    let (mut exchange, step) = Exchange::begun(&program.stage().guard, kind::HTTP, 0, &texts);
+    let mut known = Value::Null;
+    let mut step = exchange.driven(program, step, &mut known);
+    if step["step"] == "ask" {
+        let next = exchange.on(kind::BODY, 0, &[Some(came.as_bytes())]);
+        step = exchange.driven(program, next, &mut known);
+    }
+    match step["step"].as_str().unwrap() {
+        "deliver" => {}
         // As servers answer a method that is none of the protocol's.
-        Step::Drop => return json!({"status": 202}),
-        Step::Reply(reply) => return replied_over_http(&reply, body.as_deref()),
-        other => panic!("a transport gives no {other:?}"),
-    };
-    if deliver.negotiated.is_some() {
-        assert_eq!(deliver.version.is_some(), version.is_none());
+        "drop" => return json!({"status": 202}),
+        _ => return replied_over_http(&step, exchange.beside.as_deref()),
     }
-    let message: Value = serde_json::from_str(&body.unwrap_or(came)).unwrap_or_default();
+    if step["negotiated"].is_string() {
+        assert_eq!(step["version"].is_string(), version.is_none());
+    }
+    let message = exchange.beside.take().unwrap_or(came);
+    let message: Value = serde_json::from_str(&message).unwrap_or_default();
     if message["method"].is_null() {
-        let status = if ["POST", "GET", "DELETE"].contains(&http) {
-            202
-        } else {
-            405
-        };
-        return json!({"status": status});
+        let served = ["POST", "GET", "DELETE"].map(Value::from).contains(http);
+        return json!({"status": if served { 202 } else { 405 }});
     }
-    let Some(answer) = at_the_sdk(program, told, &message, &deliver, known.clone()) else {
+    let Some(answer) = at_the_sdk(program, told, &message, &step, &known) else {
         return json!({"status": 202});
     };
-    let head = AnswerHead {
-        status: 200,
-        content_type: Some("application/json"),
-        session: None,
-    };
-    let changes = exchange.answer(&head).unwrap();
+    let head = [Some(&b"200"[..]), Some(b"application/json"), None];
+    let made = exchange.tell(kind::ANSWER, 0, &head).unwrap();
+    let changes = made.flags == flag::CHANGES;
     assert_eq!(
         changes,
-        deliver.report == Report::Always || deliver.add_session_id.is_some()
+        step["report"] == true || step["addSessionId"].is_string()
     );
     if !changes {
         return json!({"status": 200, "message": told_of(&answer)});
     }
-    assert_eq!(exchange.piece(answer.as_bytes()).unwrap(), None);
-    let step = exchange.answered().unwrap();
-    match driven(program, &mut exchange, step, &mut known) {
-        (Step::Respond(respond), rest) => {
-            let mut answered = json!({"status": 200, "message": told_of(&rest.unwrap())});
-            if let Some(header) = respond.header {
-                answered["headers"] = json!({"mcp-session-id": header});
-            }
-            answered
-        }
-        (Step::Reply(reply), text) => replied_over_http(&reply, text.as_deref()),
-        other => panic!("an answer gives no {other:?}"),
+    let sent = exchange.tell(kind::PIECE, 0, &[Some(answer.as_bytes())]);
+    assert_eq!(sent.unwrap().texts, [None, None]);
+    let step = exchange.on(kind::ANSWERED, 0, &[]);
+    let step = exchange.driven(program, step, &mut known);
+    let body = exchange.beside.as_deref();
+    if step["step"] == "reply" {
+        return replied_over_http(&step, body);
     }
+    let mut answered = json!({"status": 200, "message": told_of(body.unwrap())});
+    if let Some(header) = step["headers"].get("Mcp-Session-Id") {
+        answered["headers"] = json!({"mcp-session-id": header});
+    }
+    answered
 }
 
-fn replied_over_http(reply: &Reply, text: Option<&str>) -> Value {
-    let mut answered = json!({"status": reply.status.unwrap_or(200), "headers": {}});
-    if let Some(allow) = reply.allow {
-        answered["headers"]["allow"] = allow.into();
+fn replied_over_http(reply: &Value, text: Option<&str>) -> Value {
+    assert_eq!(reply["step"], "reply");
+    let mut answered = json!({"status": reply["status"].as_u64().unwrap_or(200), "headers": {}});
+    if reply["allow"].is_string() {
+        answered["headers"]["allow"] = reply["allow"].clone();
     }
     if let Some(text) = text {
         answered["message"] = told_of(text);
@@ -277,97 +248,85 @@ fn at_the_sdk(
     program: &mut Program,
     told: &Value,
     message: &Value,
-    deliver: &Deliver,
-    known: Option<Principal>,
+    deliver: &Value,
+    known: &Value,
 ) -> Option<String> {
     let mut answer = if message["method"] == "initialize" {
         json!({"result": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
         }})
     } else {
-        program.session_id.clone_from(&deliver.id);
-        program.negotiated.clone_from(&deliver.negotiated);
-        at_the_handlers(program, told, message.clone(), known)?
+        program.session_id = deliver["id"].as_str().map(str::to_owned);
+        program.negotiated = deliver["negotiated"].as_str().map(str::to_owned);
+        at_the_handlers(program, told, message, known)
     };
+    if answer.is_null() {
+        return None;
+    }
     answer["id"] = message["id"].clone();
     Some(answer.to_string())
 }
 
-fn on_stdio(program: &mut Program, told: &Value) -> Option<Value> {
-    let connection = program.stage().connection.clone();
+fn on_stdio(program: &mut Program, told: &Value) -> Value {
     let line = told["message"].to_string();
-    let (mut exchange, step) = connection.line(line.as_bytes());
-    let mut known = None;
-    let (mut step, mut text) = driven(program, &mut exchange, step, &mut known);
-    if let Step::Replay = step {
-        let asked: Value = serde_json::from_str(&text.unwrap()).unwrap();
+    let (mut exchange, step) = on_connection(program, kind::LINE, &line);
+    let mut known = Value::Null;
+    let mut step = exchange.driven(program, step, &mut known);
+    if step["step"] == "ask" {
+        let asked: Value = serde_json::from_str(&exchange.beside.take().unwrap()).unwrap();
         let answer = match told["again"] == false {
             true => json!({"id": asked["id"], "error": {"code": -32602, "message": "refused"}}),
             false => {
                 json!({"id": asked["id"], "result": {"protocolVersion": asked["params"]["protocolVersion"]}})
             }
         };
-        let (mut replayed, begun) = connection.leaves(answer.to_string().as_bytes(), None);
-        assert!(matches!(begun, Step::Replayed));
-        let answer = replayed.text().unwrap();
-        let next = exchange.on(Event::Replayed(Ok(&answer))).unwrap();
-        (step, text) = driven(program, &mut exchange, next, &mut known);
+        let (replayed, begun) = on_connection(program, kind::LEAVES, &answer.to_string());
+        assert_eq!(begun["step"], "replayed");
+        let answer = replayed.beside.unwrap();
+        let next = exchange.on(kind::TOLD, 0, &[Some(answer.as_bytes())]);
+        step = exchange.driven(program, next, &mut known);
     }
-    let deliver = match step {
-        Step::Deliver(deliver) => deliver,
-        Step::Reply(_) => return text.map(|text| told_of(&text)),
-        Step::Drop => return None,
-        other => panic!("a line gives no {other:?}"),
+    let Some(text) = exchange.beside else {
+        return Value::Null;
     };
+    if step["step"] == "reply" {
+        return told_of(&text);
+    }
     // Behind what begins the session again.
-    let text = text.unwrap();
     let message: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     if message["method"].is_null() {
-        return None;
+        return Value::Null;
     }
-    let answer = at_the_sdk(program, told, &message, &deliver, known.clone())?;
-    let (mut exchange, step) = connection.leaves(answer.as_bytes(), None);
-    let (_, text) = driven(program, &mut exchange, step, &mut known);
-    text.map(|text| told_of(&text))
+    let Some(answer) = at_the_sdk(program, told, &message, &step, &known) else {
+        return Value::Null;
+    };
+    let (mut exchange, step) = on_connection(program, kind::LEAVES, &answer);
+    exchange.driven(program, step, &mut known);
+    exchange.beside.map_or(Value::Null, |text| told_of(&text))
 }
 
-/// The value that a client sent at a place.
-pub fn sent(value: Option<&Value>) -> ClientValue<'_> {
-    value.map_or(ClientValue::Absent, Into::into)
+fn on_connection(program: &mut Program, kind: u8, text: &str) -> (Exchange, Value) {
+    Exchange::begun(
+        &program.stage().connection,
+        kind,
+        0,
+        &[Some(text.as_bytes())],
+    )
 }
 
-fn head<'a>(result: &'a Value, member: Option<&str>) -> HandlerResult<'a> {
-    HandlerResult {
-        outcome: match result["resultType"].as_str() {
-            Some("input_required") => Outcome::InputRequired,
-            _ => Outcome::Complete,
-        },
-        token: sent(member.and_then(|member| result.get(member))),
-        scope: result.get("cacheScope").map(|scope| match scope.as_str() {
-            Some("public") => Scope::Public,
-            _ => Scope::Private,
-        }),
-        has_ttl: result.get("ttlMs").is_some(),
-        ..HandlerResult::default()
+fn replied(reply: &Value) -> Value {
+    for (name, value) in [
+        ("error", &reply["error"]),
+        ("result", &reply["tool"]),
+        ("result", &reply["result"]),
+    ] {
+        if !value.is_null() {
+            return json!({name: value});
+        }
     }
-}
-
-fn left(mut result: Value, carries: Option<TokenFields>, leave: &Respond) -> Value {
-    for Set(path, value) in leave.set(carries) {
-        let place = path
-            .iter()
-            .fold(&mut result, |place, name| &mut place[*name]);
-        *place = json!(value);
-    }
-    result
-}
-
-fn replied(reply: &Reply) -> Value {
-    match (&reply.error, &reply.tool, reply.done) {
-        (Some(error), _, _) => json!({"error": error}),
-        (_, Some(tool), _) => json!({"result": tool}),
-        (_, _, true) => json!({"result": {}}),
-        _ if reply.result.is_some() => json!({"result": reply.result}),
-        _ => Value::Null,
+    if reply["done"] == true {
+        json!({"result": {}})
+    } else {
+        Value::Null
     }
 }

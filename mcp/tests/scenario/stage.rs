@@ -1,18 +1,19 @@
 //! A guard with the settings of a transcript, and the clock and the ledger in the driver's hands.
 
-use sealwax::{Codec, KeyRing, Principal};
-use sealwax_mcp::ledger::Command;
-use sealwax_mcp::{Connection, Event, Exchange, Failed, Guard, Level, Step, document};
+use sealwax::{Codec, KeyRing};
+use sealwax_mcp::machine::{Machine, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
-use crate::ledger::{LossyLedger, counted};
-use crate::say;
+use crate::exchange::{Exchange, Told, made};
+use crate::frames::framed;
+use crate::ledger::LossyLedger;
+use crate::{Program, say};
 
 pub struct Stage {
-    pub guard: Guard,
+    pub guard: Machine,
     /// Of the client on stdio.
-    pub connection: Connection,
+    pub connection: Machine,
     settings: Value,
     clock: Clock,
     ledger: LossyLedger,
@@ -29,10 +30,9 @@ impl Stage {
         let clock = Clock::at_ms(now * 1000);
         let ring: KeyRing = told["keys"].as_str().unwrap().parse().unwrap();
         let codec = Codec::builder(ring, told["audience"].as_str().unwrap());
-        let codec = codec.build_in(clock.clone()).unwrap();
-        let guard = guard(codec, &settings, now);
+        let guard = guard(codec.build_in(clock.clone()).unwrap(), &settings, now);
         Self {
-            connection: guard.connection(),
+            connection: made(Some(&guard), kind::CONNECTION, 0, &[]).0,
             guard,
             ledger: LossyLedger::new(&settings, now),
             settings,
@@ -49,85 +49,52 @@ impl Stage {
         self.who = told["who"].clone();
     }
 
-    pub fn initial(&self) -> String {
-        say(json!({"asked": "begin"}));
-        self.settings["sessions"]["initial"].to_string()
-    }
-
-    /// Returns what the author's function makes of a call, as JSON; `None` if it throws.
-    pub fn words(&self) -> Option<String> {
-        say(json!({"asked": "confirm"}));
-        let words = &self.settings["confirm"]["play"]["words"];
-        (!words.is_null()).then(|| words.to_string())
-    }
-
-    /// Returns a page of the server's list of tools, as JSON; `None` if it throws.
-    pub fn listed(&self, cursor: &str) -> Option<String> {
-        self.settings["tools"].get(cursor).map(Value::to_string)
-    }
-
-    pub fn identify(&mut self) -> Event<'static> {
-        // Who is anonymous by name is not asked for.
-        if !std::mem::replace(&mut self.identified, true) && !self.anonymous {
-            say(json!({"asked": "principal"}));
-        }
-        if self.who == "thrower" {
-            return Event::Principal(Err(Failed::Threw("an error".into())));
-        }
-        Event::Principal(Ok(principal(&self.who)))
-    }
-
-    pub fn run(&mut self, command: &Command) -> Event<'static> {
-        if let Some(name) = counted(command) {
-            say(json!({"commands": name}));
-        }
-        let reply = self.ledger.run(command, self.clock.now());
-        Event::Ledger(reply.map_err(Failed::Wrong))
-    }
-
-    /// Whether the ledger recorded it.
-    pub fn revoke(&mut self, whom: &Value) -> bool {
-        let guard = self.guard.clone();
-        let (mut exchange, mut step) = guard.revoke(&principal(whom).unwrap(), None).unwrap();
-        let done = loop {
-            match step {
-                Step::Ledger(command) => step = exchange.on(self.run(&command)).unwrap(),
-                Step::Done(_) => break true,
-                _ => break false,
+    /// Answers a question of the engine's, but for those about a transport and a user.
+    pub fn answered(&mut self, asked: &Value, known: &mut Value) -> Told {
+        let threw = || Told::threw("an error");
+        match asked["name"].as_str().unwrap() {
+            "principal" => {
+                // Who is anonymous by name is not asked for.
+                if !std::mem::replace(&mut self.identified, true) && !self.anonymous {
+                    say(json!({"asked": "principal"}));
+                }
+                if self.who == "thrower" {
+                    return threw();
+                }
+                known.clone_from(&self.who);
+                Told::of(&self.who)
             }
-        };
-        report(&mut exchange);
-        done
-    }
-}
-
-/// Says what was refused, and what happened to tokens.
-pub fn report(exchange: &mut Exchange) {
-    for one in exchange.refused() {
-        let level = matches!(one.level, Level::Warn | Level::Error);
-        assert!(level && !one.message.is_empty(), "{one:?}");
-        say(json!({"reported": {"code": one.code, "kind": one.item.name()}}));
-    }
-    for event in exchange.events() {
-        let mut text = format!("{} {}", event.event.name(), event.item);
-        let age = event.age.map(|age| age.to_string());
-        for part in event.key_id.map(|id| id.to_string()).into_iter().chain(age) {
-            text += " ";
-            text += &part;
+            "ledger" => self.ledger.run(asked, self.clock.now()),
+            "initial" => {
+                say(json!({"asked": "begin"}));
+                Told::of(&self.settings["sessions"]["initial"])
+            }
+            "confirm" => {
+                say(json!({"asked": "confirm"}));
+                match &self.settings["confirm"]["play"]["words"] {
+                    Value::Null => threw(),
+                    words => Told::of(words),
+                }
+            }
+            "list_tools" => {
+                let cursor = asked["params"]["cursor"].as_str().unwrap_or_default();
+                let page = self.settings["tools"].get(cursor);
+                page.map_or_else(threw, Told::of)
+            }
+            other => panic!("nothing is asked as {other}"),
         }
-        say(json!({"happened": text}));
     }
 }
 
-pub fn principal(parts: &Value) -> Option<Principal> {
-    if parts["anonymous"] == true {
-        return Some(Principal::anonymous());
-    }
-    let part = |name: &str| parts[name].as_str();
-    let (issuer, client, subject) = (part("issuer"), part("client"), part("subject"));
-    parts
-        .is_object()
-        .then(|| Principal::from_parts(issuer, client, subject).unwrap())
+/// Returns whether the ledger recorded it.
+pub fn revoke(program: &mut Program, whom: &Value) -> bool {
+    let texts = [Some(whom.to_string())];
+    let texts = texts
+        .each_ref()
+        .map(|text| text.as_deref().map(str::as_bytes));
+    let guard = &program.stage().guard;
+    let (mut exchange, step) = Exchange::begun(guard, kind::REVOCATION, 0, &texts);
+    exchange.driven(program, step, &mut Value::Null)["step"] == "done"
 }
 
 /// What a transcript's settings share with a guard's.
@@ -141,7 +108,7 @@ const SHARED: [&str; 7] = [
     "transport",
 ];
 
-fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
+fn guard(codec: Codec, settings: &Value, now: u64) -> Machine {
     let mut document = json!({"events": true});
     for name in SHARED {
         document[name] = settings[name].clone();
@@ -156,5 +123,10 @@ fn guard(codec: Codec, settings: &Value, now: u64) -> Guard {
         }
         document["ledger"] = ledger;
     }
-    document::guard(codec, &document.to_string()).unwrap()
+    framed(
+        kind::GUARD,
+        0,
+        &[Some(document.to_string().as_bytes())],
+        |frame| Machine::guard(codec, frame).unwrap().0,
+    )
 }
