@@ -196,5 +196,11 @@ mod tests {
         assert!(has(&alice, "b") && has(&bob, "7"));
         destructive.keep(carol.clone(), tools(&json!(many)), 2_000);
         assert!(has(&carol, "7") && !has(&alice, "b") && !has(&bob, "7"));
+        // A caller without tools takes room too.
+        for at in 0..MOST / 2 {
+            let one = Principal::subject(at.to_string());
+            destructive.keep(Arc::new(one), Vec::new(), 2_000);
+        }
+        assert!(!has(&carol, "7"));
     }
 }

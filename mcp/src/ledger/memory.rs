@@ -246,3 +246,24 @@ impl fmt::Debug for Memory {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Memory, Space, Write};
+
+    #[test]
+    fn what_is_replaced_may_grow_into_half_of_what_is_free() {
+        let write = |value: usize| Write {
+            key: "swl1:{a}:u:k".into(),
+            value: Some("x".repeat(value)),
+            until: None,
+        };
+        let mut memory = Memory::new(Memory::CAPACITY, 0);
+        memory.write(write(1), "alice");
+        for (free, by, fits) in [(2, 1, true), (1, 1, false), (0, 0, true), (9, 5, false)] {
+            let usage = &mut memory.spaces[Space::Used as usize];
+            usage.capacity = usage.taken + free;
+            assert_eq!(memory.fits(&[write(1 + by)], "alice"), fits, "{free} {by}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ use crate::message::context::{About, Context};
 use crate::message::input::{Client, Failed};
 use crate::message::json;
 use crate::message::members::lifetime;
-use crate::message::text::hex;
+use crate::message::text::{hex, until};
 use crate::message::token::Token;
 use crate::message::token_fields::TokenFields;
 use crate::reply::answer::{Answer, Profile};
@@ -209,7 +209,8 @@ impl Request {
                         let (id, at) = (consent.ulid(), consent.created_at_ms());
                         // Whatever is said of other states, a yes counts once. No `confirm_ttl` is longer than that.
                         let mut token = Token::made(Item::Handle, id, at, Check::Once);
-                        token.until = Some(consent.ends_at_ms(LONGEST_TTL) / 1000);
+                        let ends_at_ms = consent.ends_at_ms(LONGEST_TTL);
+                        token.until = until(Some(ends_at_ms.div_ceil(1000)));
                         tokens.push(token);
                         Ok(None)
                     }

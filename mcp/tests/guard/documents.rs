@@ -161,6 +161,8 @@ fn a_caller_is_known_or_the_author_is_told() {
         assert_eq!(step["error"]["message"], "Internal error", "{wrong}");
         assert_eq!(step["error"]["code"], -32603, "{wrong}");
         assert_eq!(step["refused"][0]["code"], "invalid_argument");
+        let message = step["refused"][0]["message"].as_str().unwrap();
+        assert_eq!(message.matches("principal:").count(), 1, "{message}");
         // Where a principal is signed out, too.
         let guard = guard(&json!({"ledger": {}})).unwrap();
         assert!(document::revoke(&guard, &wrong.to_string(), None).is_err());

@@ -448,8 +448,12 @@ fn a_redis_is_asked_as_the_vectors_have_it() {
         for played in list(&script["steps"]) {
             let mut sends = list(&played["sends"]);
             let mut command = vectors["commands"][played["run"].as_str().unwrap()].to_string();
+            let mut warns = false;
             if sends.is_empty() {
                 let info = &vectors["info"][played["info"].as_str().unwrap()];
+                warns = info["text"]
+                    .as_str()
+                    .is_some_and(|text| !text.contains("run_id"));
                 (sends, command) = (vec![json!(["INFO", "step", info])], "{}".into());
             }
             sends.retain(|send| send[3] != "plain");
@@ -463,6 +467,8 @@ fn a_redis_is_asked_as_the_vectors_have_it() {
             assert!(is_refused(&mut machine, kind::TOLD, &number));
             for send in sends {
                 assert_eq!(next["send"][0], send[0], "{played}");
+                // A half of `withinMs`.
+                assert!(send[0] != "WAIT" || next["send"][2] == "150", "{next}");
                 assert!(send[1] == "step" || (send[1] == "own") == (next["own"] == true));
                 next = answered(&mut machine, &send[2].to_string());
             }
@@ -470,6 +476,7 @@ fn a_redis_is_asked_as_the_vectors_have_it() {
             let part = played["failed"].as_str().unwrap_or_default();
             assert!(why.concat().contains(part), "{played}: {next}");
             assert_eq!(next["done"], played["reply"], "{played}");
+            assert_eq!(next["warned"].is_array(), warns, "{played}: {next}");
         }
     }
 }

@@ -8,7 +8,7 @@ mod common;
 mod documents;
 mod exchange;
 #[cfg(feature = "documents")]
-#[path = "../frames.rs"]
+#[path = "../scenario/frames.rs"]
 mod frames;
 mod ledger;
 #[cfg(feature = "sqlite")]

@@ -183,6 +183,10 @@ impl<'a> Case<'a> {
             sent.extend(piece.texts.into_iter().flatten());
             begin = end;
         }
+        // An event is sent once it is whole.
+        let is_sent = !sent.is_empty();
+        let streams = kind_of.starts_with(b"text/event-stream") && deliver["report"] != true;
+        assert!(is_sent == streams, "{is_sent} {body:?}");
         let (step, text) = self.told(machine, kind::ANSWERED, &[]);
         if let Some(instead) = case.get("instead") {
             assert_eq!(sent, "");

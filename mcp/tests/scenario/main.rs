@@ -6,7 +6,6 @@
 #[allow(missing_docs)]
 mod common;
 mod exchange;
-#[path = "../frames.rs"]
 #[allow(missing_docs)]
 mod frames;
 mod handler;

@@ -4,9 +4,9 @@ use sealwax_mcp::TokenFields;
 use sealwax_mcp::machine::{flag, kind};
 use serde_json::{Value, json};
 
+use crate::Program;
 use crate::exchange::{Exchange, caller, sent};
 use crate::handler::{Handler, client_value, session_of};
-use crate::Program;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const SESSION: &str = "io.modelcontextprotocol/session";
@@ -251,7 +251,7 @@ fn at_the_sdk(
     deliver: &Value,
     known: &Value,
 ) -> Option<String> {
-    let mut answer = if message["method"] == "initialize" {
+    let answer = if message["method"] == "initialize" {
         json!({"result": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"},
         }})
@@ -263,8 +263,13 @@ fn at_the_sdk(
     if answer.is_null() {
         return None;
     }
-    answer["id"] = message["id"].clone();
-    Some(answer.to_string())
+    // The id is behind the result.
+    let answer = answer.to_string();
+    Some(format!(
+        "{},\"id\":{}}}",
+        answer.strip_suffix('}').unwrap(),
+        message["id"]
+    ))
 }
 
 fn on_stdio(program: &mut Program, told: &Value) -> Value {

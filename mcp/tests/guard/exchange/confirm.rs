@@ -67,6 +67,11 @@ fn a_no_counts_after_a_second() {
         let answer = Event::Elicited(Ok(r#"{"action":"decline"}"#));
         let tool = reply(exchange.on(answer).unwrap()).tool.unwrap();
         assert!(tool.content[0].text.contains(text), "{after}: {tool:?}");
+        let refused = exchange.refused();
+        let said = refused
+            .iter()
+            .any(|one| one.message.contains("or one at once"));
+        assert_eq!(said, after == 999);
     }
 }
 

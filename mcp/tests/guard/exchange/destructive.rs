@@ -104,6 +104,11 @@ fn what_is_in_doubt_is_asked_about_and_told() {
             refused[0].message
         );
     }
+    // Its own page is in the way of a card alone.
+    let own_page = r#"{"tools":[{"name":"play","_meta":{"ui":{"resourceUri":"ui://play"}}}]}"#;
+    let (mut exchange, _) = listed(&guard, call(), [own_page]);
+    let refused = exchange.refused();
+    assert!(refused[0].message.contains("elicits by a form"));
 }
 
 #[test]

@@ -44,6 +44,29 @@ fn until_is_the_end_on_every_clock() {
     }
 }
 
+/// However long the author lets a yes count, and on every clock.
+#[test]
+fn a_yes_counts_once_for_as_long_as_any_may_count() {
+    let confirm = sealwax_mcp::Confirm {
+        message: Some("Delete note {id}?".into()),
+        preview: true,
+    };
+    let guard = guard_with_ledger(&clock(), |guard| guard.confirm("play", confirm));
+    let previewed = reply(guard.message_from(call(), None).1).tool.unwrap();
+    let text = &previewed.content[0].text;
+    let yes = &text[text.find("yes_").unwrap()..][..46];
+    let agreed = format!(r#"{{"tool":"play","arguments":{{"id":7}},"confirmation":"{yes}"}}"#);
+    let message = Message {
+        target: Some("sealwax_confirm"),
+        arguments: Some(&agreed),
+        ..call()
+    };
+    let admit = command(guard.message_from(message, None).1);
+    // It ends in the midst of a second.
+    let until = START + DAY + 1 + CLOCK_TOLERANCE;
+    assert_eq!(admit.args[6], until.to_string());
+}
+
 /// To a store, no time is for ever.
 #[test]
 fn a_revocation_is_remembered_for_a_second_at_least() {

@@ -56,7 +56,8 @@ fn the_name_of_a_link_is_the_authors() {
 
 #[test]
 fn a_model_hears_what_to_do_about_a_cursor() {
-    let guard = guard_with(&clock(), |guard| guard);
+    let clock = clock();
+    let guard = guard_with(&clock, |guard| guard);
     let asks = |arguments: &str, kind| {
         let (exchange, _) = guard.message(Message {
             arguments: Some(arguments),
@@ -85,6 +86,16 @@ fn a_model_hears_what_to_do_about_a_cursor() {
             format!("This after is not valid. {why} Call play without after for the first page.")
         );
     }
+    let ledger = guard_with_ledger(&clock, |guard| guard);
+    let arguments = format!(r#"{{"q":1,"after":"{made}"}}"#);
+    let (exchange, _) = ledger.message(Message {
+        arguments: Some(&arguments),
+        ..call()
+    });
+    let (mut operation, _) = operate(&exchange, "after", position(Some("v1")));
+    let revoked = Event::Ledger(Ok(vec!["revoked".into(), "0".into()]));
+    let heard = tool_text(operation.on(revoked).unwrap());
+    assert!(heard.contains("It may be mistyped"), "{heard}");
     for unbound in [r#"{"q":9007199254740993}"#, r#"{"q":1e400}"#] {
         let heard = tool_text(asks(unbound, cursor(None)));
         assert!(heard.starts_with("Invalid arguments. "), "{heard}");
