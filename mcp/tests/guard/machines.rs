@@ -145,59 +145,6 @@ fn a_call_asks_back_and_is_delivered_with_its_state() {
 }
 
 #[test]
-fn every_other_step_is_a_document() {
-    let (guard, _) = guard(&json!({}));
-    let refused = step(made(&guard, kind::MESSAGE, BY_CALLER, &call(Other, NO_SESSION)).1);
-    assert_eq!(refused["error"]["code"], -32602);
-    assert_eq!(refused["refused"][0]["code"], "malformed");
-    let known = call(Absent, NO_SESSION);
-    let mut unbound = known;
-    // A number that is not the same everywhere.
-    unbound[2] = Text(r#"{"id":9007199254740993}"#);
-    let beside = [Text("complete"), Absent, Text("mine")];
-    for (texts, result, code) in [
-        (unbound, ASKS, "invalid_request"),
-        (known, &beside, "invalid_argument"),
-    ] {
-        let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &texts);
-        assert_eq!(answer, Answer::of(kind::DELIVER, None));
-        let refused = step(tell(&mut exchange, kind::RESULT, 0, result));
-        assert_eq!(refused["refused"][0]["code"], code);
-    }
-}
-
-#[test]
-fn a_client_that_can_ask_confirms() {
-    let (guard, _) = guard(&json!({"confirm": {"play": {"message": "Play?"}}}));
-    let asks = [Text(r#"{"elicitation":{}}"#), Absent];
-    let texts = [&call(Absent, NO_SESSION)[..], &asks].concat();
-    let asked = step(made(&guard, kind::MESSAGE, BY_CALLER, &texts).1);
-    assert_eq!(asked["tool"]["resultType"], "input_required", "{asked}");
-}
-
-#[test]
-fn a_public_page_is_everybodys() {
-    let (guard, _) = guard(&json!({}));
-    let list = |token, subject| {
-        [
-            &[Text("tools/list"), Absent, Absent, token, Absent, Absent][..],
-            &[subject],
-        ]
-        .concat()
-    };
-    let (mut exchange, _) = made(&guard, kind::MESSAGE, BY_CALLER, &list(Absent, Text("s")));
-    let page = [Text("complete"), Text("public"), Text("page 2")];
-    let cursor = text(tell(&mut exchange, kind::RESULT, 0, &page), kind::RESPOND);
-    let (_, answer) = made(
-        &guard,
-        kind::MESSAGE,
-        BY_CALLER,
-        &list(Text(&cursor), Text("other")),
-    );
-    assert_eq!(text(answer, kind::DELIVER), "page 2");
-}
-
-#[test]
 fn what_is_delivered_beside_a_failure_is_a_document() {
     let (guard, _) = guard(&json!({"ledger": {}}));
     let mut late = call(Absent, NO_SESSION);
@@ -206,16 +153,6 @@ fn what_is_delivered_beside_a_failure_is_a_document() {
     let delivered = step(made(&guard, kind::MESSAGE, BY_CALLER, &late).1);
     assert_eq!(delivered["step"], "deliver");
     assert_eq!(delivered["refused"][0]["code"], "ledger_unavailable");
-}
-
-#[test]
-fn what_a_session_may_change_is_a_document() {
-    let (guard, _) = guard(&json!({"sessions": {}}));
-    let (mut exchange, answer) = made(&guard, kind::MESSAGE, 0, &[Text("initialize")]);
-    assert_eq!(step(answer)["report"], true);
-    let responded = step(tell(&mut exchange, kind::RESULT, 0, COMPLETE));
-    let declared = json!([["capabilities", "experimental", "sessions"], {}]);
-    assert!(responded["set"].as_array().unwrap().contains(&declared));
 }
 
 /// What is not begun may be begun late, for there is nothing to check before.
@@ -239,49 +176,18 @@ fn what_is_deferred_asks_nothing() {
 }
 
 #[test]
-fn a_session_is_written_and_forked() {
-    let (guard, answer) = guard(&json!({"sessions": {"initial": {"n": 0}}, "timeLimitMs": 500}));
+fn a_session_has_its_places() {
+    let (guard, answer) = guard(&json!({"sessions": {}, "timeLimitMs": 500}));
     assert_eq!(answer, Answer::of(kind::MADE, None));
-    let mut create = call(Absent, NO_SESSION);
-    (create[0], create[1]) = (Text("sessions/create"), Absent);
-    let (mut exchange, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &create);
-    assert_eq!(step(answer)["name"], "initial");
-    let created = step(tell(&mut exchange, kind::TOLD, 0, &[Text("1")]));
-    let metadata = |session: &Value| {
-        ["sessionId", "state"].map(|name| session[name].as_str().unwrap().to_owned())
-    };
-    let created: Value = serde_json::from_str(created["builtinResult"].as_str().unwrap()).unwrap();
-    let [id, state] = metadata(&created["session"]);
-    let of_session = |header| call(Absent, [header, Text(&id), Text(&state)]);
+    let view = Clock::at_ms(1_800_000_000_000).view("s");
+    let session = view.sessions().create(b"1").unwrap();
+    let id = Text(&session.session_id);
+    let mut known = call(Absent, [id, id, session.state.as_deref().into()]);
+    known[4..6].fill(Absent);
     let flags = BY_CALLER | flag::SESSION;
-    let (mut exchange, answer) = made(&guard, kind::MESSAGE, flags, &of_session(Text(&id)));
-    let delivered = step(answer);
-    let found = ["withinMs", "whole"].map(|member| &delivered[member]);
+    let delivered = step(made(&guard, kind::MESSAGE, flags, &known).1);
     assert_eq!(delivered["session"]["value"], "1");
-    assert_eq!(found, [&json!(20), &Value::Null]);
-    let written = tell(&mut exchange, kind::WRITE, 0, &[Text("2")]);
-    assert_eq!(written, Answer::of(kind::MADE, None));
-    let forked = text(tell(&mut exchange, kind::FORK, 0, &[]), kind::TEXT);
-    let [forked, _] = metadata(&serde_json::from_str(&forked).unwrap());
-    assert_ne!(forked, id);
-    let result = [Text("complete"), Text("public")];
-    let responded = step(tell(&mut exchange, kind::RESULT, flag::TTL, &result));
-    // Nothing to be cached, where it would have been.
-    let set = responded["set"].as_array().unwrap();
-    assert!(set.contains(&json!([["ttlMs"], 0])), "{responded}");
-    let metadata = set.iter().find(|set| set[0][0] == "_meta").unwrap();
-    assert!(metadata[1]["state"].is_string(), "{metadata}");
-    // What says nothing of caches is left as it is.
-    let known = of_session(Text(&id));
-    let document = [
-        Text(r#"{"result":{"members":{"resultType":"complete"}}}"#),
-        Absent,
-    ];
-    for (kind, result) in [(kind::RESULT, COMPLETE), (kind::EVENT, &document)] {
-        let (mut exchange, _) = made(&guard, kind::MESSAGE, flags, &known);
-        let responded = format!("{:?}", tell(&mut exchange, kind, 0, result));
-        assert!(!responded.contains("cacheScope") && !responded.contains("ttlMs"));
-    }
+    assert_eq!(delivered["withinMs"], 20);
     // A notification has it too, whose caller is told later.
     let mut unknown = known;
     unknown[4..7].fill(Absent);
@@ -289,15 +195,8 @@ fn a_session_is_written_and_forked() {
     let (mut exchange, _) = made(&guard, kind::MESSAGE, notified, &unknown);
     let delivered = step(tell(&mut exchange, kind::PRINCIPAL, 0, &known[4..7]));
     assert_eq!(delivered["session"]["value"], "1");
-    // The header is of another session, or the metadata of none.
-    let other = of_session(Text("sess_other"));
-    let swapped = call(Absent, [Absent, Text(&state), Text(&id)]);
-    for (texts, code) in [(other, -32020), (swapped, -32043)] {
-        let refused = step(made(&guard, kind::MESSAGE, flags, &texts).1);
-        assert_eq!(refused["error"]["code"], code);
-    }
     // Without the flag there is no session.
-    let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &of_session(Absent));
+    let (_, answer) = made(&guard, kind::MESSAGE, BY_CALLER, &known);
     assert_eq!(answer, Answer::of(kind::DELIVER, None));
 }
 
@@ -393,24 +292,6 @@ fn a_revocation_is_remembered_for_as_long_as_is_said() {
         let done = tell(&mut exchange, kind::TOLD, 0, &[Text(r#"["ok","0"]"#)]);
         assert_eq!(step(done)["step"], "done");
     }
-}
-
-/// No SDK has the method.
-#[test]
-fn a_session_is_deleted_by_the_guard() {
-    let (guard, _) = guard(&json!({"ledger": {"local": true}, "sessions": {}}));
-    let view = Clock::at_ms(1_800_000_000_000).view("s");
-    let session = view.sessions().create(b"{}").unwrap();
-    let mut delete = call(Absent, [Absent, Text(&session.session_id), Absent]);
-    (delete[0], delete[1]) = (Text("sessions/delete"), Absent);
-    delete[4..6].fill(Absent);
-    let flags = BY_CALLER | flag::SESSION;
-    let (mut exchange, mut next) = made(&guard, kind::MESSAGE, flags, &delete);
-    for (script, reply) in [("open", r#"["ok"]"#), ("admit", r#"["ok","0"]"#)] {
-        assert_eq!(step(next)["script"], script);
-        next = tell(&mut exchange, kind::TOLD, 0, &[Text(reply)]);
-    }
-    assert_eq!(step(next)["builtinResult"], "{}");
 }
 
 #[test]

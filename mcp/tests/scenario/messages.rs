@@ -25,7 +25,7 @@ fn at_the_handlers(program: &mut Program, told: &Value, message: &Value, known: 
     let params = &message["params"];
     let fields = TokenFields::for_method(message["method"].as_str().unwrap());
     let member = |name: Option<&'static str>| sent(name.and_then(|name| params.get(name)));
-    let json_of = |value: &Value| Some(value.to_string()).filter(|_| !value.is_null());
+    let json_of = |value: &Value| (!value.is_null()).then(|| value.to_string().into_bytes());
     let session = &params["_meta"][SESSION];
     let settled = program.negotiated.take();
     let settled = settled.map(|it| serde_json::from_str::<Value>(&it).unwrap());
@@ -37,8 +37,6 @@ fn at_the_handlers(program: &mut Program, told: &Value, message: &Value, known: 
         None => r#"{"elicitation":{"form":{}}}"#.into(),
     };
     let [arguments, responses] = ["arguments", "inputResponses"].map(|name| json_of(&params[name]));
-    let text = |text: &'_ Option<String>| text.as_deref().map(str::as_bytes).map(<[u8]>::to_vec);
-    let [arguments, responses] = [text(&arguments), text(&responses)];
     let (mut flags, [issuer, client, subject]) = caller(known);
     for (flag, is_set) in [
         (flag::NOTIFICATION, told["notification"] == true),
