@@ -325,6 +325,9 @@ def main() -> None:
         if script == "open" or verdict in ("admit unknown once", "admit unknown live", "admit ok live"):
             # Of each process that a store may have been.
             verdict += " " + next((part for part in (values[1] or "").split(" ") if part.isalpha()), "")
+        if verdict == "commit ok":
+            # Of each end, before and after.
+            verdict += f" {values[0].split(' ')[2]} {args[3]}"
         if verdicts.get(verdict, 0) >= (12 if script == "admit" else 25):
             continue
         verdicts[verdict] = verdicts.get(verdict, 0) + 1

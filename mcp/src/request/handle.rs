@@ -461,10 +461,7 @@ impl HandleFlow {
 
     fn text(&self) -> Result<&str, Error> {
         let text = self.handle.borrowed().text();
-        text.ok_or(Error::Malformed(match self.work {
-            Work::OpenLink { .. } => "a link that is a text",
-            _ => "a handle that is a text",
-        }))
+        text.ok_or(Error::Malformed("a handle or a link that is a text"))
     }
 
     fn item(&self) -> Item {

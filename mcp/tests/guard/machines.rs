@@ -432,21 +432,26 @@ fn machines_have_their_own_parents_and_frames() {
         let is_made = framed(kind, 0, texts, |frame| Machine::guard(codec, frame).is_ok());
         assert_eq!(is_made, kind == kind::GUARD);
     }
-    let event = [Text(r#"{"result":{}}"#)];
+    let event = [Text(OPEN), Text(NOW)];
     for kind in [kind::GUARD, kind::EVENT, kind::RUN, kind::STEP, 0, 255] {
-        for machine in [&mut guard, &mut store] {
-            assert!(is_refused(machine, kind, &event));
-        }
-        for machine in [&mut exchange, &mut machine, &mut memory] {
-            // None of them is at this event, and none has its time.
+        // None of them is at this event.
+        for machine in [&mut guard, &mut store, &mut exchange, &mut machine] {
             assert!(is_refused(machine, kind, &event), "{kind}");
         }
+        assert_eq!(is_refused(&mut memory, kind, &event), kind != kind::RUN);
     }
 }
 
 #[test]
 fn numbers_are_digits() {
     let (guard, _) = guard(&json!({"ledger": {}}));
+    for (size, is_made) in [("1073741824", true), ("1073741825", false)] {
+        let made = |frame: &Frame<'_>| Machine::new(None, frame).is_ok();
+        assert_eq!(
+            framed(kind::MEMORY, 0, &[Text(size), Text(NOW)], made),
+            is_made
+        );
+    }
     for number in [
         Absent,
         Other,

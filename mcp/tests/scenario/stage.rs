@@ -71,6 +71,7 @@ impl Stage {
             }
             "confirm" => {
                 say(json!({"asked": "confirm"}));
+                assert_eq!(asked["params"]["name"], "play");
                 match &self.settings["confirm"]["play"]["words"] {
                     Value::Null => threw(),
                     words => Told::of(words),

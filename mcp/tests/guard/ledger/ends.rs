@@ -125,18 +125,24 @@ fn a_revocation_does_not_wait_until_a_ledger_is_tried_again() {
 #[test]
 fn a_full_ledger_goes_on_with_the_sessions_that_it_has() {
     let mut ledger = Memory::new(1 << 14, START - 60);
-    let mut renew = |id: usize, generation: usize| {
-        let keys = [record("h:s", id), record("e:s", id)];
+    let keys = |id| [record("h:s", id), record("e:s", id)];
+    let renew = |ledger: &mut Memory, id: usize, generation: usize| {
+        let keys = keys(id);
         let token = format!("{generation:032}");
         let of = [&*token, &*generation.to_string(), "S"];
         ledger.run(&admit("alice", "head", keys, of), START)
     };
-    let room = (0..).take_while(|id| renew(*id, 0)[0] == "ok").count();
+    let fits = |id: &usize| renew(&mut ledger, *id, 0)[0] == "ok";
+    let room = (0..).take_while(fits).count();
     assert!(room > 5, "{room}");
     for id in 0..room {
-        assert_eq!(renew(id, 1), ["ok", "0"]);
+        assert_eq!(renew(&mut ledger, id, 1), ["ok", "0"]);
+        let [seen, next] = [1, 2].map(|generation| format!("{generation:032}"));
+        let args = [&*seen, "1", &next, "0", "S"].map(Into::into);
+        let commit = Command::new(Script::Commit, keys(id).into(), args.into());
+        assert_eq!(ledger.run(&commit, START)[0], "ok");
     }
-    assert_eq!(renew(room, 0), ["full"]);
+    assert_eq!(renew(&mut ledger, room, 0), ["full"]);
 }
 
 /// The caller of `revoke` learns whether the revocation is confirmed.
