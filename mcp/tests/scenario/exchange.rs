@@ -25,21 +25,15 @@ pub fn tell(
     framed(kind, flags, texts, |frame| machine.on(frame))
 }
 
-/// The answer to a question: a value, or what was thrown, or what is wrong.
-pub struct Told(pub [Option<String>; 3]);
+/// The answer to a question: a value as JSON, or what was thrown, or what is wrong.
+pub type Told = [Option<String>; 3];
 
-impl Told {
-    pub fn of(value: &Value) -> Self {
-        Self([Some(value.to_string()), None, None])
-    }
+pub fn value(value: &Value) -> Told {
+    [Some(value.to_string()), None, None]
+}
 
-    pub fn threw(what: &str) -> Self {
-        Self([None, Some(what.into()), None])
-    }
-
-    pub fn wrong(what: &str) -> Self {
-        Self([None, None, Some(what.into())])
-    }
+pub fn threw(what: &str) -> Told {
+    [None, Some(what.into()), None]
 }
 
 /// The value that a client sent at a place.
@@ -75,7 +69,7 @@ impl Exchange {
     }
 
     pub fn told(&mut self, told: &Told) -> Value {
-        let texts = told.0.each_ref().map(|text| text.as_deref());
+        let texts = told.each_ref().map(|text| text.as_deref());
         self.on(kind::TOLD, 0, &texts.map(|text| text.map(str::as_bytes)))
     }
 
@@ -126,12 +120,12 @@ fn report(step: &Value) {
         say(json!({"reported": {"code": one["code"], "kind": one["kind"]}}));
     }
     for event in list("events") {
-        let parts = ["event", "kind", "keyId", "age"].map(|name| match &event[name] {
-            Value::Null => String::new(),
-            Value::String(text) => format!("{text} "),
-            other => format!("{other} "),
+        let parts = ["event", "kind", "keyId", "age"].map(|name| event[name].to_string());
+        let words = parts.iter().filter(|part| *part != "null");
+        let text = words.fold(String::new(), |text, word| {
+            text + " " + word.trim_matches('"')
         });
-        say(json!({"happened": parts.concat().trim_end()}));
+        say(json!({"happened": text.trim_start()}));
     }
 }
 

@@ -15,7 +15,7 @@ mod stage;
 
 use std::io::{self, Lines, StdinLock, Write as _};
 
-use exchange::Told;
+use exchange::{Told, threw, value};
 use serde_json::{Value, json};
 use stage::Stage;
 
@@ -44,8 +44,8 @@ impl Program {
             let told = self.next().unwrap();
             if told["do"] == "elicited" {
                 return match &told["answer"]["error"] {
-                    Value::Null => Told::of(&told["answer"]["result"]),
-                    error => Told::threw(&error.to_string()),
+                    Value::Null => value(&told["answer"]["result"]),
+                    error => threw(&error.to_string()),
                 };
             }
             self.act(&told);

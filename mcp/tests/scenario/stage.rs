@@ -5,7 +5,7 @@ use sealwax_mcp::machine::{Machine, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
-use crate::exchange::{Exchange, Told, made};
+use crate::exchange::{Exchange, Told, made, threw, value};
 use crate::frames::framed;
 use crate::ledger::LossyLedger;
 use crate::{Program, say};
@@ -51,7 +51,7 @@ impl Stage {
 
     /// Answers a question of the engine's, but for those about a transport and a user.
     pub fn answered(&mut self, asked: &Value, known: &mut Value) -> Told {
-        let threw = || Told::threw("an error");
+        let fails = || threw("an error");
         match asked["name"].as_str().unwrap() {
             "principal" => {
                 // Who is anonymous by name is not asked for.
@@ -59,28 +59,28 @@ impl Stage {
                     say(json!({"asked": "principal"}));
                 }
                 if self.who == "thrower" {
-                    return threw();
+                    return fails();
                 }
                 known.clone_from(&self.who);
-                Told::of(&self.who)
+                value(&self.who)
             }
             "ledger" => self.ledger.run(asked, self.clock.now()),
             "initial" => {
                 say(json!({"asked": "begin"}));
-                Told::of(&self.settings["sessions"]["initial"])
+                value(&self.settings["sessions"]["initial"])
             }
             "confirm" => {
                 say(json!({"asked": "confirm"}));
                 assert_eq!(asked["params"]["name"], "play");
                 match &self.settings["confirm"]["play"]["words"] {
-                    Value::Null => threw(),
-                    words => Told::of(words),
+                    Value::Null => fails(),
+                    words => value(words),
                 }
             }
             "list_tools" => {
                 let cursor = asked["params"]["cursor"].as_str().unwrap_or_default();
                 let page = self.settings["tools"].get(cursor);
-                page.map_or_else(threw, Told::of)
+                page.map_or_else(fails, value)
             }
             other => panic!("nothing is asked as {other}"),
         }
