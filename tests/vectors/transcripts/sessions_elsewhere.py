@@ -5,7 +5,7 @@ from .builders import *
 transcripts = Transcripts(SESSIONS)
 case = transcripts.case
 
-HELD_BEGUN = create(asked=["principal"], hears={"session": ID_ALONE})
+HELD_BEGUN = create(asked=["principal"], hears={"session": ID_ALONE}, happened=["sealed session new"])
 NO_STATE = {"value": None, "generation": 0}
 MISTAKE = {"error": "invalid_argument"}
 
