@@ -22,7 +22,10 @@ def refused_line(inside: object, code: str, *, error: dict = SEP_ERROR, **more: 
 
 ON_STDIO = {**PASSED, "answered": {"result": DONE}}
 BEGUN = line(
-    INITIALIZE, asked=["principal"], delivered={}, hears={"sessionId": new_session(), "sessionTimeout": 2592000}
+    INITIALIZE,
+    asked=["principal"],
+    delivered={},
+    hears={"sessionId": new_session(clientCapabilities={"roots": {}}), "sessionTimeout": 2592000},
 )
 case("stdio: initialize begins a session", "none begins")(BEGUN)
 case("stdio: without SEP-1359 none begins, and nobody is asked", "one begins that no message can bring back")(
