@@ -155,6 +155,7 @@ NONE_OF_NO_ID = NONE.replace('"id":7', '"id":null')
 for name, body, version in [
     ("the header says so", PING, MODERN),
     ("header and message say so", claims(MODERN), MODERN),
+    ("the message says null", claims(MODERN).replace(f'"{MODERN}"', "null"), MODERN),
     ("a later one", PING, "2027-01-01"),
     ("one that no SDK has", PING, "v999.0.0"),
     ("the message names one that no SDK has", claims("v999.0.0"), MODERN),
@@ -368,6 +369,9 @@ FAILS = [*to_sdk(INITIALIZE), *to_client('{"id":"i","error":{"code":1}}')]
 FIRST = [*to_sdk(INITIALIZE), *to_client(BEGUN, WITH_ID)]
 lines("stdio: initialize begins a session", **ASKS)(*FIRST)
 lines("stdio: initialize that fails begins none", **ASKS)(*FAILS, *ONE)
+lines("stdio: initialize without a result that can be kept", asks=[], logged="invalid_argument")(
+    *to_sdk(INITIALIZE), *to_client('{"id":"i","result":{}}', FAILED % '"i"')
+)
 lines("stdio: a second initialize that fails leaves the first", asks=["principal"] * 2)(
     *FIRST, *FAILS, *to_sdk(IN, PING)
 )

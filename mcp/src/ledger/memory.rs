@@ -249,21 +249,29 @@ impl fmt::Debug for Memory {
 
 #[cfg(test)]
 mod tests {
-    use super::{Memory, Space, Write};
+    use super::{Memory, OVERHEAD, Write, cost};
 
     #[test]
-    fn what_is_replaced_may_grow_into_half_of_what_is_free() {
-        let write = |value: usize| Write {
-            key: "swl1:{a}:u:k".into(),
-            value: Some("x".repeat(value)),
-            until: None,
-        };
+    fn what_is_replaced_may_grow_into_half_of_what_is_free_and_a_mark_into_all() {
         let mut memory = Memory::new(Memory::CAPACITY, 0);
-        memory.write(write(1), "alice");
-        for (free, by, fits) in [(2, 1, true), (1, 1, false), (0, 0, true), (9, 5, false)] {
-            let usage = &mut memory.spaces[Space::Used as usize];
+        for (key, free, by, fits) in [
+            ("swl1:{a}:u:k", 2, 1, true),
+            ("swl1:{a}:u:k", 1, 1, false),
+            ("swl1:{a}:u:k", 0, 0, true),
+            ("swl1:{a}:u:k", 9, 5, false),
+            ("swl1:{a}:p:k", 5, 5, true),
+            ("swl1:{a}:p:k", 4, 5, false),
+        ] {
+            let write = |value: usize| Write {
+                key: key.into(),
+                value: Some("x".repeat(value)),
+                until: None,
+            };
+            memory.write(write(1), "alice");
+            let usage = memory.usage(key);
             usage.capacity = usage.taken + free;
-            assert_eq!(memory.fits(&[write(1 + by)], "alice"), fits, "{free} {by}");
+            assert_eq!(memory.fits(&[write(1 + by)], "alice"), fits, "{key} {free}");
         }
+        assert_eq!(cost("key", "value"), 2 * 3 + 5 + OVERHEAD);
     }
 }

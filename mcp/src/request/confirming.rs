@@ -404,10 +404,10 @@ impl Request {
         Step::Reply(Answer::no_consent(tool, self.modern).into())
     }
 
-    /// Returns whether it runs by a consent.
-    pub(super) fn has_consent(&self) -> bool {
+    /// Returns whether it was agreed to: a token that it brought besides its session is a consent then.
+    pub(super) fn is_agreed(&self) -> bool {
         let known = self.confirmation.as_ref();
-        known.is_some_and(|known| known.by && known.agreed.is_some())
+        known.is_some_and(|known| known.agreed.is_some())
     }
 
     /// Takes the answer of a user who was asked at `at`.

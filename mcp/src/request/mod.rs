@@ -378,7 +378,7 @@ impl Request {
     /// Refuses by the index of the refused token: the session comes first, then the carried token.
     fn refuse(&self, context: &mut Context, at: usize, reason: Reason) -> Step {
         let tokens_before = usize::from(self.session.is_some());
-        if at >= tokens_before && self.has_consent() {
+        if at >= tokens_before && self.is_agreed() {
             return self.no_consent(context, reason);
         }
         match self.fields {

@@ -167,8 +167,6 @@ pub(crate) struct Line {
     cancels: Option<String>,
     initialize: Option<String>,
     method: Option<String>,
-    /// Whether it is of the SDK's.
-    leaves: bool,
     /// Whether a session was replayed before it.
     is_replayed: bool,
 }
@@ -213,14 +211,13 @@ impl Line {
             cancels: None,
             initialize: None,
             method: None,
-            leaves: false,
             is_replayed: false,
         }
     }
 
     /// Returns whether the SDK has begun no session, and is to be told of one.
     pub fn needs_replay(&self) -> bool {
-        !self.leaves && !self.connection.state().is_begun
+        !self.connection.state().is_begun
     }
 
     /// Returns the line that tells it.
@@ -320,7 +317,6 @@ impl TransportFlow {
         };
         let carrier = Line {
             id: leaving.id.map(Into::into),
-            leaves: true,
             ..Line::new(connection, leaving.text.into())
         };
         Self::new(came, false, Box::new(carrier)).delivered()

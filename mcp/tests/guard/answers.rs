@@ -1,7 +1,7 @@
 //! The members that carry tokens, and the answers to clients.
 
 use sealwax::Error;
-use sealwax_mcp::{Answer, Profile, TokenFields};
+use sealwax_mcp::{Answer, Profile, Reply, TokenFields};
 use serde_json::{Value, json};
 
 #[test]
@@ -100,4 +100,6 @@ fn the_servers_own_failure_ends_no_session() {
         let text = &result.content[0].text;
         assert!(text.contains("Try again later"), "{text}");
     }
+    let failed = Reply::failed();
+    assert!(failed.error.is_some_and(|error| error.code == -32603) && failed.tool.is_some());
 }

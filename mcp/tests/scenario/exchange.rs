@@ -102,6 +102,9 @@ impl Exchange {
     pub fn driven(&mut self, program: &mut Program, mut step: Value, known: &mut Value) -> Value {
         while step["step"] == "ask" && !["body", "replay"].map(Value::from).contains(&step["name"])
         {
+            let has_limit = ["ledger", "elicit", "list_tools"].map(Value::from);
+            let limit = &step["withinMs"];
+            assert_eq!(limit.is_u64(), has_limit.contains(&step["name"]), "{step}");
             let told = match step["name"] == "elicit" {
                 true => program.elicited(&step["params"]),
                 false => program.stage().answered(&step, known),

@@ -106,9 +106,18 @@ fn what_is_in_doubt_is_asked_about_and_told() {
     }
     // Its own page is in the way of a card alone.
     let own_page = r#"{"tools":[{"name":"play","_meta":{"ui":{"resourceUri":"ui://play"}}}]}"#;
-    let (mut exchange, _) = listed(&guard, call(), [own_page]);
-    let refused = exchange.refused();
-    assert!(refused[0].message.contains("elicits by a form"));
+    let cards = r#"{"extensions":{"io.modelcontextprotocol/ui":{"mimeTypes":["text/html;profile=mcp-app"]}}}"#;
+    for (capabilities, why) in [("{}", "elicits by a form"), (cards, "a page of its own")] {
+        let client = sealwax_mcp::Client {
+            capabilities: Some(capabilities),
+            ..Default::default()
+        };
+        let guard = marked(&clock);
+        let (mut exchange, _) = guard.message_from(call(), Some(&client));
+        exchange.on(Event::Listed(Ok(own_page))).unwrap();
+        let message = &exchange.refused()[0].message;
+        assert!(message.contains(why), "{message}");
+    }
 }
 
 #[test]

@@ -29,6 +29,16 @@ fn a_handle_tells_its_ulid_and_its_end() {
     let sealed = done(operate(&exchange, "basket", sealed).1);
     let end = Some("2027-01-15T08:01:00Z");
     assert_eq!((sealed.id.len(), sealed.expires_at.as_deref()), (32, end));
+    let open = HandleOpKind::Open {
+        handle: sealed.handle.as_deref().into(),
+        max_age: None,
+        once: false,
+    };
+    let opened = done(operate(&exchange, "basket", open).1);
+    assert_eq!(
+        (opened.id, opened.expires_at),
+        (sealed.id, sealed.expires_at)
+    );
 }
 
 /// An id is logged of a handle that was verified, and of a token as it claims it; any other text has none.

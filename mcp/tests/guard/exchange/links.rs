@@ -95,7 +95,7 @@ fn a_model_hears_what_to_do_about_a_cursor() {
     let (mut operation, _) = operate(&exchange, "after", position(Some("v1")));
     assert_eq!(operation.opened(), Some("20"));
     let opened = done(asks(&arguments, position(Some("v1"))));
-    assert_eq!(opened.id.len(), 32);
+    assert!(opened.id.len() == 32 && opened.expires_at.is_some());
     let revoked = Event::Ledger(Ok(vec!["revoked".into(), "0".into()]));
     let heard = tool_text(operation.on(revoked).unwrap());
     assert!(heard.contains("It may be mistyped"), "{heard}");

@@ -205,6 +205,18 @@ fn the_log_has_no_target_that_is_too_long() {
 }
 
 #[test]
+fn a_method_may_be_as_long_as_a_label() {
+    let (clock, method) = (clock(), "x".repeat(1024));
+    let sealed = clock.view("alice").cursor(&method).seal(b"2").unwrap();
+    let (_, step) = guard_with(&clock, |guard| guard).message(Message {
+        method: &method,
+        token: ClientValue::Text(sealed.as_str()),
+        ..call()
+    });
+    assert!(matches!(step, Step::Deliver(_)), "{step:?}");
+}
+
+#[test]
 fn an_error_leaves_as_it_is() {
     let clock = clock();
     let guard = guard_with(&clock, |guard| guard.sessions(SessionSettings::default()));
