@@ -4,7 +4,7 @@ use sealwax_mcp::machine::{Answer, Machine, flag, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
-use crate::frames::{NO_TEXT, framed};
+use crate::frames::{NO_TEXT, framed, made, tell};
 
 const NOW_MS: u64 = 1_800_000_000_000;
 const NEGOTIATED: &[u8] = br#"{"clientCapabilities":{},"clientInfo":{"name":"c","version":"1"},"protocolVersion":"2025-11-25","serverCapabilities":{}}"#;
@@ -73,9 +73,7 @@ impl<'a> Case<'a> {
             assert_eq!(text, None);
             self.asked.push(step["name"].clone());
             let caller = [None, None, Some(&b"alice"[..])];
-            answer = framed(kind::PRINCIPAL, 0, &caller, |frame| {
-                machine.on(frame).unwrap()
-            });
+            answer = tell(machine, kind::PRINCIPAL, 0, &caller).unwrap();
         }
     }
 
@@ -86,9 +84,7 @@ impl<'a> Case<'a> {
         flags: u16,
         texts: &[Option<&[u8]>],
     ) -> (Machine, Value, Option<String>) {
-        let (mut machine, answer) = framed(kind, flags, texts, |frame| {
-            Machine::new(Some(parent), frame).unwrap()
-        });
+        let (mut machine, answer) = made(Some(parent), kind, flags, texts);
         let (step, text) = self.driven(&mut machine, answer);
         (machine, step, text)
     }
@@ -99,7 +95,7 @@ impl<'a> Case<'a> {
         kind: u8,
         texts: &[Option<&[u8]>],
     ) -> (Value, Option<String>) {
-        let answer = framed(kind, 0, texts, |frame| machine.on(frame).unwrap());
+        let answer = tell(machine, kind, 0, texts).unwrap();
         self.driven(machine, answer)
     }
 
@@ -125,9 +121,7 @@ impl<'a> Case<'a> {
         if step["name"] == "body" {
             assert!(asks && text.is_none());
             let body = body.unwrap_or_default();
-            let answer = framed(kind::BODY, large, &[Some(&body)], |frame| {
-                machine.on(frame).unwrap()
-            });
+            let answer = tell(&mut machine, kind::BODY, large, &[Some(&body)]).unwrap();
             (step, text) = self.driven(&mut machine, answer);
         }
         let asked = std::mem::take(&mut self.asked);
@@ -165,7 +159,7 @@ impl<'a> Case<'a> {
         let kind_of = self.bytes(&answer["type"]);
         let session = answer.get("session").map(|session| self.bytes(session));
         let texts = [Some(status.as_bytes()), Some(&kind_of), session.as_deref()];
-        let made = framed(kind::ANSWER, 0, &texts, |frame| machine.on(frame).unwrap());
+        let made = tell(machine, kind::ANSWER, 0, &texts).unwrap();
         let body = self.bytes(&answer["body"]);
         if made.flags != flag::CHANGES {
             assert_eq!(case["leaves"], answer["body"]);
@@ -176,9 +170,7 @@ impl<'a> Case<'a> {
         let mut begin = 0;
         let within = cuts.iter().copied().filter(|cut| *cut < body.len());
         for end in within.chain([body.len()]) {
-            let piece = framed(kind::PIECE, 0, &[Some(&body[begin..end])], |frame| {
-                machine.on(frame).unwrap()
-            });
+            let piece = tell(machine, kind::PIECE, 0, &[Some(&body[begin..end])]).unwrap();
             assert_eq!(piece.kind, kind::TEXT);
             sent.extend(piece.texts.into_iter().flatten());
             begin = end;
@@ -205,9 +197,7 @@ impl<'a> Case<'a> {
 
     fn on_lines(&mut self) {
         let guard = std::mem::replace(&mut self.guard, Machine::Over);
-        let (connection, _) = framed(kind::CONNECTION, 0, &[], |frame| {
-            Machine::new(Some(&guard), frame).unwrap()
-        });
+        let (connection, _) = made(Some(&guard), kind::CONNECTION, 0, &[]);
         let mut waiting: Option<Machine> = None;
         let mut said: Vec<(&str, String)> = Vec::new();
         for passed in self.case["lines"].as_array().unwrap() {

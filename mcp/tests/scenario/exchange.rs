@@ -4,26 +4,8 @@ use sealwax::Error;
 use sealwax_mcp::machine::{Answer, Machine, flag, kind};
 use serde_json::{Value, json};
 
-use crate::frames::{NO_TEXT, framed};
+use crate::frames::{NO_TEXT, Texts, made, tell};
 use crate::{Program, say};
-
-/// The texts of a frame.
-pub type Texts<'a> = &'a [Option<&'a [u8]>];
-
-pub fn made(parent: Option<&Machine>, kind: u8, flags: u16, texts: Texts<'_>) -> (Machine, Answer) {
-    framed(kind, flags, texts, |frame| {
-        Machine::new(parent, frame).unwrap()
-    })
-}
-
-pub fn tell(
-    machine: &mut Machine,
-    kind: u8,
-    flags: u16,
-    texts: Texts<'_>,
-) -> Result<Answer, Error> {
-    framed(kind, flags, texts, |frame| machine.on(frame))
-}
 
 /// The answer to a question: a value as JSON, or what was thrown, or what is wrong.
 pub type Told = [Option<String>; 3];

@@ -1,17 +1,16 @@
 //! Frames, as another language writes them.
 
-use sealwax_mcp::machine::Frame;
+use sealwax::Error;
+use sealwax_mcp::machine::{Answer, Frame, Machine};
+
+/// The texts of a frame.
+pub type Texts<'a> = &'a [Option<&'a [u8]>];
 
 /// Stands for what is no text.
 pub const NO_TEXT: &[u8] = b"\0";
 
 /// Writes and reads a frame of these texts, and gives it to a function.
-pub fn framed<T>(
-    kind: u8,
-    flags: u16,
-    texts: &[Option<&[u8]>],
-    read: impl FnOnce(&Frame<'_>) -> T,
-) -> T {
+pub fn framed<T>(kind: u8, flags: u16, texts: Texts<'_>, read: impl FnOnce(&Frame<'_>) -> T) -> T {
     let [low, high] = flags.to_le_bytes();
     let mut frame = vec![kind, u8::try_from(texts.len()).unwrap(), low, high];
     for text in texts {
@@ -26,4 +25,19 @@ pub fn framed<T>(
         frame.extend(*text);
     }
     read(&Frame::read(&frame).unwrap())
+}
+
+pub fn made(parent: Option<&Machine>, kind: u8, flags: u16, texts: Texts<'_>) -> (Machine, Answer) {
+    framed(kind, flags, texts, |frame| {
+        Machine::new(parent, frame).unwrap()
+    })
+}
+
+pub fn tell(
+    machine: &mut Machine,
+    kind: u8,
+    flags: u16,
+    texts: Texts<'_>,
+) -> Result<Answer, Error> {
+    framed(kind, flags, texts, |frame| machine.on(frame))
 }

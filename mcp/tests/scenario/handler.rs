@@ -3,7 +3,8 @@
 use sealwax_mcp::machine::{Answer, kind};
 use serde_json::{Value, json};
 
-use crate::exchange::{Exchange, Texts};
+use crate::exchange::Exchange;
+use crate::frames::Texts;
 use crate::{Program, say};
 
 /// What a handler has of its request.

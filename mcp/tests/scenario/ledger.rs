@@ -6,7 +6,8 @@ use sealwax_mcp::ledger::Memory;
 use sealwax_mcp::machine::{Machine, kind};
 use serde_json::{Value, json};
 
-use crate::exchange::{Told, made, tell};
+use crate::exchange::Told;
+use crate::frames::{made, tell};
 use crate::say;
 
 /// How long a ledger has remembered, unless a transcript says otherwise.

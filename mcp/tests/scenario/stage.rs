@@ -5,8 +5,8 @@ use sealwax_mcp::machine::{Machine, kind};
 use serde_json::{Value, json};
 
 use crate::common::Clock;
-use crate::exchange::{Exchange, Told, made, threw, value};
-use crate::frames::framed;
+use crate::exchange::{Exchange, Told, threw, value};
+use crate::frames::{framed, made};
 use crate::ledger::LossyLedger;
 use crate::{Program, say};
 
