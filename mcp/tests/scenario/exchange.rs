@@ -91,7 +91,11 @@ impl Exchange {
                 true => program.elicited(&step["params"]),
                 false => program.stage().answered(&step, known),
             };
-            step = self.told(&told);
+            let (flags, parts) = caller(known);
+            step = match step["name"] == "principal" && flags != 0 {
+                true => self.on(kind::PRINCIPAL, flags & flag::ANONYMOUS, &parts),
+                false => self.told(&told),
+            };
         }
         step
     }
