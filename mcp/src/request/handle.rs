@@ -419,7 +419,6 @@ impl HandleFlow {
         let opened = sealer.open(self.text()?)?;
         let token = token::Token::new(Item::HandleState, &opened, Some(self.token_check()));
         let result = HandleResult {
-            handle: None,
             id: token.id.clone(),
             expires_at: opened.expires_at().and_then(rfc3339),
             value: Some(json(opened.payload())?.into()),

@@ -52,12 +52,11 @@ impl<'t> Leaving<'t> {
 
     /// Returns it with changes to its result.
     pub fn changed(&self, changes: &[Set<'_>]) -> Option<String> {
-        let place = self.result.clone()?;
-        let behind = self.text.len() - place.end;
+        let start = self.result.clone()?.start;
         let mut text = self.text.to_owned();
         for Set(path, value) in changes {
-            // Only what is before the end of the result moves.
-            let place = place.start..text.len().saturating_sub(behind);
+            // It is read to its own end.
+            let place = start..text.len();
             text = set(&text, &place, path, &written(value))?;
         }
         Some(text)

@@ -72,11 +72,7 @@ impl Came {
         if !text.trim_start().starts_with('[') {
             return Err(MESSAGE);
         }
-        let items = items(text);
-        if items.is_empty() {
-            return Err(MESSAGE);
-        }
-        for item in items {
+        for item in items(text) {
             let message = object(text, &item, NAMES)?.ok_or(MESSAGE)?;
             Self::of(text, message)?;
         }

@@ -88,7 +88,7 @@ pub(crate) fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// Returns the places of the items of an array, which a text is.
+/// Returns the places of the items of an array, which a text is; of an empty one, one where none is.
 pub(crate) fn items(text: &str) -> Vec<Range<usize>> {
     let mut reader = Reader {
         text,
@@ -96,7 +96,7 @@ pub(crate) fn items(text: &str) -> Vec<Range<usize>> {
         is_strict: true,
     };
     let mut items = Vec::new();
-    if reader.takes(b'[') && !reader.takes(b']') {
+    if reader.takes(b'[') {
         items.push(reader.value());
         while reader.takes(b',') {
             items.push(reader.value());

@@ -139,6 +139,7 @@ case(
         ["open", "basket", H, ONCE],
         ["renew", "basket", H, 2, {"as": "i", **ONCE}],
         did=[H, {"value": 1}, {"value": 1}, NEXT],
+        happened=["sealed handle-state new", *["opened handle-state new 0"] * 3, "sealed handle-state new"],
     ),
     at_a_tool(
         ["open", "basket", H, ONCE],

@@ -44,6 +44,18 @@ case("link: nobody's is nobody's", "an anonymous user's link cannot be read")(
         did=[{"handle": link('{"anonymous":true}\n1')}, {"value": 1, "principal": {"anonymous": True}}],
     )
 )
+case("link: where nobody asks, none is made", "somebody's link is nobody's")(
+    event(
+        "demo/play",
+        who="nobody",
+        asked=["principal"],
+        handler=[MAKES, ["return", {"ok": True}]],
+        did=[REFUSED],
+        delivered={},
+        hears={"ok": True},
+        reported=report("unauthenticated", "link"),
+    )
+)
 case("link: it has the lifetime that it was given", "the lifetime is left out")(
     at_a_tool(["link", "report", 1, {"as": "l", "ttl": 900}], did=[{"handle": link(f"{OWNER}\n1", ttl=900)}]),
     at_a_tool(follow(L), after=899, did=[{"value": 1}]),
