@@ -223,10 +223,7 @@ fn a_mistake_of_the_adapters_side_is_an_entry_too() {
 fn a_question_never_has_no_time() {
     let guard = guard(&json!({"timeLimitMs": 1, "ledger": {}})).unwrap();
     let (_, step) = read(document::begun(guard.message(call())));
-    assert_eq!(
-        (&step["name"], &step["withinMs"]),
-        (&json!("ledger"), &json!(1))
-    );
+    assert_eq!(step["withinMs"], 1);
 }
 
 #[test]
