@@ -72,7 +72,11 @@ impl Came {
         if !text.trim_start().starts_with('[') {
             return Err(MESSAGE);
         }
-        for item in items(text) {
+        let items = items(text);
+        if items.is_empty() {
+            return Err(MESSAGE);
+        }
+        for item in items {
             let message = object(text, &item, NAMES)?.ok_or(MESSAGE)?;
             Self::of(text, message)?;
         }
