@@ -179,8 +179,8 @@ fn a_session_has_its_places() {
     let flags = BY_CALLER | flag::SESSION;
     let delivered = step(made(&guard, kind::MESSAGE, flags, &known).1);
     assert_eq!(delivered["session"]["value"], "1");
-    let found = ["withinMs", "whole"].map(|name| &delivered[name]);
-    assert_eq!(found, [&json!(20), &Value::Null]);
+    let found = ["withinMs", "whole", "events"].map(|name| &delivered[name]);
+    assert_eq!(found, [&json!(20), &Value::Null, &Value::Null]);
     // A notification has it too, whose caller is told later.
     let mut unknown = known;
     unknown[4..7].fill(Absent);
