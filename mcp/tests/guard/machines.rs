@@ -161,8 +161,12 @@ fn what_is_deferred_asks_nothing() {
             ("tools/list", 0),
             ("notifications/progress", flag::NOTIFICATION),
         ] {
-            let (_, answer) = made(&guard, kind::MESSAGE, flags, &[Text(method)]);
+            let (mut exchange, answer) = made(&guard, kind::MESSAGE, flags, &[Text(method)]);
             assert_eq!(answer, Answer::of(kind::DELIVER, None));
+            let error = framed(kind::SEAL_STATE, 0, &[Text("1")], |frame| {
+                exchange.on(frame)
+            });
+            assert!(error.unwrap_err().to_string().contains("tools/call"));
         }
     }
 }

@@ -136,13 +136,15 @@ fn delivered(
     json!({"result": leaving})
 }
 
-/// Reports a result: in short, or the members that were asked for.
+/// Reports a result: in short, or, where it has a token, the members that were asked for.
 fn reported(exchange: &mut Exchange, step: &Value, result: &Value, token: Option<&str>) -> Value {
     let whole = result.to_string();
     let whole = Some(whole.as_bytes()).filter(|_| step["whole"] == true);
     let asked = step["members"].as_array();
     assert!(asked.is_some() || token.is_none() || step["short"] == true);
-    if let Some(asked) = asked {
+    let of = |name: &str| sent(result.get(name));
+    let carried = token.and_then(of);
+    if let Some(asked) = asked.filter(|_| carried.is_some()) {
         let values = asked.iter().map(|name| {
             let name = name.as_str().unwrap();
             (name.to_owned(), client_value(&result[name]))
@@ -150,13 +152,7 @@ fn reported(exchange: &mut Exchange, step: &Value, result: &Value, token: Option
         let event = json!({"result": {"members": values.collect::<Value>()}}).to_string();
         return exchange.on(kind::EVENT, 0, &[Some(event.as_bytes()), whole]);
     }
-    let of = |name: &str| sent(result.get(name));
-    let texts = [
-        of("resultType"),
-        of("cacheScope"),
-        token.and_then(of),
-        whole,
-    ];
+    let texts = [of("resultType"), of("cacheScope"), carried, whole];
     let flags = result.get("ttlMs").map_or(0, |_| flag::TTL);
     exchange.on(kind::RESULT, flags, &texts)
 }
