@@ -302,11 +302,11 @@ fn what_comes_in_goes_out_as_specified() {
 #[test]
 fn an_answer_may_be_cut_anywhere() {
     for case in &cases() {
-        let Some(body) = case["answer"]["body"].as_str() else {
+        let body = &case["answer"]["body"];
+        if body.is_null() {
             continue;
-        };
-        // The names in it stand for longer texts.
-        let length = body.len() + 400;
+        }
+        let length = Case::new(case).bytes(body).len();
         Case::new(case).over_http(false, &(1..length).collect::<Vec<_>>());
         for cut in (1..length).step_by(if cfg!(miri) { 50 } else { 1 }) {
             Case::new(case).over_http(false, &[cut]);
