@@ -203,9 +203,9 @@ test-go: go programs $(LEDGER)/.installed
 test-java: java $(LEDGER)/.installed
 	VALKEY_SERVER=$(VALKEY) $(call with_java,test)
 
-# The C, Python and npm suites, on release builds; the guards on the oldest SDKs.
-test-more: lint test-histories test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
-	test-inspector test-card test-conformance test-docs test-recipes assurance-more
+# The C, Python and npm suites, on release builds; the guards on the oldest SDKs. What takes longest is begun first.
+test-more: assurance-more lint test-histories test-core test-machines-short test-wasm test-faults test-published test-c test-npm test-python test-go test-java test-transcripts-oldest test-systems \
+	test-inspector test-card test-conformance test-docs test-recipes
 
 test-all: test test-more test-core-whole test-machines test-faults-whole assurance-whole test-bench test-suites test-clients \
 	soak
